@@ -1,0 +1,29 @@
+/**
+ * The peer broke a rule of the protocol: the connection ends with a GoAway that carries `goAwayCode`.
+ */
+import { GoAwayCode } from './frame/frame.ts'
+
+export type ProtocolErrorCode =
+  /** A header that no yamux peer may send: version, type, id and flags do not fit together */
+  'ERR_INVALID_FRAME' |
+  /** A SYN whose id belongs to this side, or was used before */
+  'ERR_INVALID_STREAM_ID' |
+  /** More payload than the receive window allowed */
+  'ERR_RECEIVE_WINDOW_EXCEEDED' |
+  /** Grants of send credit that sum past 2^32-1 */
+  'ERR_SEND_WINDOW_OVERFLOW' |
+  /** Payload after FIN */
+  'ERR_DATA_AFTER_FIN' |
+  /** Frames that oblige this side to answer, sent faster than the peer reads the answers */
+  'ERR_TOO_MANY_UNREAD_REPLIES'
+
+export class ProtocolError extends Error {
+  override name = 'ProtocolError'
+  readonly code: ProtocolErrorCode
+  readonly goAwayCode = GoAwayCode.ProtocolError
+
+  constructor (code: ProtocolErrorCode, message: string) {
+    super(message)
+    this.code = code
+  }
+}

@@ -1,0 +1,157 @@
+/**
+ * Which stream's bytes go out next: deficit round robin. Hot.
+ *
+ * Each stream in turn may send one quantum; what a full batch cuts off is sent first in the next one.
+ * So every stream with data gets the same share of bytes, whatever the size of its messages, and
+ * waits at most one quantum of each other stream (Shreedhar and Varghese, "Efficient Fair Queuing").
+ */
+import { FLAG_ACK, FLAG_FIN, FLAG_SYN, HEADER_BYTES, TYPE_DATA } from '../frame/frame.ts'
+import { NEWS_LOCAL_FIN, NEWS_TAKEN } from '../stream-state.ts'
+import type { WriteBatch } from '../flush/write-batch.ts'
+import type { StreamState } from '../stream-state.ts'
+
+/**
+ * Nobody is sent a frame cut to less than this: its header and the receiver's work cost more than the
+ * space. A share that the end of a batch cut shorter is carried over to the stream's next turn.
+ */
+const MIN_CUT_FRAME_BYTES = 1024
+
+export interface DataLaneInit<Owner> {
+  /** The largest payload of a frame, and the share of a stream in a round */
+  frameBytes: number
+  /** A frame may hold more than one piece of a stream's queue */
+  mergesMessages: boolean
+  /** A waiting writer may go on at or below this */
+  lowWaterMarkBytes: number
+  onNews (stream: StreamState<Owner>, news: number): void
+}
+
+export class DataLane<Owner> {
+  /** The bytes of all streams in the lane */
+  queuedBytes = 0
+  streamCount = 0
+  readonly #frameBytes: number
+  readonly #mergesMessages: boolean
+  readonly #lowWaterMarkBytes: number
+  readonly #onNews: (stream: StreamState<Owner>, news: number) => void
+  #first: StreamState<Owner> | undefined
+  #last: StreamState<Owner> | undefined
+
+  constructor (init: DataLaneInit<Owner>) {
+    this.#frameBytes = init.frameBytes
+    this.#mergesMessages = init.mergesMessages
+    this.#lowWaterMarkBytes = init.lowWaterMarkBytes
+    this.#onNews = init.onNews
+  }
+
+  /** The stream has (more) bytes: call after each push, with the count */
+  enlist (stream: StreamState<Owner>, addedBytes: number): void {
+    if (stream.isInDataLane) {
+      this.queuedBytes += addedBytes
+    } else if (stream.canSendData) {
+      stream.isInDataLane = true
+      stream.deficitBytes = 0
+      this.streamCount++
+      this.queuedBytes += stream.sendQueue.byteLength
+      this.#append(stream)
+    }
+  }
+
+  /** The stream's bytes are discarded; its place goes when its turn comes */
+  discard (stream: StreamState<Owner>): void {
+    if (stream.isInDataLane) {
+      this.queuedBytes -= stream.sendQueue.byteLength
+    }
+
+    stream.sendQueue.clear()
+  }
+
+  /** Fills the batch; stops at its end, or after `maxFrames` */
+  fill (batch: WriteBatch, maxFrames: number, nowMs: number): void {
+    while (this.#first != null && batch.frameCount < maxFrames) {
+      const stream = this.#first
+
+      if (!stream.canSendData) {
+        this.#dropFirst()
+      } else if (this.#writeFrame(stream, batch, nowMs)) {
+        this.#rotate()
+      } else {
+        return
+      }
+    }
+  }
+
+  /** Returns false when the batch has no room for it */
+  #writeFrame (stream: StreamState<Owner>, batch: WriteBatch, nowMs: number): boolean {
+    const queue = stream.sendQueue
+    const roomBytes = batch.roomBytes - HEADER_BYTES
+
+    if (stream.deficitBytes < MIN_CUT_FRAME_BYTES) {
+      stream.deficitBytes += this.#frameBytes
+    }
+
+    const messageBytes = this.#mergesMessages ? queue.byteLength : queue.firstPieceBytes
+    let payloadBytes = Math.min(messageBytes, stream.sendCredit.availableBytes, stream.deficitBytes, this.#frameBytes)
+
+    if (payloadBytes > roomBytes) {
+      if (roomBytes < MIN_CUT_FRAME_BYTES) {
+        return false
+      }
+
+      payloadBytes = roomBytes
+    }
+
+    let flags = stream.owes & (FLAG_SYN | FLAG_ACK)
+
+    if (stream.isClosing && payloadBytes === queue.byteLength) {
+      flags |= FLAG_FIN
+    }
+
+    stream.owes &= ~flags
+    stream.sendCredit.spend(payloadBytes)
+    stream.deficitBytes -= payloadBytes
+    stream.lastActiveMs = nowMs
+    this.queuedBytes -= payloadBytes
+    batch.header(TYPE_DATA, flags, stream.id, payloadBytes)
+    queue.moveTo(batch, payloadBytes)
+
+    if (queue.byteLength === 0 || (stream.awaitsDrain && queue.byteLength <= this.#lowWaterMarkBytes)) {
+      this.#onNews(stream, (flags & FLAG_FIN) === 0 ? NEWS_TAKEN : NEWS_TAKEN | NEWS_LOCAL_FIN)
+    }
+
+    return true
+  }
+
+  /** After a frame of the first stream: it goes on, goes to the back, or leaves */
+  #rotate (): void {
+    const stream = this.#first as StreamState<Owner>
+
+    if (!stream.canSendData) {
+      this.#dropFirst()
+    } else if (stream.deficitBytes < MIN_CUT_FRAME_BYTES && this.#last !== stream) {
+      this.#first = stream.nextInDataLane
+      this.#append(stream)
+    }
+  }
+
+  #append (stream: StreamState<Owner>): void {
+    stream.nextInDataLane = undefined
+
+    if (this.#first == null) {
+      this.#first = stream
+    } else {
+      (this.#last as StreamState<Owner>).nextInDataLane = stream
+    }
+
+    this.#last = stream
+  }
+
+  #dropFirst (): void {
+    const stream = this.#first as StreamState<Owner>
+    this.#first = stream.nextInDataLane
+    stream.nextInDataLane = undefined
+    stream.isInDataLane = false
+    this.streamCount--
+    this.queuedBytes -= stream.sendQueue.byteLength
+  }
+}

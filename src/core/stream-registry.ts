@@ -1,0 +1,109 @@
+/**
+ * The live streams by id, and the limits on how many there may be.
+ *
+ * Invariant: 0 <= inboundCount <= maxInboundStreams, 0 <= unackedCount <= MAX_UNACKED_STREAMS; a stream counts until
+ * its end is known to the peer, so a reset that waits to be written still holds its place.
+ */
+import { MAX_UINT32 } from './frame/frame.ts'
+import { StreamState } from './stream-state.ts'
+
+/**
+ * Streams this side has opened that the peer has not answered. go-yamux and hashicorp/yamux queue
+ * 256 for accept and reset what goes beyond.
+ */
+export const MAX_UNACKED_STREAMS = 256
+
+export interface StreamRegistryInit {
+  maxInboundStreams: number
+  /** What every new stream's receive window is raised to */
+  initialWindowBytes: number
+  /** Merge what one stream sends, and what it receives, where that saves frames and events */
+  mergesMessages: boolean
+}
+
+export class StreamRegistry<Owner> {
+  inboundCount = 0
+  outboundCount = 0
+  unackedCount = 0
+  readonly #init: StreamRegistryInit
+  readonly #streams = new Map<number, StreamState<Owner>>()
+  #nextId: number
+
+  constructor (isDialler: boolean, init: StreamRegistryInit) {
+    this.#nextId = isDialler ? 1 : 2
+    this.#init = init
+  }
+
+  get (id: number): StreamState<Owner> | undefined {
+    return this.#streams.get(id)
+  }
+
+  get size (): number {
+    return this.#streams.size
+  }
+
+  values (): MapIterator<StreamState<Owner>> {
+    return this.#streams.values()
+  }
+
+  get hasOutboundId (): boolean {
+    return this.#nextId <= MAX_UINT32
+  }
+
+  get isAckBacklogFull (): boolean {
+    return this.unackedCount >= MAX_UNACKED_STREAMS
+  }
+
+  get isInboundFull (): boolean {
+    return this.inboundCount >= this.#init.maxInboundStreams
+  }
+
+  addOutbound (nowMs: number): StreamState<Owner> {
+    const stream = this.#create(this.#nextId, true, nowMs)
+    this.#nextId += 2
+    stream.awaitsAck = true
+    this.unackedCount++
+    this.outboundCount++
+    this.#streams.set(stream.id, stream)
+
+    return stream
+  }
+
+  addInbound (id: number, nowMs: number): StreamState<Owner> {
+    const stream = this.#create(id, false, nowMs)
+    this.inboundCount++
+    this.#streams.set(id, stream)
+
+    return stream
+  }
+
+  /** The peer has shown that it knows the stream; true if that freed a slot of the ack backlog */
+  acknowledge (stream: StreamState<Owner>): boolean {
+    if (!stream.awaitsAck) {
+      return false
+    }
+
+    stream.awaitsAck = false
+    this.unackedCount--
+
+    return true
+  }
+
+  /** No frame can reach the stream any more */
+  remove (stream: StreamState<Owner>): void {
+    this.#streams.delete(stream.id)
+  }
+
+  /** The peer knows that the stream is over: another may take its place */
+  release (stream: StreamState<Owner>): void {
+    if (stream.isOutbound) {
+      this.outboundCount--
+    } else {
+      this.inboundCount--
+    }
+  }
+
+  #create (id: number, isOutbound: boolean, nowMs: number): StreamState<Owner> {
+    return new StreamState(id, isOutbound, this.#init.initialWindowBytes, !this.#init.mergesMessages, nowMs)
+  }
+}
