@@ -1,0 +1,72 @@
+/**
+ * The errors that applications see. Those the peer's mistakes cause are in core/protocol-error.ts.
+ */
+import { ConnectionClosedError, StreamResetError, TimeoutError } from '@libp2p/interface'
+
+/** The peer reset the stream */
+export class RemoteResetError extends StreamResetError {
+  readonly code = 'ERR_STREAM_RESET'
+  /** What the peer gave as its reason: 1 to 0xfff is the transport's, 0x1000 to 0xffff libp2p's; undefined if it gave none */
+  readonly errorCode?: number
+
+  constructor (streamId: number, errorCode: number) {
+    super(errorCode === 0
+      ? `The peer reset stream ${streamId}`
+      : `The peer reset stream ${streamId} with error code ${errorCode}`)
+
+    if (errorCode !== 0) {
+      this.errorCode = errorCode
+    }
+  }
+}
+
+/** The connection ended while the stream was in use: what it carried may be incomplete */
+export class TransportClosedError extends ConnectionClosedError {
+  readonly code = 'ERR_TRANSPORT_CLOSED'
+
+  constructor (options?: ErrorOptions) {
+    super('The connection closed before the stream had ended, data may be missing in either direction')
+    this.cause = options?.cause
+  }
+}
+
+/** The peer said that it is going away, for a reason other than a normal end */
+export class RemoteGoAwayError extends ConnectionClosedError {
+  readonly code = 'ERR_REMOTE_GO_AWAY'
+  /** The code of the GoAway frame: 1 protocol error, 2 internal error, others by agreement */
+  readonly errorCode: number
+
+  constructor (errorCode: number) {
+    super(`The peer ended the session with GoAway code ${errorCode}`)
+    this.errorCode = errorCode
+  }
+}
+
+/** Nothing was sent or received on a stream for its inactivity timeout */
+export class InactivityTimeoutError extends TimeoutError {
+  override name = 'InactivityTimeoutError'
+  readonly code = 'ERR_INACTIVITY_TIMEOUT'
+
+  constructor (streamId: number, timeoutMs: number) {
+    super(`Stream ${streamId} carried no data for ${timeoutMs} ms, raise streamOptions.inactivityTimeout if it is meant to be quiet`)
+  }
+}
+
+/** The peer does not answer keep-alive pings, nor send anything else */
+export class KeepAliveTimeoutError extends TimeoutError {
+  override name = 'KeepAliveTimeoutError'
+  readonly code = 'ERR_KEEP_ALIVE_TIMEOUT'
+
+  constructor (silenceMs: number) {
+    super(`The peer sent nothing for ${Math.round(silenceMs)} ms, a ping included`)
+  }
+}
+
+/** All 2^31 ids of this side are used; a new connection starts over */
+export class StreamIdsExhaustedError extends ConnectionClosedError {
+  readonly code = 'ERR_STREAM_IDS_EXHAUSTED'
+
+  constructor () {
+    super('All stream ids of this connection are used, open a new connection')
+  }
+}

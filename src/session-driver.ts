@@ -1,0 +1,185 @@
+/**
+ * Drives a session: feeds it what the transport brings, writes what it has to say when the
+ * coalescer finds it time, and tells the streams what has happened to them.
+ */
+import { Coalescer } from './coalescer.ts'
+import { NEWS_DATA, NEWS_LOCAL_FIN, NEWS_OPENED, NEWS_REMOTE_FIN, NEWS_REMOTE_RST, NEWS_TAKEN } from './core/stream-state.ts'
+import { RemoteResetError } from './errors.ts'
+import type { Clock } from './clock.ts'
+import type { FlushPolicy } from './core/flush/flush-policy.ts'
+import type { Session } from './core/session.ts'
+import type { StreamState } from './core/stream-state.ts'
+import type { StreamHost, YamuxStream } from './stream.ts'
+import type { Logger } from '@libp2p/interface'
+import type { Uint8ArrayList } from 'uint8arraylist'
+
+export interface SessionDriverInit {
+  session: Session<YamuxStream>
+  clock: Clock
+  log: Logger
+  policy: FlushPolicy
+  maxBatchBytes: number
+  mergesMessages: boolean
+  send (bytes: Uint8ArrayList): boolean
+  /** The peer has opened a stream */
+  onOpened (state: StreamState<YamuxStream>): void
+  /** A stream has ended, the list of streams is another */
+  onStreamsChanged (): void
+  /** The transport refuses to send */
+  onSendFailed (err: Error): void
+  /** Runs after the streams have been told, with nothing else under way */
+  onSettled (): void
+}
+
+export class SessionDriver implements StreamHost {
+  readonly #init: SessionDriverInit
+  readonly #session: Session<YamuxStream>
+  readonly #coalescer: Coalescer
+  #isTellingNews = false
+
+  constructor (init: SessionDriverInit) {
+    this.#init = init
+    this.#session = init.session
+    this.#coalescer = new Coalescer({
+      policy: init.policy,
+      clock: init.clock,
+      pull: () => init.session.pull(init.maxBatchBytes, init.policy.maxFramesPerWrite, init.clock.nowMs()),
+      send: init.send,
+      onFlushed: () => { this.#tellNews() },
+      onError: init.onSendFailed
+    })
+  }
+
+  // What streams ask for
+
+  /** Hot: runs once per send */
+  write (state: StreamState<YamuxStream>, data: Uint8Array | Uint8ArrayList): void {
+    if (data instanceof Uint8Array) {
+      this.#session.write(state, data)
+    } else if (!this.#init.mergesMessages) {
+      this.#session.write(state, data.subarray())
+    } else {
+      for (const part of data) {
+        this.#session.write(state, part)
+      }
+    }
+
+    this.#coalescer.request()
+  }
+
+  closeWrite (state: StreamState<YamuxStream>): void {
+    this.#session.closeWrite(state)
+    this.#coalescer.request()
+  }
+
+  reset (state: StreamState<YamuxStream>, errorCode: number): void {
+    this.#session.reset(state, errorCode)
+    this.#init.onStreamsChanged()
+    this.#coalescer.request()
+  }
+
+  read (state: StreamState<YamuxStream>, payloadBytes: number): void {
+    this.#session.read(state, payloadBytes)
+    this.requestIfOutput()
+  }
+
+  createLog (scope: string): Logger {
+    return this.#init.log.newScope(scope)
+  }
+
+  // What the muxer asks for
+
+  /** Takes what the transport brings; returns the peer's violation of the protocol, if any */
+  receive (data: Uint8Array | Uint8ArrayList, nowMs: number): Error | undefined {
+    let violation: Error | undefined
+
+    try {
+      this.#session.receive(data, nowMs)
+    } catch (err: any) {
+      violation = err
+    }
+
+    this.#tellNews()
+
+    return violation
+  }
+
+  requestIfOutput (): void {
+    // while news are told one request at the end does for all
+    if (!this.#isTellingNews && this.#session.hasOutput) {
+      this.#coalescer.request()
+    }
+  }
+
+  drained (): void {
+    this.#coalescer.drained()
+  }
+
+  flushRegardless (): void {
+    this.#coalescer.flushRegardless()
+  }
+
+  stop (): void {
+    this.#coalescer.stop()
+  }
+
+  /** Hot: runs once per inbound chunk and once per flush */
+  #tellNews (): void {
+    if (this.#isTellingNews) {
+      // a listener has caused a flush: the loop that called it comes to the new entries too
+      return
+    }
+
+    const withNews = this.#session.withNews
+    this.#isTellingNews = true
+
+    for (let i = 0; i < withNews.length; i++) {
+      const state = withNews[i]
+      const news = state.news
+      state.news = 0
+      this.#tell(state, news)
+    }
+
+    withNews.length = 0
+    this.#isTellingNews = false
+    this.#init.onSettled()
+    this.requestIfOutput()
+  }
+
+  #tell (state: StreamState<YamuxStream>, news: number): void {
+    // opened and reset in one chunk: nobody need see it
+    if ((news & NEWS_OPENED) !== 0 && !state.isReset) {
+      this.#init.onOpened(state)
+    }
+
+    if (state.isOver) {
+      this.#init.onStreamsChanged()
+    }
+
+    const stream = state.owner
+
+    if (stream == null) {
+      return
+    }
+
+    if ((news & NEWS_DATA) !== 0) {
+      stream.onData()
+    }
+
+    if ((news & NEWS_TAKEN) !== 0) {
+      stream.onTaken()
+    }
+
+    if ((news & NEWS_LOCAL_FIN) !== 0) {
+      stream.onFinHandedDown()
+    }
+
+    if ((news & NEWS_REMOTE_FIN) !== 0) {
+      stream.onRemoteCloseWrite()
+    }
+
+    if ((news & NEWS_REMOTE_RST) !== 0) {
+      stream.onEnded(new RemoteResetError(state.id, state.errorCode))
+    }
+  }
+}

@@ -1,0 +1,108 @@
+/**
+ * How an application's writes reach the session: when a writer must wait, when it may go on, and
+ * when everything including the FIN is handed down.
+ */
+import { StreamStateError } from '@libp2p/interface'
+import { raceSignal } from 'race-signal'
+import { withHandledRejection } from './deferred.ts'
+import type { StreamState } from './core/stream-state.ts'
+import type { AbortOptions, MessageStreamWriteStatus } from '@libp2p/interface'
+import type { Uint8ArrayList } from 'uint8arraylist'
+
+/**
+ * `send()` returns false from here on. Four Noise records: with 64 KiB a writer stops so often
+ * that the number of records doubles.
+ */
+export const HIGH_WATER_MARK_BYTES = 262_144
+/** 'drain' follows at or below half of it, so that the writer is back before the queue is empty */
+export const LOW_WATER_MARK_BYTES = 131_072
+
+export interface WriteSideHost {
+  write (data: Uint8Array | Uint8ArrayList): void
+  closeWrite (): void
+  onDrain (): void
+  onIdle (): void
+}
+
+export class WriteSide {
+  status: MessageStreamWriteStatus = 'writable'
+  needsDrain = false
+  readonly #state: StreamState
+  readonly #host: WriteSideHost
+  /** Settled when the FIN is handed down, or the stream ends before that */
+  #finished: PromiseWithResolvers<void> | undefined
+  /** Settled at the next drain */
+  #drained: PromiseWithResolvers<void> | undefined
+
+  constructor (state: StreamState, host: WriteSideHost) {
+    this.#state = state
+    this.#host = host
+  }
+
+  /** Returns false when the writer should wait. Hot. */
+  send (data: Uint8Array | Uint8ArrayList): boolean {
+    if (this.status !== 'writable') {
+      throw new StreamStateError(`Cannot write to a stream that is ${this.status}`)
+    }
+
+    this.#host.write(data)
+
+    if (this.#state.sendQueue.byteLength < HIGH_WATER_MARK_BYTES) {
+      return true
+    }
+
+    this.#state.awaitsDrain = true
+    this.needsDrain = true
+
+    return false
+  }
+
+  async onDrain (options?: AbortOptions): Promise<void> {
+    if (this.needsDrain) {
+      this.#drained ??= withHandledRejection()
+      await raceSignal(this.#drained.promise, options?.signal)
+    }
+  }
+
+  async close (options?: AbortOptions): Promise<void> {
+    if (this.status === 'writable') {
+      this.status = 'closing'
+      this.#finished = withHandledRejection()
+      this.#host.closeWrite()
+    }
+
+    if (this.#finished != null) {
+      await raceSignal(this.#finished.promise, options?.signal)
+    }
+  }
+
+  /** Some or all of the queue was taken */
+  onTaken (): void {
+    const state = this.#state
+
+    if (state.awaitsDrain && state.sendQueue.byteLength <= LOW_WATER_MARK_BYTES) {
+      state.awaitsDrain = false
+      this.needsDrain = false
+      this.#drained?.resolve()
+      this.#drained = undefined
+      this.#host.onDrain()
+    }
+
+    if (state.sendQueue.byteLength === 0) {
+      this.#host.onIdle()
+    }
+  }
+
+  onFinHandedDown (): void {
+    this.status = 'closed'
+    this.#finished?.resolve()
+  }
+
+  /** The stream is over: whoever waits learns why */
+  end (err: Error): void {
+    this.status = 'closed'
+    this.#finished?.reject(err)
+    this.#drained?.reject(err)
+    this.#drained = undefined
+  }
+}

@@ -1,0 +1,288 @@
+/**
+ * One stream as libp2p sees it: its events, statuses and buffers. What the protocol makes of it
+ * is in core/session.ts; how its bytes
+ * are read and written is in stream-read-side.ts and stream-write-side.ts.
+ */
+import { StreamAbortEvent, StreamBufferError, StreamCloseEvent, StreamMessageEvent, StreamResetEvent, TypedEventEmitter } from '@libp2p/interface'
+import { StreamClosedError } from '@libp2p/utils'
+import { MAX_UINT32 } from './core/frame/frame.ts'
+import { ReadSide } from './stream-read-side.ts'
+import { WriteSide } from './stream-write-side.ts'
+import type { SendQueue } from './core/buffer/send-queue.ts'
+import type { StreamState } from './core/stream-state.ts'
+import type { YamuxStreamOptions } from './config.ts'
+import type { AbortOptions, CreateStreamOptions, EventHandler, Logger, MessageStreamDirection, MessageStreamEvents, MessageStreamReadStatus, MessageStreamStatus, MessageStreamTimeline, MessageStreamWriteStatus, Stream } from '@libp2p/interface'
+import type { Uint8ArrayList } from 'uint8arraylist'
+
+/** What a stream asks of its muxer */
+export interface StreamHost {
+  write (state: StreamState<YamuxStream>, data: Uint8Array | Uint8ArrayList): void
+  closeWrite (state: StreamState<YamuxStream>): void
+  reset (state: StreamState<YamuxStream>, errorCode: number): void
+  read (state: StreamState<YamuxStream>, payloadBytes: number): void
+  createLog (scope: string): Logger
+}
+
+export interface YamuxStreamInit {
+  state: StreamState<YamuxStream>
+  host: StreamHost
+  /** The muxer's, for what `options` leaves open */
+  defaults: Required<YamuxStreamOptions>
+  options: CreateStreamOptions
+}
+
+export class YamuxStream extends TypedEventEmitter<MessageStreamEvents> implements Stream {
+  readonly id: string
+  readonly direction: MessageStreamDirection
+  readonly timeline: MessageStreamTimeline = { open: Date.now() }
+  protocol = ''
+  status: MessageStreamStatus = 'open'
+  remoteReadStatus: MessageStreamReadStatus = 'readable'
+  remoteWriteStatus: MessageStreamWriteStatus = 'writable'
+  inactivityTimeout: number
+  maxReadBufferLength: number
+  maxWriteBufferLength: number
+
+  readonly #state: StreamState<YamuxStream>
+  readonly #host: StreamHost
+  readonly #reading: ReadSide
+  readonly #writing: WriteSide
+  #log: Logger | undefined
+
+  constructor (init: YamuxStreamInit) {
+    super()
+    this.#state = init.state
+    this.#host = init.host
+    this.id = String(init.state.id)
+    this.direction = init.state.isOutbound ? 'outbound' : 'inbound'
+    this.inactivityTimeout = init.options.inactivityTimeout ?? init.defaults.inactivityTimeout
+    this.maxReadBufferLength = init.options.maxReadBufferLength ?? init.defaults.maxReadBufferLength
+    this.maxWriteBufferLength = init.options.maxWriteBufferLength ?? init.defaults.maxWriteBufferLength
+    this.#writing = new WriteSide(init.state, {
+      write: data => { this.#host.write(this.#state, data) },
+      closeWrite: () => { this.sendCloseWrite() },
+      onDrain: () => { this.safeDispatchEvent('drain') },
+      onIdle: () => {
+        if (this.listenerCount('idle') > 0) {
+          this.safeDispatchEvent('idle')
+        }
+      }
+    })
+    this.#reading = new ReadSide(init.state.readBuffer, {
+      listenerCount: () => this.listenerCount('message'),
+      isRemoteDone: () => this.remoteWriteStatus === 'closed',
+      onChunk: chunk => { this.dispatchEvent(new StreamMessageEvent(chunk)) },
+      onRead: payloadBytes => { this.#host.read(this.#state, payloadBytes) },
+      onEnd: () => { this.safeDispatchEvent('end') }
+    })
+  }
+
+  /** Made when somebody wants it: a logger costs more than the stream */
+  get log (): Logger {
+    this.#log ??= this.#host.createLog(`${this.direction}:${this.id}`)
+
+    return this.#log
+  }
+
+  get writeStatus (): MessageStreamWriteStatus {
+    return this.#writing.status
+  }
+
+  get writableNeedsDrain (): boolean {
+    return this.#writing.needsDrain
+  }
+
+  get readStatus (): MessageStreamReadStatus {
+    return this.#reading.status
+  }
+
+  get readableEnded (): boolean {
+    return this.#reading.hasEnded
+  }
+
+  get readBufferLength (): number {
+    return this.#state.readBuffer.byteLength
+  }
+
+  get writeBufferLength (): number {
+    return this.#state.sendQueue.byteLength
+  }
+
+  /** What is queued; libp2p's own tests look for it by this name */
+  get writeBuffer (): SendQueue {
+    return this.#state.sendQueue
+  }
+
+  /** Queues data. False means: wait for 'drain' before sending more. Hot. */
+  send (data: Uint8Array | Uint8ArrayList): boolean {
+    const wasToldToWait = this.#writing.needsDrain
+    const mayGoOn = this.#writing.send(data)
+
+    if (wasToldToWait && this.writeBufferLength > this.maxWriteBufferLength) {
+      this.abort(new StreamBufferError(`Write buffer length of ${this.writeBufferLength} exceeded limit of ${this.maxWriteBufferLength}, write status is ${this.writeStatus}`))
+    }
+
+    return mayGoOn
+  }
+
+  async onDrain (options?: AbortOptions): Promise<void> {
+    await this.#writing.onDrain(options)
+  }
+
+  pause (): void {
+    this.#reading.pause()
+  }
+
+  resume (): void {
+    this.#reading.resume()
+  }
+
+  push (data: Uint8Array | Uint8ArrayList): void {
+    this.#reading.push(data)
+    this.#checkReadBuffer()
+  }
+
+  unshift (data: Uint8Array | Uint8ArrayList): void {
+    this.#reading.unshift(data)
+    this.#checkReadBuffer()
+  }
+
+  [Symbol.asyncIterator] (): AsyncGenerator<Uint8Array | Uint8ArrayList> {
+    return this.#reading.iterate()
+  }
+
+  override addEventListener<K extends keyof MessageStreamEvents>(type: K, listener: EventHandler<MessageStreamEvents[K]> | null, options?: boolean | AddEventListenerOptions): void
+  override addEventListener (type: string, listener: EventHandler<Event>, options?: boolean | AddEventListenerOptions): void
+  override addEventListener (type: any, listener: any, options?: boolean | AddEventListenerOptions): void {
+    super.addEventListener(type, listener, options)
+
+    if (type === 'message') {
+      this.#reading.deliverSoon()
+    }
+  }
+
+  /** Resolves when all that was sent, and the FIN behind it, is handed to the transport */
+  async close (options?: AbortOptions): Promise<void> {
+    await this.#writing.close(options)
+  }
+
+  async closeRead (options?: AbortOptions): Promise<void> {
+    options?.signal?.throwIfAborted()
+
+    if (this.readStatus === 'readable' || this.readStatus === 'paused') {
+      this.sendCloseRead()
+      this.#reading.close()
+    }
+  }
+
+  /** Asks for the FIN. Like sendCloseRead a step of its own because libp2p's own tests watch it. */
+  protected sendCloseWrite (): void {
+    this.#host.closeWrite(this.#state)
+  }
+
+  /** Yamux has no frame that says "I will not read": what comes is discarded, and credit given back */
+  protected sendCloseRead (): void {}
+
+  /**
+   * Ends the stream at once; what is queued is discarded. A whole number `errorCode` on the error
+   * travels to the peer (1 to 0xfff is the transport's, 0x1000 to 0xffff libp2p's).
+   */
+  abort (err: Error): void {
+    if (this.#isOver) {
+      return
+    }
+
+    this.log.error('aborted - %e', err)
+    this.status = 'aborted'
+    this.#writing.end(err)
+    this.remoteWriteStatus = 'closed'
+    this.remoteReadStatus = 'closed'
+    this.timeline.close = Date.now()
+    this.#host.reset(this.#state, errorCodeOf(err))
+    this.#reading.abort(err)
+    this.dispatchEvent(new StreamAbortEvent(err))
+  }
+
+  // What the muxer tells
+
+  onData (): void {
+    this.#reading.deliver()
+  }
+
+  onRemoteCloseWrite (): void {
+    if (this.#isOver) {
+      return
+    }
+
+    this.remoteWriteStatus = 'closed'
+    this.safeDispatchEvent('remoteCloseWrite')
+    this.#reading.onRemoteDone()
+    this.#closeIfDone()
+  }
+
+  onTaken (): void {
+    this.#writing.onTaken()
+  }
+
+  onFinHandedDown (): void {
+    if (!this.#isOver) {
+      this.#writing.onFinHandedDown()
+      this.#closeIfDone()
+    }
+  }
+
+  /** The peer or the transport ended the stream; what had arrived can still be read */
+  onEnded (err: Error): void {
+    if (this.#isOver) {
+      return
+    }
+
+    this.status = 'reset'
+    this.#writing.end(err)
+    this.remoteWriteStatus = 'closed'
+    this.remoteReadStatus = 'closed'
+    this.timeline.close = Date.now()
+    this.#reading.onRemoteDone(err)
+    this.dispatchEvent(new StreamResetEvent(err))
+  }
+
+  /** The connection is gone, and nothing of this stream is missing */
+  onClosed (): void {
+    if (this.#isOver) {
+      return
+    }
+
+    this.status = 'closed'
+    this.#writing.end(new StreamClosedError('The stream is closed'))
+    this.remoteWriteStatus = 'closed'
+    this.remoteReadStatus = 'closed'
+    this.timeline.close = Date.now()
+    this.#reading.onStreamClosed()
+    this.dispatchEvent(new StreamCloseEvent())
+  }
+
+  get #isOver (): boolean {
+    return this.status === 'aborted' || this.status === 'reset' || this.status === 'closed'
+  }
+
+  #closeIfDone (): void {
+    if (this.writeStatus === 'closed' && this.remoteWriteStatus === 'closed') {
+      this.onClosed()
+    }
+  }
+
+  /** Credit bounds what the peer can make a stream hold; this bounds what the application pushes back */
+  #checkReadBuffer (): void {
+    const limitBytes = Math.max(this.maxReadBufferLength, this.#state.receiveWindow.windowBytes)
+
+    if (this.readBufferLength > limitBytes) {
+      this.abort(new StreamBufferError(`Read buffer length of ${this.readBufferLength} exceeded limit of ${limitBytes}, read status is ${this.readStatus}`))
+    }
+  }
+}
+
+function errorCodeOf (err: Error & { errorCode?: unknown }): number {
+  const code = err.errorCode
+
+  return typeof code === 'number' && Number.isInteger(code) && code > 0 && code <= MAX_UINT32 ? code : 0
+}
