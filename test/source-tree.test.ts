@@ -1,0 +1,203 @@
+import { execFileSync } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, relative, resolve, sep } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import ts from 'typescript'
+import { describe, expect, it } from 'vitest'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const src = join(root, 'src')
+const core = join(src, 'core')
+
+const IMPURE = new Set([
+  'setTimeout', 'setInterval', 'setImmediate', 'queueMicrotask', 'Promise',
+  'Date', 'performance', 'Event', 'EventTarget', 'console', 'process', 'Buffer',
+  'global', 'globalThis', 'require'
+])
+const PLATFORM = new Set(['Buffer', 'process'])
+
+interface SourceSummary {
+  imports: string[]
+  globals: Set<string>
+  asynchronous: boolean
+}
+
+function sourceFiles (folder: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter(name => name.endsWith('.ts'))
+    .map(name => join(folder, name))
+}
+
+function name (file: string): string {
+  return relative(root, file).split(sep).join('/')
+}
+
+/** an identifier that only labels something, as in `a.Date` or `{ Date: 1 }` */
+function isLabel (node: ts.Identifier): boolean {
+  const parent = node.parent
+
+  if (ts.isPropertyAccessExpression(parent)) {
+    return parent.name === node
+  }
+  if (ts.isQualifiedName(parent)) {
+    return parent.right === node
+  }
+  if (ts.isBindingElement(parent)) {
+    return parent.propertyName === node
+  }
+  return (ts.isPropertyAssignment(parent) || ts.isClassElement(parent) || ts.isTypeElement(parent)) &&
+    parent.name === node
+}
+
+/** a name the file itself gives to something, which is then not the global */
+function isDeclaration (node: ts.Identifier): boolean {
+  const parent = node.parent
+
+  return (
+    ts.isVariableDeclaration(parent) || ts.isParameter(parent) || ts.isBindingElement(parent) ||
+    ts.isFunctionDeclaration(parent) || ts.isClassDeclaration(parent) ||
+    ts.isInterfaceDeclaration(parent) || ts.isTypeAliasDeclaration(parent) ||
+    ts.isEnumDeclaration(parent) || ts.isImportSpecifier(parent) ||
+    ts.isImportClause(parent) || ts.isNamespaceImport(parent)
+  ) && parent.name === node
+}
+
+function summarise (text: string): SourceSummary {
+  const file = ts.createSourceFile('file.ts', text, ts.ScriptTarget.Latest, true)
+  const used = new Set<string>()
+  const declared = new Set<string>()
+  const imports: string[] = []
+  let asynchronous = false
+
+  const visit = (node: ts.Node): void => {
+    if ((ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) && node.moduleSpecifier != null) {
+      imports.push((node.moduleSpecifier as ts.StringLiteral).text)
+    } else if (ts.isImportTypeNode(node)) {
+      imports.push(node.argument.getText(file).slice(1, -1))
+    } else if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword) {
+      imports.push(node.arguments[0].getText(file).slice(1, -1))
+      asynchronous = true
+    } else if (node.kind === ts.SyntaxKind.AsyncKeyword || node.kind === ts.SyntaxKind.AwaitKeyword || ts.isAwaitExpression(node)) {
+      asynchronous = true
+    } else if (ts.isIdentifier(node) && !isLabel(node)) {
+      (isDeclaration(node) ? declared : used).add(node.text)
+    }
+    ts.forEachChild(node, visit)
+  }
+
+  visit(file)
+
+  return {
+    imports,
+    globals: used.difference(declared),
+    asynchronous
+  }
+}
+
+function read (file: string): SourceSummary {
+  return summarise(readFileSync(file, 'utf8'))
+}
+
+describe('the scan', () => {
+  it('sees a global and where it is used, but not a label or a local of that name', () => {
+    const globals = (text: string): string[] => [...summarise(text).globals]
+
+    expect(globals('Date.now()')).toEqual(['Date'])
+    expect(globals('let a: Promise<void>')).toEqual(['Promise'])
+    expect(globals('f({ process })')).toEqual(['f', 'process'])
+    expect(globals('class A extends Event {}')).toEqual(['Event'])
+    expect(globals('a.Date + b.process')).toEqual(['a', 'b'])
+    expect(globals('type Event = 1; let a: Event; class A { Date = 1 }')).toEqual([])
+    expect(globals('const { Date: b } = { Date: 1 } // Buffer')).toEqual([])
+  })
+
+  it('sees every way to import', () => {
+    expect(summarise(`
+      import 'a'
+      import type { B } from 'b'
+      export * from 'c'
+      export type D = import('d').D
+      import('e')
+    `).imports).toEqual(['a', 'b', 'c', 'd', 'e'])
+  })
+})
+
+describe('the source tree', () => {
+  it('has a core that imports nothing but itself and uint8arraylist', () => {
+    const files = sourceFiles(core)
+    const strays = files.flatMap(file => read(file).imports
+      .filter(specifier => specifier !== 'uint8arraylist')
+      .filter(specifier => !specifier.startsWith('.') || !resolve(dirname(file), specifier).startsWith(core + sep))
+      .map(specifier => `${name(file)}: ${specifier}`)
+    )
+
+    expect(files).not.toEqual([])
+    expect(strays).toEqual([])
+  })
+
+  it('has a core that knows no clock, no timer, no promise, no event and no platform', () => {
+    const strays = sourceFiles(core).flatMap(file => {
+      const { globals, asynchronous } = read(file)
+      const found = [...globals].filter(global => IMPURE.has(global))
+
+      return (asynchronous ? [...found, 'async'] : found).map(found => `${name(file)}: ${found}`)
+    })
+
+    expect(strays).toEqual([])
+  })
+
+  it('asks for nothing of Node.js outside src/clock.ts', () => {
+    const strays = sourceFiles(src)
+      .filter(file => name(file) !== 'src/clock.ts')
+      .flatMap(file => {
+        const { globals, imports } = read(file)
+
+        return [
+          ...[...globals].filter(global => PLATFORM.has(global)),
+          ...imports.filter(specifier => specifier.startsWith('node:'))
+        ].map(found => `${name(file)}: ${found}`)
+      })
+
+    expect(strays).toEqual([])
+  })
+
+  it('is made of files that can be read in one go', () => {
+    const lengths = sourceFiles(src).map(file => ({
+      file: name(file),
+      lines: readFileSync(file, 'utf8').trimEnd().split('\n').length
+    }))
+
+    expect(lengths.filter(({ lines }) => lines > 320)).toEqual([])
+    expect(lengths.filter(({ lines }) => lines < 250).length).toBeGreaterThan(lengths.length / 2)
+  })
+})
+
+describe('the repository', () => {
+  it('names no path of one machine and no package registry', () => {
+    // put together here, so that this file does not contain them
+    const machine = [['work'], ['root'], ['tmp', 'bash_jobs']].map(parts => `/${parts.join('/')}/`)
+    const registries = [['registry', 'npmjs'], ['registry', 'yarnpkg'], ['npm', 'pkg', 'github']].map(parts => parts.join('.'))
+    const files = execFileSync('git', ['-c', 'safe.directory=*', 'ls-files', '-z'], { cwd: root, encoding: 'utf8' })
+      .split('\0')
+      .filter(file => file !== '')
+
+    const strays = files.flatMap(file => {
+      const text = readFileSync(join(root, file), 'utf8')
+
+      return [...machine, ...registries]
+        .filter(string => text.includes(string))
+        .map(string => `${file}: ${string}`)
+    })
+
+    expect(strays).toEqual([])
+  })
+
+  it('has a lockfile that leaves the choice of registry to whoever installs', () => {
+    const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'))
+    const addresses = Object.values<{ resolved?: string }>(packages)
+      .map(({ resolved }) => resolved ?? '')
+      .filter(resolved => resolved.includes('://'))
+
+    expect(addresses).toEqual([])
+  })
+})
