@@ -55,6 +55,7 @@ export class Session<Owner> implements FrameSink {
       mergesMessages: init.mergesMessages,
       lowWaterMarkBytes: init.lowWaterMarkBytes,
       onNews: (stream, news) => { this.#tell(stream, news) },
+      onFinDue: stream => { this.#owe(stream, OWES_FIN) },
       onResetWritten: stream => { this.registry.release(stream) }
     })
   }

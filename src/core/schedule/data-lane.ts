@@ -5,7 +5,7 @@
  * So every stream with data gets the same share of bytes, whatever the size of its messages, and
  * waits at most one quantum of each other stream (Shreedhar and Varghese, "Efficient Fair Queuing").
  */
-import { FLAG_ACK, FLAG_FIN, FLAG_SYN, HEADER_BYTES, TYPE_DATA } from '../frame/frame.ts'
+import { FLAG_ACK, FLAG_FIN, FLAG_SYN, HEADER_BYTES, TYPE_DATA, TYPE_WINDOW_UPDATE } from '../frame/frame.ts'
 import { NEWS_LOCAL_FIN, NEWS_TAKEN } from '../stream-state.ts'
 import type { WriteBatch } from '../flush/write-batch.ts'
 import type { StreamState } from '../stream-state.ts'
@@ -24,24 +24,20 @@ export interface DataLaneInit<Owner> {
   /** A waiting writer may go on at or below this */
   lowWaterMarkBytes: number
   onNews (stream: StreamState<Owner>, news: number): void
+  /** All data is written, but the batch has no room for the FIN */
+  onFinDue (stream: StreamState<Owner>): void
 }
 
 export class DataLane<Owner> {
   /** The bytes of all streams in the lane */
   queuedBytes = 0
   streamCount = 0
-  readonly #frameBytes: number
-  readonly #mergesMessages: boolean
-  readonly #lowWaterMarkBytes: number
-  readonly #onNews: (stream: StreamState<Owner>, news: number) => void
+  readonly #init: DataLaneInit<Owner>
   #first: StreamState<Owner> | undefined
   #last: StreamState<Owner> | undefined
 
   constructor (init: DataLaneInit<Owner>) {
-    this.#frameBytes = init.frameBytes
-    this.#mergesMessages = init.mergesMessages
-    this.#lowWaterMarkBytes = init.lowWaterMarkBytes
-    this.#onNews = init.onNews
+    this.#init = init
   }
 
   /** The stream has (more) bytes: call after each push, with the count */
@@ -73,7 +69,7 @@ export class DataLane<Owner> {
 
       if (!stream.canSendData) {
         this.#dropFirst()
-      } else if (this.#writeFrame(stream, batch, nowMs)) {
+      } else if (this.#writeFrame(stream, batch, maxFrames, nowMs)) {
         this.#rotate()
       } else {
         return
@@ -82,16 +78,16 @@ export class DataLane<Owner> {
   }
 
   /** Returns false when the batch has no room for it */
-  #writeFrame (stream: StreamState<Owner>, batch: WriteBatch, nowMs: number): boolean {
+  #writeFrame (stream: StreamState<Owner>, batch: WriteBatch, maxFrames: number, nowMs: number): boolean {
     const queue = stream.sendQueue
     const roomBytes = batch.roomBytes - HEADER_BYTES
 
     if (stream.deficitBytes < MIN_CUT_FRAME_BYTES) {
-      stream.deficitBytes += this.#frameBytes
+      stream.deficitBytes += this.#init.frameBytes
     }
 
-    const messageBytes = this.#mergesMessages ? queue.byteLength : queue.firstPieceBytes
-    let payloadBytes = Math.min(messageBytes, stream.sendCredit.availableBytes, stream.deficitBytes, this.#frameBytes)
+    const messageBytes = this.#init.mergesMessages ? queue.byteLength : queue.firstPieceBytes
+    let payloadBytes = Math.min(messageBytes, stream.sendCredit.availableBytes, stream.deficitBytes, this.#init.frameBytes)
 
     if (payloadBytes > roomBytes) {
       if (roomBytes < MIN_CUT_FRAME_BYTES) {
@@ -101,12 +97,7 @@ export class DataLane<Owner> {
       payloadBytes = roomBytes
     }
 
-    let flags = stream.owes & (FLAG_SYN | FLAG_ACK)
-
-    if (stream.isClosing && payloadBytes === queue.byteLength) {
-      flags |= FLAG_FIN
-    }
-
+    const flags = stream.owes & (FLAG_SYN | FLAG_ACK)
     stream.owes &= ~flags
     stream.sendCredit.spend(payloadBytes)
     stream.deficitBytes -= payloadBytes
@@ -115,11 +106,28 @@ export class DataLane<Owner> {
     batch.header(TYPE_DATA, flags, stream.id, payloadBytes)
     queue.moveTo(batch, payloadBytes)
 
-    if (queue.byteLength === 0 || (stream.awaitsDrain && queue.byteLength <= this.#lowWaterMarkBytes)) {
-      this.#onNews(stream, (flags & FLAG_FIN) === 0 ? NEWS_TAKEN : NEWS_TAKEN | NEWS_LOCAL_FIN)
+    if (queue.byteLength === 0 || (stream.awaitsDrain && queue.byteLength <= this.#init.lowWaterMarkBytes)) {
+      this.#init.onNews(stream, NEWS_TAKEN)
+    }
+
+    if (queue.byteLength === 0 && stream.isClosing) {
+      this.#finish(stream, batch, maxFrames)
     }
 
     return true
+  }
+
+  /**
+   * The FIN follows the last DATA frame as a frame of its own. It could ride on it, but @libp2p/yamux
+   * takes the flags of a frame before its body, and a FIN before data makes it discard them.
+   */
+  #finish (stream: StreamState<Owner>, batch: WriteBatch, maxFrames: number): void {
+    if (batch.roomBytes >= HEADER_BYTES && batch.frameCount < maxFrames) {
+      batch.header(TYPE_WINDOW_UPDATE, FLAG_FIN, stream.id, 0)
+      this.#init.onNews(stream, NEWS_LOCAL_FIN)
+    } else {
+      this.#init.onFinDue(stream)
+    }
   }
 
   /** After a frame of the first stream: it goes on, goes to the back, or leaves */
