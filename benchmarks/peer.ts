@@ -1,0 +1,120 @@
+// A child process: one libp2p node that runs halves of scenarios on command.
+import { tcp } from '@libp2p/tcp'
+import { multiaddr } from '@multiformats/multiaddr'
+import { createBirpc } from 'birpc'
+import { createLibp2p } from 'libp2p'
+import { countedNoise, countSocketWrites, startCounting } from './counters.ts'
+import { muxers, streamLimits } from './muxers.ts'
+import { findRow } from './rows.ts'
+import { scenarios } from './scenarios/index.ts'
+import { streamOpener } from './scenarios/scenario.ts'
+import type { Spent } from './counters.ts'
+import type { MuxerName } from './muxers.ts'
+import type { ReceiverHalf, SenderHalf } from './scenarios/scenario.ts'
+import type { Connection } from '@libp2p/interface'
+import type { Libp2p } from 'libp2p'
+
+export interface Sent {
+  units: number
+  durationMs: number
+  latenciesMs: number[]
+  spent: Spent
+}
+
+/** Idle pairs wait for their turn longer than TCP and libp2p would let them */
+const INACTIVITY_TIMEOUT_MS = 3_600_000
+
+const protocol = '/benchmark/1.0.0'
+
+let node: Libp2p
+let connection: Connection
+let senderHalf: SenderHalf | undefined
+let receiverHalf: ReceiverHalf | undefined
+let spentSince: () => Spent
+
+const commands = {
+  /** Returns the addresses to dial */
+  async start (muxer: MuxerName): Promise<string[]> {
+    countSocketWrites()
+
+    node = await createLibp2p({
+      addresses: { listen: ['/ip4/127.0.0.1/tcp/0'] },
+      transports: [tcp({
+        inboundSocketInactivityTimeout: INACTIVITY_TIMEOUT_MS,
+        outboundSocketInactivityTimeout: INACTIVITY_TIMEOUT_MS
+      })],
+      connectionEncrypters: [countedNoise()],
+      streamMuxers: [await muxers[muxer]()],
+      connectionMonitor: { enabled: false }
+    })
+
+    return node.getMultiaddrs().map(String)
+  },
+
+  async dial (addresses: string[]): Promise<void> {
+    connection = await node.dial(addresses.map(address => multiaddr(address)))
+  },
+
+  async receive (rowId: string): Promise<void> {
+    const row = findRow(rowId)
+    const half = scenarios[row.scenario].receive(row)
+
+    receiverHalf = half
+    await node.handle(protocol, stream => { half.onStream(stream) }, streamLimits)
+  },
+
+  async open (rowId: string): Promise<void> {
+    const row = findRow(rowId)
+    const openStream = streamOpener(connection, protocol, streamLimits.maxOutboundStreams)
+
+    senderHalf = await scenarios[row.scenario].send(openStream, row)
+  },
+
+  /** Repeats the unit of work until this much time has passed */
+  async send (atLeastMs: number): Promise<Sent> {
+    if (senderHalf == null) {
+      throw new Error('Nothing is open to send on')
+    }
+
+    const spentSince = startCounting()
+    const startMs = performance.now()
+    let units = 0
+    let durationMs = 0
+
+    while (durationMs < atLeastMs) {
+      await senderHalf.unit()
+      units++
+      durationMs = performance.now() - startMs
+    }
+
+    return { units, durationMs, latenciesMs: senderHalf.latenciesMs ?? [], spent: spentSince() }
+  },
+
+  startCounting (): void {
+    spentSince = startCounting()
+  },
+
+  spent (): Spent {
+    return spentSince()
+  },
+
+  async close (): Promise<void> {
+    await senderHalf?.close()
+    receiverHalf?.close()
+    senderHalf = undefined
+    receiverHalf = undefined
+    await node.unhandle(protocol)
+  }
+}
+
+export type PeerCommands = typeof commands
+
+createBirpc<Record<string, never>, PeerCommands>(commands, {
+  // a reply to a parent that is gone gets lost, the end of the channel ends this process
+  post: message => { process.send?.(message, undefined, undefined, () => {}) },
+  on: listener => process.on('message', listener)
+})
+
+// the parent ends its peers by closing the channel, Ctrl-C included
+process.on('SIGINT', () => {})
+process.on('disconnect', () => { process.exit() })

@@ -1,0 +1,88 @@
+// The table at the end, with its legend and the machine it was measured on.
+import { availableParallelism, cpus } from 'node:os'
+import Table from 'cli-table3'
+import { max } from 'simple-statistics'
+import { medianOf, ratioOf, samplesOf } from './metrics.ts'
+import type { MuxerName } from '../muxers.ts'
+import type { Row } from '../rows.ts'
+import type { Metrics, Ratio, Sample } from './metrics.ts'
+
+const columns: Array<[heading: string, metric: keyof Metrics]> = [
+  ['MB/s', 'megabytesPerS'],
+  ['messages\nper s', 'messagesPerS'],
+  ['writes\nper MB', 'socketWritesPerMegabyte'],
+  ['records\nper MB', 'noiseRecordsPerMegabyte'],
+  ['sender\nCPU s\nper GB', 'senderCpuSPerGigabyte'],
+  ['receiver\nCPU s\nper GB', 'receiverCpuSPerGigabyte'],
+  ['p50\nms', 'p50Ms'],
+  ['p99\nms', 'p99Ms']
+]
+
+function format (value: number | undefined): string {
+  if (value == null) {
+    return '-'
+  }
+
+  const fractionDigits = value < 10 ? 2 : value < 100 ? 1 : 0
+  return value.toLocaleString('en', { minimumFractionDigits: fractionDigits, maximumFractionDigits: fractionDigits })
+}
+
+function formatRatio (ratio: Ratio | undefined): string {
+  if (ratio?.min === ratio?.max) {
+    return format(ratio?.median)
+  }
+
+  return ratio == null ? '-' : `${format(ratio.median)} (${format(ratio.min)}–${format(ratio.max)})`
+}
+
+export function renderTable (samples: Sample[], rows: Row[], muxers: MuxerName[]): string {
+  const table = new Table({
+    head: ['work', 'muxer', ...columns.map(([heading]) => heading), '× stock'],
+    colAligns: ['left', 'left', ...columns.map(() => 'right' as const), 'right'],
+    style: { head: [], border: [] }
+  })
+
+  for (const row of rows) {
+    const lines = muxers.map(muxer => {
+      const ofMuxer = samplesOf(samples, row.id, muxer)
+      const ofStock = samplesOf(samples, row.id, 'stock')
+
+      return [
+        muxer,
+        ...columns.map(([, metric]) => format(medianOf(ofMuxer, metric))),
+        formatRatio(ratioOf(ofMuxer, ofStock))
+      ]
+    })
+    // one cell of the table per column and row keeps the muxers of a row together
+    const cells = lines[0].map((_, column) => lines.map(line => line[column]).join('\n'))
+
+    table.push([row.label, ...cells])
+  }
+
+  return table.toString()
+}
+
+export function renderMachine (): string {
+  const model = cpus()[0]?.model ?? 'unknown CPU'
+  return `${model}, ${availableParallelism()} cores, Node ${process.versions.node}`
+}
+
+export function renderLegend (samples: Sample[], atLeastMs: number): string {
+  const rounds = max(samples.map(sample => sample.round))
+
+  return [
+    `Medians of ${rounds} ${rounds === 1 ? 'round' : 'rounds'} after a warm-up round. Two processes per muxer, TCP on the loopback`,
+    'interface, Noise. Everything that arrives is verified: the file by its SHA-256, all other bytes',
+    'one by one. Time runs from the first send to the confirmation of the last stream. Every muxer does',
+    `the same unit of work, again and again until ${atLeastMs} ms have passed, divided by the repetitions.`,
+    '',
+    'work      streams × message size, the file in chunks of 64 KiB, requests on a new stream each',
+    '× stock   messages/s over those of stock in the same round: median (lowest–highest)',
+    'writes    write and writev calls on the socket of the sender',
+    'records   Noise records the sender encrypted, control frames of the muxer included',
+    'CPU       user and system time of the whole process, verifying and hashing included',
+    'latency   from opening the stream of a request to its whole reply; both processes are kept awake',
+    '          for this row, for every muxer alike, so it has no CPU time',
+    'MB, GB    of payload, 10^6 and 10^9 bytes; a message of the row of requests is one request'
+  ].join('\n')
+}

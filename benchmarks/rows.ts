@@ -1,0 +1,57 @@
+// The rows of the table: which scenario, and how much of it makes one unit of work.
+import { statSync } from 'node:fs'
+
+export interface Row {
+  id: string
+  label: string
+  scenario: 'file' | 'messages' | 'requests'
+  streams: number
+  messageBytes: number
+  /** What one stream sends in one unit of work */
+  unitBytesPerStream: number
+}
+
+/** A real file of about 100 MB that every machine which runs this has */
+export const filePath = process.execPath
+
+const KIB = 1024
+const MIB = 1024 * KIB
+
+function messages (id: string, label: string, streams: number, messageBytes: number, perStream: number): Row {
+  return { id, label, scenario: 'messages', streams, messageBytes, unitBytesPerStream: messageBytes * perStream }
+}
+
+export const rows: Row[] = [
+  {
+    id: 'file',
+    label: 'file, 64 KiB',
+    scenario: 'file',
+    streams: 1,
+    messageBytes: 64 * KIB,
+    unitBytesPerStream: statSync(filePath).size
+  },
+  messages('1x100', '1 × 100 B', 1, 100, 30_000),
+  messages('1000x100', '1,000 × 100 B', 1000, 100, 25),
+  messages('1x4k', '1 × 4 KiB', 1, 4 * KIB, 5000),
+  messages('1000x4k', '1,000 × 4 KiB', 1000, 4 * KIB, 9),
+  messages('1x64k', '1 × 64 KiB', 1, 64 * KIB, 2400),
+  messages('10x1m', '10 × 1 MiB', 10, MIB, 10),
+  {
+    id: 'requests',
+    label: 'requests, 100 B',
+    scenario: 'requests',
+    streams: 1,
+    messageBytes: 100,
+    unitBytesPerStream: 50 * 100
+  }
+]
+
+export function findRow (id: string): Row {
+  const row = rows.find(row => row.id === id)
+
+  if (row == null) {
+    throw new Error(`There is no row "${id}", only ${rows.map(row => row.id).join(', ')}`)
+  }
+
+  return row
+}

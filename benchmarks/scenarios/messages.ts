@@ -1,0 +1,120 @@
+// Messages of one size on one or many streams, every byte of them compared.
+import { Uint8ArrayList } from 'uint8arraylist'
+import { bytesAt, isAt, startOfStream } from './pattern.ts'
+import { roundRobin } from './round-robin.ts'
+import { closeFully, closeWhenRemoteDoes, openStreams, replyReader, viewsOf } from './streams.ts'
+import type { Scenario } from './scenario.ts'
+import type { Stream } from '@libp2p/interface'
+
+const INDEX_BYTES = 4
+const REPLY_BYTES = 8
+
+function encodeIndex (index: number): Uint8Array {
+  const bytes = Buffer.alloc(INDEX_BYTES)
+  bytes.writeUInt32BE(index)
+  return bytes
+}
+
+/** The reply is the number of verified bytes, negative if the byte after them is wrong */
+function encodeReply (verifiedBytes: number, isRight: boolean): Uint8Array {
+  const bytes = Buffer.alloc(REPLY_BYTES)
+  bytes.writeDoubleBE(isRight ? verifiedBytes : -1 - verifiedBytes)
+  return bytes
+}
+
+function checkReply (reply: Uint8Array, expectedBytes: number): void {
+  const verifiedBytes = Buffer.from(reply).readDoubleBE()
+
+  if (verifiedBytes < 0) {
+    throw new Error(`The receiver got wrong bytes after ${-1 - verifiedBytes} right ones`)
+  }
+
+  if (verifiedBytes !== expectedBytes) {
+    throw new Error(`The receiver got ${verifiedBytes} bytes instead of ${expectedBytes}`)
+  }
+}
+
+function verifyStream (stream: Stream, startPosition: number, unitBytes: number): (data: Uint8Array) => void {
+  let verifiedBytes = 0
+  let replyAtBytes = unitBytes
+
+  return bytes => {
+    if (!isAt(startPosition + verifiedBytes, bytes)) {
+      stream.send(encodeReply(verifiedBytes, false))
+      return
+    }
+
+    verifiedBytes += bytes.byteLength
+
+    if (verifiedBytes >= replyAtBytes) {
+      stream.send(encodeReply(verifiedBytes, true))
+      replyAtBytes += unitBytes
+    }
+  }
+}
+
+export const messages: Scenario = {
+  async send (openStream, row) {
+    const streams = await openStreams(openStream, row.streams)
+    const readReply = streams.map(stream => replyReader(stream, REPLY_BYTES))
+    const positions = streams.map((_, index) => startOfStream(index))
+    let expectedBytes = 0
+
+    async function confirmAll (): Promise<void> {
+      const replies = await Promise.all(readReply.map(async read => read()))
+      replies.forEach(reply => { checkReply(reply, expectedBytes) })
+    }
+
+    const writer = roundRobin(streams, index => {
+      const message = bytesAt(positions[index], row.messageBytes)
+      positions[index] += row.messageBytes
+      return message
+    })
+
+    streams.forEach((stream, index) => { stream.send(encodeIndex(index)) })
+    await confirmAll()
+
+    return {
+      async unit () {
+        expectedBytes += row.unitBytesPerStream
+        await Promise.all([
+          writer.write(row.unitBytesPerStream / row.messageBytes),
+          confirmAll()
+        ])
+      },
+
+      async close () {
+        await Promise.all(streams.map(closeFully))
+      }
+    }
+  },
+
+  receive (row) {
+    return {
+      onStream (stream) {
+        const indexBytes = new Uint8ArrayList()
+        let verify: ((bytes: Uint8Array) => void) | undefined
+
+        closeWhenRemoteDoes(stream)
+        stream.addEventListener('message', ({ data }) => {
+          if (verify != null) {
+            for (const view of viewsOf(data)) {
+              verify(view)
+            }
+            return
+          }
+
+          indexBytes.append(data)
+
+          if (indexBytes.byteLength === INDEX_BYTES) {
+            const index = Buffer.from(indexBytes.subarray()).readUInt32BE()
+            verify = verifyStream(stream, startOfStream(index), row.unitBytesPerStream)
+            stream.send(encodeReply(0, true))
+          }
+        })
+      },
+
+      close () {}
+    }
+  }
+}

@@ -1,0 +1,28 @@
+// What every scenario provides: a sender half and a receiver half.
+import type { Connection, Stream } from '@libp2p/interface'
+import type { Row } from '../rows.ts'
+
+export interface SenderHalf {
+  /** Does one unit of work, done when the receiver has confirmed all of it */
+  unit(): Promise<void>
+  /** One entry per request, for the scenario that measures latency */
+  latenciesMs?: number[]
+  close(): Promise<void>
+}
+
+export interface ReceiverHalf {
+  onStream(stream: Stream): void
+  close(): void
+}
+
+export interface Scenario {
+  /** Resolves when all streams are open and known to the receiver */
+  send(openStream: () => Promise<Stream>, row: Row): Promise<SenderHalf>
+  receive(row: Row): ReceiverHalf
+}
+
+export type OpenStream = Parameters<Scenario['send']>[0]
+
+export function streamOpener (connection: Connection, protocol: string, maxOutboundStreams: number): OpenStream {
+  return async () => connection.newStream([protocol], { maxOutboundStreams })
+}

@@ -1,0 +1,67 @@
+// Helpers around one stream that all scenarios share.
+import { pEvent } from 'p-event'
+import { Uint8ArrayList } from 'uint8arraylist'
+import type { Stream } from '@libp2p/interface'
+import type { OpenStream } from './scenario.ts'
+
+/** Keeps negotiations of many streams below the limits of libp2p */
+const OPENED_AT_ONCE = 200
+
+export async function openStreams (openStream: OpenStream, count: number): Promise<Stream[]> {
+  const streams: Stream[] = []
+
+  while (streams.length < count) {
+    const missing = Math.min(OPENED_AT_ONCE, count - streams.length)
+    streams.push(...await Promise.all(Array.from({ length: missing }, openStream)))
+  }
+
+  return streams
+}
+
+export function viewsOf (data: Uint8Array | Uint8ArrayList): Iterable<Uint8Array> {
+  return data instanceof Uint8Array ? [data] : data
+}
+
+/** Cuts what arrives into pieces of one length, however it was merged or split */
+export function readPieces (stream: Stream, pieceBytes: number, onPiece: (piece: Uint8Array) => void): void {
+  const buffered = new Uint8ArrayList()
+
+  stream.addEventListener('message', ({ data }) => {
+    buffered.append(data)
+
+    while (buffered.byteLength >= pieceBytes) {
+      const piece = buffered.slice(0, pieceBytes)
+      buffered.consume(pieceBytes)
+      onPiece(piece)
+    }
+  })
+}
+
+/** Reads the replies of a stream, of which one at a time is waited for */
+export function replyReader (stream: Stream, replyBytes: number): () => Promise<Uint8Array> {
+  let waiting: PromiseWithResolvers<Uint8Array> | undefined
+
+  readPieces(stream, replyBytes, reply => waiting?.resolve(reply))
+  stream.addEventListener('close', ({ error }) => {
+    waiting?.reject(new Error('The stream closed before the receiver had replied', { cause: error }))
+  })
+
+  return async () => {
+    waiting = Promise.withResolvers()
+    return waiting.promise
+  }
+}
+
+/** Closes this side and waits until the other side has closed as well */
+export async function closeFully (stream: Stream): Promise<void> {
+  const closed = pEvent(stream, 'close')
+  await stream.close()
+  await closed
+}
+
+/** The answer to closeFully of the other side */
+export function closeWhenRemoteDoes (stream: Stream): void {
+  stream.addEventListener('remoteCloseWrite', () => {
+    stream.close().catch(err => { stream.abort(err) })
+  })
+}

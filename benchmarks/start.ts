@@ -1,0 +1,159 @@
+// `npm start`: the same work through each muxer in turn, then one table.
+import { writeFile } from 'node:fs/promises'
+import { parseArgs } from 'node:util'
+import { Listr } from 'listr2'
+import { muxerNames } from './muxers.ts'
+import { startPair } from './pair.ts'
+import { toMetrics } from './report/metrics.ts'
+import { renderLegend, renderMachine, renderTable } from './report/table.ts'
+import { findRow, rows } from './rows.ts'
+import type { MuxerName } from './muxers.ts'
+import type { Pair } from './pair.ts'
+import type { Sample } from './report/metrics.ts'
+import type { Row } from './rows.ts'
+import type { ListrTask } from 'listr2'
+
+interface Options {
+  muxers: MuxerName[]
+  rounds: number
+  /** Rounds that do not fit in are left out */
+  budgetMs: number
+  rows: Row[]
+  jsonPath?: string
+}
+
+const AT_LEAST_MS = 350
+const MAX_ROUNDS = 5
+const BUDGET_MS = 80_000
+const INTERRUPTED_EXIT_CODE = 130
+
+function parseOptions (): Options {
+  const { values } = parseArgs({
+    options: {
+      muxers: { type: 'string', default: muxerNames.join(',') },
+      rounds: { type: 'string' },
+      only: { type: 'string', multiple: true, default: rows.map(row => row.id) },
+      json: { type: 'string' }
+    }
+  })
+  const rounds = Number(values.rounds ?? MAX_ROUNDS)
+
+  if (!Number.isInteger(rounds) || rounds < 1) {
+    throw new Error(`--rounds takes a number from 1 on, not "${values.rounds}"`)
+  }
+
+  const muxers = values.muxers.split(',').map(name => {
+    const muxer = muxerNames.find(known => known === name)
+
+    if (muxer == null) {
+      throw new Error(`There is no muxer "${name}", only ${muxerNames.join(', ')}`)
+    }
+
+    return muxer
+  })
+
+  return {
+    muxers,
+    rounds,
+    budgetMs: values.rounds == null ? BUDGET_MS : Infinity,
+    rows: values.only.map(findRow),
+    jsonPath: values.json
+  }
+}
+
+async function measureRound (pairs: Pair[], rows: Row[], report: (line: string) => void): Promise<Array<Omit<Sample, 'round'>>> {
+  const samples: Array<Omit<Sample, 'round'>> = []
+
+  for (const row of rows) {
+    for (const pair of pairs) {
+      const measured = await pair.measure(row, AT_LEAST_MS)
+      const metrics = toMetrics(row, measured)
+
+      samples.push({ rowId: row.id, muxer: pair.muxer, metrics, measured })
+      report(`${row.label}, ${pair.muxer}: ${Math.round(metrics.messagesPerS).toLocaleString('en')} messages/s`)
+    }
+  }
+
+  return samples
+}
+
+async function measureAll (pairs: Pair[], options: Options): Promise<Sample[]> {
+  const samples: Sample[] = []
+  let roundMs = 0
+
+  const tasks: ListrTask[] = [{
+    title: `Start two processes for each of ${options.muxers.join(', ')}`,
+    task: async () => { await Promise.all(pairs.map(async pair => pair.ready)) }
+  }]
+
+  for (let round = 0; round <= options.rounds; round++) {
+    const isWarmUp = round === 0
+
+    tasks.push({
+      title: isWarmUp ? 'Warm up' : `Round ${round} of ${options.rounds}`,
+      skip: () => round > 1 && performance.now() + roundMs > options.budgetMs && 'there is no time left for it',
+      async task (_, task) {
+        const startMs = performance.now()
+        const measured = await measureRound(pairs, options.rows, line => { task.output = line })
+
+        roundMs = performance.now() - startMs
+
+        if (!isWarmUp) {
+          samples.push(...measured.map(sample => ({ ...sample, round })))
+        }
+      }
+    })
+  }
+
+  // signals end the processes of the pairs, which makes the tasks fail
+  await new Listr(tasks, { registerSignalListeners: false }).run()
+
+  return samples
+}
+
+async function main (): Promise<void> {
+  const options = parseOptions()
+  const pairs = options.muxers.map(startPair)
+  let isInterrupted = false
+
+  async function stopAll (): Promise<void> {
+    await Promise.all(pairs.map(async pair => pair.stop()))
+  }
+
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.on(signal, () => {
+      isInterrupted = true
+      stopAll().catch(err => { console.error(err) })
+    })
+  }
+
+  try {
+    const samples = await measureAll(pairs, options)
+
+    console.info(`\n${renderTable(samples, options.rows, options.muxers)}\n`)
+    console.info(`${renderMachine()}\n\n${renderLegend(samples, AT_LEAST_MS)}`)
+
+    if (options.jsonPath != null) {
+      await writeFile(options.jsonPath, JSON.stringify({ machine: renderMachine(), samples }, null, 2))
+    }
+  } catch (err) {
+    process.exitCode = 1
+
+    if (!isInterrupted) {
+      throw err
+    }
+  } finally {
+    await stopAll()
+  }
+
+  if (isInterrupted) {
+    process.exitCode = INTERRUPTED_EXIT_CODE
+  }
+}
+
+try {
+  await main()
+} catch (err) {
+  console.error(`\nThe benchmark failed: ${err instanceof Error ? err.message : String(err)}`)
+  process.exitCode = 1
+}
