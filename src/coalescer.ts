@@ -3,19 +3,21 @@
  * there is no more or the transport says "wait". Owns all that is scheduled for writing.
  */
 import type { Clock } from './clock.ts'
-import type { FlushPolicy } from './core/flush/flush-policy.ts'
+import type { FlushDecision, FlushPolicy } from './core/flush/flush-policy.ts'
 import type { Uint8ArrayList } from 'uint8arraylist'
 
 /**
- * A turn ends when so many microtasks in a row have brought no output. Callers that await what they
- * have just opened write a few microtasks later, and that should still ride along.
+ * `soon` means that so many microtasks in a row have brought no output. Callers that await what
+ * they have just opened write two microtasks later, and that should ride along.
  */
 const QUIET_MICROTASKS = 3
-/** Code that writes in an endless chain of microtasks does not put the flush off for ever */
+/** Code that writes in an endless chain of microtasks does not put a flush off for ever */
 const MAX_MICROTASKS = 64
 
 export interface CoalescerInit {
   policy: FlushPolicy
+  /** See FlushSnapshot */
+  isPressing (): boolean
   clock: Clock
   /** The next write, or undefined when there is nothing to write */
   pull (): Uint8ArrayList | undefined
@@ -28,10 +30,10 @@ export interface CoalescerInit {
 
 export class Coalescer {
   readonly #init: CoalescerInit
-  readonly #snapshot = { hasFlushedThisTurn: false }
+  readonly #snapshot = { isPressing: false, flushesThisTurn: 0 }
+  #arranged: FlushDecision | undefined
   #isTransportFull = false
   #isFlushing = false
-  #isFlushArranged = false
   #isStopped = false
   #hasGrown = false
   #microtasks = 0
@@ -41,35 +43,31 @@ export class Coalescer {
     this.#init = init
   }
 
-  /** The transport has said "wait" */
-  get isTransportFull (): boolean {
-    return this.#isTransportFull
-  }
-
   /** There is output. Hot: runs once per send. */
   request (): void {
-    if (this.#isFlushArranged) {
-      this.#hasGrown = true
+    this.#hasGrown = true
+
+    if (this.#arranged === 'soon' || this.#isTransportFull || this.#isFlushing || this.#isStopped) {
       return
     }
 
-    if (this.#isTransportFull || this.#isFlushing || this.#isStopped) {
-      return
-    }
+    this.#snapshot.isPressing = this.#init.isPressing()
+    const decision = this.#init.policy.decide(this.#snapshot)
 
-    switch (this.#init.policy.decide(this.#snapshot)) {
-      case 'now':
-        this.flush()
-        break
-      case 'end-of-turn':
-        this.#isFlushArranged = true
-        this.#microtasks = 0
-        this.#quietMicrotasks = 0
-        queueMicrotask(this.#onMicrotask)
-        break
-      default:
-        // the task that ends this turn is on its way: see #startTurn
-        this.#isFlushArranged = true
+    if (decision === 'now') {
+      this.flush()
+    } else if (decision === 'soon') {
+      this.#arranged = decision
+      this.#microtasks = 0
+      this.#quietMicrotasks = 0
+      queueMicrotask(this.#onMicrotask)
+    } else if (this.#arranged == null) {
+      this.#arranged = decision
+
+      // the task that ends this turn is on its way already: see #countFlush
+      if (decision === 'end-of-turn') {
+        this.#init.clock.endOfTurn(this.#onEndOfTurn)
+      }
     }
   }
 
@@ -88,6 +86,7 @@ export class Coalescer {
     }
 
     this.#isFlushing = true
+    this.#arranged = undefined
 
     try {
       this.#write()
@@ -113,47 +112,56 @@ export class Coalescer {
   }
 
   #write (): void {
+    let writes = 0
+
     while (!this.#isTransportFull) {
       const bytes = this.#init.pull()
 
       if (bytes === undefined) {
-        return
+        break
       }
 
-      this.#startTurn()
+      writes++
       this.#isTransportFull = !this.#init.send(bytes)
+    }
+
+    if (writes > 0) {
+      this.#countFlush()
     }
   }
 
-  /** From the first write of a turn to the next turn, further output is held */
-  #startTurn (): void {
-    if (!this.#snapshot.hasFlushedThisTurn) {
-      this.#snapshot.hasFlushedThisTurn = true
+  #countFlush (): void {
+    if (this.#snapshot.flushesThisTurn++ === 0) {
       this.#init.clock.nextTurn(this.#onNextTurn)
     }
   }
 
   readonly #onMicrotask = (): void => {
+    if (this.#arranged !== 'soon') {
+      return
+    }
+
     this.#quietMicrotasks = this.#hasGrown ? 0 : this.#quietMicrotasks + 1
     this.#hasGrown = false
 
     if (this.#quietMicrotasks < QUIET_MICROTASKS && ++this.#microtasks < MAX_MICROTASKS) {
       queueMicrotask(this.#onMicrotask)
     } else {
-      this.#arrangedFlush()
+      this.flush()
+    }
+  }
+
+  readonly #onEndOfTurn = (): void => {
+    if (this.#arranged === 'end-of-turn') {
+      this.flush()
     }
   }
 
   readonly #onNextTurn = (): void => {
-    this.#snapshot.hasFlushedThisTurn = false
+    this.#snapshot.flushesThisTurn = 0
 
-    if (this.#isFlushArranged) {
-      this.#arrangedFlush()
+    if (this.#arranged === 'next-turn') {
+      this.flush()
     }
-  }
-
-  #arrangedFlush (): void {
-    this.#isFlushArranged = false
-    this.flush()
   }
 }

@@ -43,6 +43,7 @@ export class SessionDriver implements StreamHost {
     this.#coalescer = new Coalescer({
       policy: init.policy,
       clock: init.clock,
+      isPressing: () => init.session.hasPressingOutput,
       pull: () => init.session.pull(init.maxBatchBytes, init.policy.maxFramesPerWrite, init.clock.nowMs()),
       send: init.send,
       onFlushed: () => { this.#tellNews() },

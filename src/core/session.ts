@@ -66,6 +66,11 @@ export class Session<Owner> implements FrameSink {
     return this.#scheduler.hasOutput
   }
 
+  /** There is more to write than acknowledgements, which nobody waits for */
+  get hasPressingOutput (): boolean {
+    return this.#scheduler.data.streamCount > 0 || this.#scheduler.control.hasMoreThanAcks
+  }
+
   open (nowMs: number): StreamState<Owner> {
     const stream = this.registry.addOutbound(nowMs)
     this.#owe(stream, OWES_SYN)

@@ -3,19 +3,23 @@
  */
 
 export interface FlushSnapshot {
-  /** A write has left in this turn of the event loop already */
-  hasFlushedThisTurn: boolean
+  /** There is more than acknowledgements, which nobody waits for */
+  isPressing: boolean
+  /** How many flushes this turn of the event loop has seen */
+  flushesThisTurn: number
 }
 
 /**
- * `now`: inside the call that made the output; `end-of-turn`: when the running code and its
- * microtasks are done; `next-turn`: once, when the event loop comes round.
+ * - `now`: inside the call that made the output
+ * - `soon`: when a few microtasks have brought no more
+ * - `end-of-turn`: when the running code and all its microtasks are done
+ * - `next-turn`: once, when the event loop comes round
  */
-export type FlushDecision = 'now' | 'end-of-turn' | 'next-turn'
+export type FlushDecision = 'now' | 'soon' | 'end-of-turn' | 'next-turn'
 
 export interface FlushPolicy {
   /** How many frames one write may hold */
   readonly maxFramesPerWrite: number
-  /** There is output, the transport takes it, and no flush is arranged: when? */
+  /** There is output and the transport takes it: when should it leave? */
   decide (snapshot: FlushSnapshot): FlushDecision
 }

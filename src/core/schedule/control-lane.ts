@@ -40,6 +40,11 @@ export class ControlLane<Owner> {
       (this.#pingValue == null ? 0 : 1) + (this.#goAwayCode == null ? 0 : 1)
   }
 
+  /** Looks at the streams only as far as the first that owes more */
+  get hasMoreThanAcks (): boolean {
+    return this.frameCount > this.#streams.length || this.#streams.some(stream => (stream.owes & ~FLAG_ACK) !== 0)
+  }
+
   enlist (stream: StreamState<Owner>): void {
     if (!stream.isInControlLane) {
       stream.isInControlLane = true
