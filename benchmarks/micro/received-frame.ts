@@ -1,0 +1,115 @@
+// What one received DATA frame costs while 1, 100 and 10,000 streams are open: ours and stock.
+//
+// Each frame comes as a chunk of its own, for the streams in turn, so that no two of them can share
+// an event and every frame does the same work whatever the number of streams.
+import { setImmediate } from 'node:timers/promises'
+import { StreamMessageEvent, TypedEventEmitter } from '@libp2p/interface'
+import { defaultLogger } from '@libp2p/logger'
+import { yamux as stockYamux } from '@libp2p/yamux'
+import Table from 'cli-table3'
+import { Bench } from 'tinybench'
+import { yamux } from '../../src/index.ts'
+import type { MessageStream, MessageStreamEvents, StreamMuxerFactory } from '@libp2p/interface'
+
+const STREAM_COUNTS = [1, 100, 10_000]
+const FRAMES_PER_RUN = 1000
+const PAYLOAD_BYTES = 100
+const SYN = 1
+
+const factories = {
+  ours: yamux({ maxInboundStreams: Infinity, enableKeepAlive: false })(),
+  stock: stockYamux({ maxInboundStreams: Infinity, enableKeepAlive: false })()
+}
+
+/** The muxer's end of a connection whose other end is this benchmark */
+class Inlet extends TypedEventEmitter<MessageStreamEvents> {
+  direction = 'inbound'
+  status = 'open'
+  log = defaultLogger().forComponent('benchmark')
+
+  send (): boolean {
+    return true
+  }
+
+  deliver (bytes: Uint8Array): void {
+    this.dispatchEvent(new StreamMessageEvent(bytes))
+  }
+}
+
+/** The dialler's ids are odd, from 1 */
+function dataFrame (streamIndex: number, flags: number, payloadBytes: number): Uint8Array {
+  const bytes = new Uint8Array(12 + payloadBytes)
+  const view = new DataView(bytes.buffer)
+  view.setUint16(2, flags)
+  view.setUint32(4, streamIndex * 2 + 1)
+  view.setUint32(8, payloadBytes)
+
+  return bytes
+}
+
+function createReceiver (factory: StreamMuxerFactory, streamCount: number): () => Promise<void> {
+  const inlet = new Inlet()
+  const muxer = factory.createStreamMuxer(inlet as unknown as MessageStream)
+  const frames: Uint8Array[] = []
+  let receivedBytes = 0
+  let next = 0
+
+  muxer.addEventListener('stream', ({ detail: stream }) => {
+    stream.inactivityTimeout = Infinity
+    stream.addEventListener('message', ({ data }) => { receivedBytes += data.byteLength })
+  })
+
+  for (let i = 0; i < streamCount; i++) {
+    inlet.deliver(dataFrame(i, SYN, 0))
+    frames.push(dataFrame(i, 0, PAYLOAD_BYTES))
+  }
+
+  return async () => {
+    receivedBytes = 0
+
+    for (let i = 0; i < FRAMES_PER_RUN; i++) {
+      inlet.deliver(frames[next])
+      next = next + 1 === streamCount ? 0 : next + 1
+    }
+
+    if (receivedBytes !== FRAMES_PER_RUN * PAYLOAD_BYTES) {
+      throw new Error(`received ${receivedBytes} bytes, sent ${FRAMES_PER_RUN * PAYLOAD_BYTES}`)
+    }
+
+    // window updates leave when the turn ends
+    await setImmediate()
+  }
+}
+
+const bench = new Bench({ time: 1000, warmupTime: 300, throws: true })
+
+for (const [name, factory] of Object.entries(factories)) {
+  for (const streamCount of STREAM_COUNTS) {
+    bench.add(`${name} ${streamCount}`, createReceiver(factory, streamCount))
+  }
+}
+
+await bench.run()
+
+function nsPerFrame (name: string, streamCount: number): number {
+  const { result } = bench.getTask(`${name} ${streamCount}`) ?? {}
+
+  if (result == null || !('latency' in result)) {
+    throw new Error(`no result for ${name} at ${streamCount} streams: ${JSON.stringify(result)}`)
+  }
+
+  return result.latency.p50 * 1e6 / FRAMES_PER_RUN
+}
+
+const table = new Table({ head: ['open streams', ...Object.keys(factories).flatMap(name => [`${name}, ns per frame`, '× at 1 stream'])] })
+
+for (const streamCount of STREAM_COUNTS) {
+  table.push([streamCount.toLocaleString('en'), ...Object.keys(factories).flatMap(name => {
+    const ns = nsPerFrame(name, streamCount)
+
+    return [Math.round(ns).toLocaleString('en'), (ns / nsPerFrame(name, STREAM_COUNTS[0])).toFixed(2)]
+  })])
+}
+
+console.info(table.toString())
+process.exit()
