@@ -68,7 +68,7 @@ export class ReadBuffer {
     const frameBytes = this.#frames.shift() ?? 0
     const rest = list.sublist(frameBytes)
     this.byteLength = rest.byteLength
-    this.#fresh = rest.byteLength > 0 ? rest : undefined
+    this.#kept = [...rest]
 
     return list.sublist(0, frameBytes)
   }

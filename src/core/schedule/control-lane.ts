@@ -131,6 +131,10 @@ export class ControlLane<Owner> {
       return
     }
 
+    if (stream.owes === 0) {
+      return
+    }
+
     const deltaBytes = owesUpdate(stream) ? stream.receiveWindow.takeUpdate() : 0
     const flags = stream.owes & (FLAG_SYN | FLAG_ACK | OWES_FIN)
     stream.owes = 0

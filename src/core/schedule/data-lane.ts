@@ -81,8 +81,9 @@ export class DataLane<Owner> {
   #writeFrame (stream: StreamState<Owner>, batch: WriteBatch, maxFrames: number, nowMs: number): boolean {
     const queue = stream.sendQueue
     const roomBytes = batch.roomBytes - HEADER_BYTES
+    const leastBytes = this.#leastFrameBytes(stream)
 
-    if (stream.deficitBytes < MIN_CUT_FRAME_BYTES) {
+    if (stream.deficitBytes < leastBytes) {
       stream.deficitBytes += this.#init.frameBytes
     }
 
@@ -90,7 +91,7 @@ export class DataLane<Owner> {
     let payloadBytes = Math.min(messageBytes, stream.sendCredit.availableBytes, stream.deficitBytes, this.#init.frameBytes)
 
     if (payloadBytes > roomBytes) {
-      if (roomBytes < MIN_CUT_FRAME_BYTES) {
+      if (roomBytes < leastBytes && batch.frameCount > 0) {
         return false
       }
 
@@ -136,10 +137,22 @@ export class DataLane<Owner> {
 
     if (!stream.canSendData) {
       this.#dropFirst()
-    } else if (stream.deficitBytes < MIN_CUT_FRAME_BYTES && this.#last !== stream) {
+    } else if (stream.deficitBytes < this.#leastFrameBytes(stream) && this.#last !== stream) {
       this.#first = stream.nextInDataLane
       this.#append(stream)
     }
+  }
+
+  /** A share smaller than this is not worth a frame: it is kept for the stream's next turn */
+  #leastFrameBytes (stream: StreamState<Owner>): number {
+    if (this.#init.mergesMessages) {
+      return MIN_CUT_FRAME_BYTES
+    }
+
+    const messageBytes = stream.sendQueue.firstPieceBytes
+
+    // one message of at most a frame stays one frame
+    return messageBytes <= this.#init.frameBytes ? messageBytes : MIN_CUT_FRAME_BYTES
   }
 
   #append (stream: StreamState<Owner>): void {

@@ -20,6 +20,11 @@ export class WriteScheduler<Owner> {
     return this.control.frameCount > 0 || this.data.streamCount > 0
   }
 
+  /** There is more than acknowledgements */
+  get hasPressingOutput (): boolean {
+    return this.data.streamCount > 0 || this.control.hasMoreThanAcks
+  }
+
   fill (batch: WriteBatch, maxFrames: number, nowMs: number): void {
     this.control.fill(batch, maxFrames)
     this.data.fill(batch, maxFrames, nowMs)

@@ -1,0 +1,189 @@
+/**
+ * What each frame from the peer does, and which it may not send. Hot: runs once per frame received.
+ */
+import { FLAG_FIN, FLAG_RST, FLAG_SYN, INITIAL_WINDOW_BYTES, SESSION_ID, TYPE_DATA, TYPE_GO_AWAY, TYPE_PING, TYPE_WINDOW_UPDATE } from './frame/frame.ts'
+import { InboundIds } from './inbound-ids.ts'
+import { ProtocolError } from './protocol-error.ts'
+import { NEWS_DATA } from './stream-state.ts'
+import type { FrameSink } from './frame/decoder.ts'
+import type { RoundTrip } from './round-trip.ts'
+import type { StreamLifecycle, StreamLifecycleInit } from './stream-lifecycle.ts'
+import type { StreamState } from './stream-state.ts'
+
+export class InboundFrames<Owner> implements FrameSink {
+  /** When the chunk that is being received came */
+  nowMs = 0
+  /** The code of the peer's GoAway */
+  goAwayCode: number | undefined
+  /** This side has said GoAway: whoever opens a stream now is refused */
+  isLeaving = false
+  readonly #isDialler: boolean
+  readonly #lifecycle: StreamLifecycle<Owner>
+  readonly #roundTrip: RoundTrip
+  readonly #ids: InboundIds
+  /** No body of an unknown stream can be longer than the largest window that was ever advertised */
+  readonly #maxBodyBytes: number
+  /** Whose body is being received, and the flags of its header */
+  #bodyStream: StreamState<Owner> | undefined
+  #bodyFlags = 0
+
+  constructor (init: StreamLifecycleInit, lifecycle: StreamLifecycle<Owner>, roundTrip: RoundTrip) {
+    this.#isDialler = init.isDialler
+    this.#lifecycle = lifecycle
+    this.#roundTrip = roundTrip
+    this.#ids = new InboundIds(init.isDialler ? 2 : 1)
+    this.#maxBodyBytes = Math.max(INITIAL_WINDOW_BYTES, init.initialWindowBytes)
+  }
+
+  onHeader (type: number, flags: number, streamId: number, length: number): boolean {
+    if (type > TYPE_GO_AWAY) {
+      throw new ProtocolError('ERR_INVALID_FRAME', `received a frame of type ${type}, the highest is ${TYPE_GO_AWAY}`)
+    }
+
+    const isAboutSession = type === TYPE_PING || type === TYPE_GO_AWAY
+
+    if (isAboutSession !== (streamId === SESSION_ID)) {
+      throw new ProtocolError('ERR_INVALID_FRAME', `received a frame of type ${type} on stream id ${streamId}, id ${SESSION_ID} is for types ${TYPE_PING} and ${TYPE_GO_AWAY} only`)
+    }
+
+    if (type === TYPE_DATA) {
+      return this.#onData(flags, streamId, length)
+    }
+
+    if (type === TYPE_WINDOW_UPDATE) {
+      this.#onWindowUpdate(flags, streamId, length)
+    } else if (type === TYPE_PING) {
+      this.#onPing(flags, length)
+    } else {
+      this.goAwayCode = length
+    }
+
+    return false
+  }
+
+  onBody (piece: Uint8Array): void {
+    const stream = this.#bodyStream as StreamState<Owner>
+
+    // the application may have reset the stream since the header came
+    if (!stream.isReset) {
+      stream.readBuffer.append(piece)
+      stream.lastActiveMs = this.nowMs
+      this.#lifecycle.tell(stream, NEWS_DATA)
+    }
+  }
+
+  onBodyEnd (): void {
+    const stream = this.#bodyStream as StreamState<Owner>
+    this.#bodyStream = undefined
+    stream.readBuffer.endFrame()
+
+    if ((this.#bodyFlags & FLAG_FIN) !== 0 && !stream.isReset) {
+      this.#lifecycle.finishRemote(stream)
+    }
+  }
+
+  #onData (flags: number, streamId: number, length: number): boolean {
+    if ((flags & FLAG_SYN) !== 0 && length > INITIAL_WINDOW_BYTES) {
+      // before the stream is registered: nothing may be left behind (CVE-2026-32314)
+      throw new ProtocolError('ERR_RECEIVE_WINDOW_EXCEEDED', `received ${length} bytes with the SYN of stream ${streamId}, allowed ${INITIAL_WINDOW_BYTES}`)
+    }
+
+    const stream = this.#find(flags, streamId)
+
+    if (stream === undefined) {
+      if (length > this.#maxBodyBytes) {
+        throw new ProtocolError('ERR_RECEIVE_WINDOW_EXCEEDED', `received ${length} bytes on stream ${streamId} which is not open, no stream was ever allowed more than ${this.#maxBodyBytes}`)
+      }
+
+      return false
+    }
+
+    if ((flags & FLAG_RST) !== 0) {
+      this.#lifecycle.resetByPeer(stream, 0)
+      return false
+    }
+
+    if (length > 0) {
+      if (stream.isRemoteFinished) {
+        throw new ProtocolError('ERR_DATA_AFTER_FIN', `received ${length} bytes on stream ${streamId} after its FIN, allowed 0`)
+      }
+
+      stream.receiveWindow.receive(length, streamId)
+    }
+
+    this.#bodyStream = stream
+    this.#bodyFlags = flags
+
+    return true
+  }
+
+  #onWindowUpdate (flags: number, streamId: number, length: number): void {
+    const stream = this.#find(flags, streamId)
+
+    if (stream === undefined) {
+      return
+    }
+
+    if ((flags & FLAG_RST) !== 0) {
+      this.#lifecycle.resetByPeer(stream, length)
+      return
+    }
+
+    if (length > 0) {
+      stream.sendCredit.grant(length, streamId)
+      this.#lifecycle.scheduler.data.enlist(stream, 0)
+    }
+
+    if ((flags & FLAG_FIN) !== 0) {
+      this.#lifecycle.finishRemote(stream)
+    }
+  }
+
+  #onPing (flags: number, value: number): void {
+    if ((flags & FLAG_SYN) !== 0) {
+      this.#lifecycle.scheduler.control.pong(value)
+    } else {
+      this.#roundTrip.end(value, this.nowMs)
+    }
+  }
+
+  /** The stream a frame is for; undefined when the frame is to be ignored */
+  #find (flags: number, streamId: number): StreamState<Owner> | undefined {
+    if ((flags & FLAG_SYN) !== 0) {
+      return this.#accept(flags, streamId)
+    }
+
+    const { registry } = this.#lifecycle
+    const stream = registry.get(streamId)
+
+    if (stream !== undefined) {
+      // not only on ACK: hashicorp/yamux never sends one for a stream that was closed before it was accepted
+      registry.acknowledge(stream)
+    }
+
+    return stream
+  }
+
+  #accept (flags: number, streamId: number): StreamState<Owner> | undefined {
+    const isOddId = streamId % 2 === 1
+
+    if (isOddId === this.#isDialler) {
+      throw new ProtocolError('ERR_INVALID_STREAM_ID', `received a SYN for stream ${streamId}, the peer opens ${this.#isDialler ? 'even' : 'odd'} ids`)
+    }
+
+    if (!this.#ids.take(streamId)) {
+      throw new ProtocolError('ERR_INVALID_STREAM_ID', `received a SYN for stream ${streamId} which was used before`)
+    }
+
+    if ((flags & FLAG_RST) !== 0) {
+      return undefined
+    }
+
+    if (this.isLeaving || this.#lifecycle.registry.isInboundFull) {
+      this.#lifecycle.scheduler.control.refuse(streamId)
+      return undefined
+    }
+
+    return this.#lifecycle.openInbound(streamId, this.nowMs)
+  }
+}

@@ -1,0 +1,115 @@
+/**
+ * How streams come to be, are half-closed, reset and forgotten, whichever side asks for it; what
+ * they then owe the peer, and what their owners are told.
+ */
+import { WriteScheduler } from './schedule/write-scheduler.ts'
+import { StreamRegistry } from './stream-registry.ts'
+import { NEWS_LOCAL_FIN, NEWS_OPENED, NEWS_REMOTE_FIN, NEWS_REMOTE_RST, OWES_ACK, OWES_FIN, OWES_RST, OWES_SYN } from './stream-state.ts'
+import type { StreamRegistryInit } from './stream-registry.ts'
+import type { StreamState } from './stream-state.ts'
+
+export interface StreamLifecycleInit extends StreamRegistryInit {
+  isDialler: boolean
+  /** The largest payload of a frame sent */
+  frameBytes: number
+  lowWaterMarkBytes: number
+}
+
+export class StreamLifecycle<Owner> {
+  readonly registry: StreamRegistry<Owner>
+  readonly scheduler: WriteScheduler<Owner>
+  /** Streams with news, each once; their owner empties it */
+  readonly withNews: Array<StreamState<Owner>> = []
+
+  constructor (init: StreamLifecycleInit) {
+    this.registry = new StreamRegistry(init.isDialler, init)
+    this.scheduler = new WriteScheduler({
+      frameBytes: init.frameBytes,
+      mergesMessages: init.mergesMessages,
+      lowWaterMarkBytes: init.lowWaterMarkBytes,
+      onNews: (stream, news) => { this.tell(stream, news) },
+      onFinDue: stream => { this.owe(stream, OWES_FIN) },
+      onResetWritten: stream => { this.registry.release(stream) }
+    })
+  }
+
+  openOutbound (nowMs: number): StreamState<Owner> {
+    const stream = this.registry.addOutbound(nowMs)
+    this.owe(stream, OWES_SYN)
+
+    return stream
+  }
+
+  openInbound (id: number, nowMs: number): StreamState<Owner> {
+    const stream = this.registry.addInbound(id, nowMs)
+    this.owe(stream, OWES_ACK)
+    this.tell(stream, NEWS_OPENED)
+
+    return stream
+  }
+
+  finishRemote (stream: StreamState<Owner>): void {
+    if (!stream.isRemoteFinished) {
+      stream.isRemoteFinished = true
+      this.tell(stream, NEWS_REMOTE_FIN)
+      this.#removeIfOver(stream)
+    }
+  }
+
+  resetByPeer (stream: StreamState<Owner>, errorCode: number): void {
+    this.forget(stream)
+    stream.errorCode = errorCode
+    this.tell(stream, NEWS_REMOTE_RST)
+  }
+
+  /** Ends the stream in both directions and says so to the peer, if it knows of the stream */
+  reset (stream: StreamState<Owner>, errorCode: number): void {
+    if ((stream.owes & OWES_SYN) !== 0) {
+      this.forget(stream)
+    } else {
+      this.#drop(stream)
+      stream.errorCode = errorCode
+      this.owe(stream, OWES_RST)
+    }
+  }
+
+  /** Ends the stream in both directions without a word */
+  forget (stream: StreamState<Owner>): void {
+    this.#drop(stream)
+    this.registry.release(stream)
+  }
+
+  owe (stream: StreamState<Owner>, what: number): void {
+    stream.owes |= what
+    this.scheduler.control.enlist(stream)
+  }
+
+  tell (stream: StreamState<Owner>, news: number): void {
+    if (stream.news === 0) {
+      this.withNews.push(stream)
+    }
+
+    stream.news |= news
+
+    if ((news & NEWS_LOCAL_FIN) !== 0) {
+      stream.isLocalFinished = true
+      this.#removeIfOver(stream)
+    }
+  }
+
+  #removeIfOver (stream: StreamState<Owner>): void {
+    if (stream.isOver) {
+      this.registry.acknowledge(stream)
+      this.registry.remove(stream)
+      this.registry.release(stream)
+    }
+  }
+
+  #drop (stream: StreamState<Owner>): void {
+    stream.isReset = true
+    stream.owes = 0
+    this.scheduler.data.discard(stream)
+    this.registry.acknowledge(stream)
+    this.registry.remove(stream)
+  }
+}
