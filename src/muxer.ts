@@ -84,7 +84,7 @@ export class YamuxMuxer extends TypedEventEmitter<StreamMuxerEvents<YamuxStream>
       onSendFailed: err => { this.#onTransportClosed(err) },
       onSettled: () => { this.#onSettled() }
     })
-    this.#opener = new StreamOpener(this.#session, config.maxOutboundStreams)
+    this.#opener = new StreamOpener(this.#session, config.maxOutboundStreams, clock.nowMs)
     this.#pinger = new Pinger(this.#session.roundTrip, () => {
       this.#session.ping(clock.nowMs())
       this.#driver.requestIfOutput()
@@ -125,7 +125,7 @@ export class YamuxMuxer extends TypedEventEmitter<StreamMuxerEvents<YamuxStream>
    * beyond `maxOutboundStreams`, StreamIdsExhaustedError when 2^31 streams were opened.
    */
   async createStream (options: CreateStreamOptions & YamuxStreamOptions = {}): Promise<YamuxStream> {
-    const state = await this.#opener.open(this.#clock.nowMs, options)
+    const state = await this.#opener.open(options)
     const stream = this.#createStream(state, options)
     this.#driver.requestIfOutput()
 

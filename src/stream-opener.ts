@@ -3,7 +3,6 @@
  */
 import { TooManyOutboundProtocolStreamsError } from '@libp2p/interface'
 import { raceSignal } from 'race-signal'
-import { MAX_UNACKED_STREAMS } from './core/stream-registry.ts'
 import { StreamIdsExhaustedError } from './errors.ts'
 import type { Session } from './core/session.ts'
 import type { StreamState } from './core/stream-state.ts'
@@ -13,34 +12,45 @@ import type { AbortOptions } from '@libp2p/interface'
 export class StreamOpener {
   readonly #session: Session<YamuxStream>
   readonly #maxOutboundStreams: number
+  readonly #nowMs: () => number
   /** Opens that wait for the peer to acknowledge earlier ones, in order */
-  #waiting: Array<PromiseWithResolvers<void>> = []
+  #waiting: Array<PromiseWithResolvers<StreamState<YamuxStream>>> = []
   #refusal: Error | undefined
 
-  constructor (session: Session<YamuxStream>, maxOutboundStreams: number) {
+  constructor (session: Session<YamuxStream>, maxOutboundStreams: number, nowMs: () => number) {
     this.#session = session
     this.#maxOutboundStreams = maxOutboundStreams
+    this.#nowMs = nowMs
   }
 
   /** Throws MuxerClosedError, TooManyOutboundProtocolStreamsError or StreamIdsExhaustedError */
-  async open (nowMs: () => number, options: AbortOptions): Promise<StreamState<YamuxStream>> {
+  async open (options: AbortOptions): Promise<StreamState<YamuxStream>> {
     options.signal?.throwIfAborted()
     this.#check()
 
-    if (this.#session.registry.isAckBacklogFull || this.#waiting.length > 0) {
-      await this.#wait(options)
-      this.#check()
+    const { isAckBacklogFull } = this.#session.registry
+    const state = isAckBacklogFull || this.#waiting.length > 0 ? await this.#wait(options) : this.#session.open(this.#nowMs())
+
+    if (this.#refusal != null) {
+      throw this.#refusal
     }
 
-    return this.#session.open(nowMs())
+    return state
   }
 
-  /** Lets in as many as the backlog has room for; they leave the queue in the microtasks that follow */
+  /** The backlog may have room: opens a stream for those who wait longest */
   admit (): void {
-    const count = Math.min(this.#waiting.length, MAX_UNACKED_STREAMS - this.#session.registry.unackedCount)
+    const { registry } = this.#session
 
-    for (let i = 0; i < count; i++) {
-      this.#waiting[i].resolve()
+    while (this.#waiting.length > 0 && !registry.isAckBacklogFull) {
+      const turn = this.#waiting.shift()
+
+      if (registry.hasOutboundId) {
+        // here and not where it is awaited, so that nobody slips in between
+        turn?.resolve(this.#session.open(this.#nowMs()))
+      } else {
+        turn?.reject(new StreamIdsExhaustedError())
+      }
     }
   }
 
@@ -48,7 +58,7 @@ export class StreamOpener {
   close (reason: Error): void {
     this.#refusal ??= reason
 
-    for (const turn of this.#waiting) {
+    for (const turn of this.#waiting.splice(0)) {
       turn.reject(this.#refusal)
     }
   }
@@ -69,14 +79,18 @@ export class StreamOpener {
     }
   }
 
-  async #wait (options: AbortOptions): Promise<void> {
-    const turn = Promise.withResolvers<void>()
+  async #wait (options: AbortOptions): Promise<StreamState<YamuxStream>> {
+    const turn = Promise.withResolvers<StreamState<YamuxStream>>()
     this.#waiting.push(turn)
 
     try {
-      await raceSignal(turn.promise, options.signal)
-    } finally {
+      return await raceSignal(turn.promise, options.signal)
+    } catch (err: any) {
       this.#waiting = this.#waiting.filter(waiting => waiting !== turn)
+      turn.reject(err)
+      // admitted in the moment of the abort: nobody will use it
+      turn.promise.then(state => { this.#session.reset(state, 0) }, () => {})
+      throw err
     }
   }
 }

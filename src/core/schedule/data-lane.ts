@@ -91,7 +91,8 @@ export class DataLane<Owner> {
     let payloadBytes = Math.min(messageBytes, stream.sendCredit.availableBytes, stream.deficitBytes, this.#init.frameBytes)
 
     if (payloadBytes > roomBytes) {
-      if (roomBytes < leastBytes && batch.frameCount > 0) {
+      // an empty batch takes what it can: there will be no larger one
+      if (roomBytes < leastBytes && (batch.frameCount > 0 || roomBytes <= 0)) {
         return false
       }
 
