@@ -66,7 +66,9 @@ export class YamuxMuxer extends TypedEventEmitter<StreamMuxerEvents<YamuxStream>
     this.#session = new Session({
       isDialler: maConn.direction === 'outbound',
       frameBytes: config.frameBytes,
+      loneFrameBytes: config.loneFrameBytes,
       initialWindowBytes: config.streamOptions.initialStreamWindowSize,
+      maxWindowBytes: config.streamOptions.maxStreamWindowSize,
       mergesMessages: config.mergesMessages,
       lowWaterMarkBytes: LOW_WATER_MARK_BYTES,
       maxInboundStreams: config.maxInboundStreams
@@ -86,7 +88,7 @@ export class YamuxMuxer extends TypedEventEmitter<StreamMuxerEvents<YamuxStream>
     })
     this.#opener = new StreamOpener(this.#session, config.maxOutboundStreams, clock.nowMs)
     this.#pinger = new Pinger(this.#session.roundTrip, () => {
-      this.#session.ping(clock.nowMs())
+      this.#session.ping()
       this.#driver.requestIfOutput()
     })
     this.#housekeeping = new Housekeeping({

@@ -32,7 +32,7 @@ export class InboundFrames<Owner> implements FrameSink {
     this.#lifecycle = lifecycle
     this.#roundTrip = roundTrip
     this.#ids = new InboundIds(init.isDialler ? 2 : 1)
-    this.#maxBodyBytes = Math.max(INITIAL_WINDOW_BYTES, init.initialWindowBytes)
+    this.#maxBodyBytes = Math.max(INITIAL_WINDOW_BYTES, init.maxWindowBytes)
   }
 
   onHeader (type: number, flags: number, streamId: number, length: number): boolean {

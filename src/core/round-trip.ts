@@ -3,9 +3,16 @@
  */
 import { MAX_UINT32 } from './frame/frame.ts'
 
+/** The weight of a new sample (RFC 6298, section 2) */
+const SAMPLE_WEIGHT = 1 / 8
+
+/** While windows are being read their growth needs a recent figure */
+const STALE_AFTER_MS = 2000
+
 export class RoundTrip {
   /** The last measured round trip; undefined before the first */
   lastMs: number | undefined
+  smoothedMs: number | undefined
   #nextValue = 0
   #pendingValue: number | undefined
   #sentMs = 0
@@ -14,14 +21,23 @@ export class RoundTrip {
     return this.#pendingValue !== undefined
   }
 
+  /** It is time to measure again, if there is a reason to */
+  isStale (nowMs: number): boolean {
+    return !this.isPending && (this.lastMs === undefined || Math.abs(nowMs - this.#sentMs) >= STALE_AFTER_MS)
+  }
+
   /** Begins a measurement and returns the value the ping carries */
-  begin (nowMs: number): number {
+  begin (): number {
     const value = this.#nextValue
     this.#nextValue = (value + 1) % (MAX_UINT32 + 1)
     this.#pendingValue = value
-    this.#sentMs = nowMs
 
     return value
+  }
+
+  /** The ping is in a batch: what it waited for until then is no part of the round trip */
+  sent (nowMs: number): void {
+    this.#sentMs = nowMs
   }
 
   /** Returns false for a pong that nobody waits for, which is harmless */
@@ -33,6 +49,9 @@ export class RoundTrip {
     this.#pendingValue = undefined
     // a clock that was set back must not make time negative
     this.lastMs = Math.max(0, nowMs - this.#sentMs)
+    this.smoothedMs = this.smoothedMs === undefined
+      ? this.lastMs
+      : this.smoothedMs + SAMPLE_WEIGHT * (this.lastMs - this.smoothedMs)
 
     return true
   }

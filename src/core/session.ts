@@ -24,7 +24,7 @@ export class Session<Owner> {
   readonly #decoder: Decoder
 
   constructor (init: SessionInit) {
-    this.#lifecycle = new StreamLifecycle(init)
+    this.#lifecycle = new StreamLifecycle(init, this.roundTrip)
     this.#inbound = new InboundFrames(init, this.#lifecycle, this.roundTrip)
     this.#decoder = new Decoder(this.#inbound)
   }
@@ -81,6 +81,10 @@ export class Session<Owner> {
   read (stream: StreamState<Owner>, payloadBytes: number): void {
     if (stream.receiveWindow.read(payloadBytes) && !stream.isRemoteFinished && !stream.isReset) {
       this.#lifecycle.owe(stream, OWES_UPDATE)
+
+      if (this.roundTrip.isStale(this.#inbound.nowMs)) {
+        this.ping()
+      }
     }
   }
 
@@ -98,8 +102,8 @@ export class Session<Owner> {
     }
   }
 
-  ping (nowMs: number): void {
-    this.#lifecycle.scheduler.control.ping(this.roundTrip.begin(nowMs))
+  ping (): void {
+    this.#lifecycle.scheduler.control.ping(this.roundTrip.begin())
   }
 
   goAway (code: number): void {

@@ -5,13 +5,16 @@
 import { WriteScheduler } from './schedule/write-scheduler.ts'
 import { StreamRegistry } from './stream-registry.ts'
 import { NEWS_LOCAL_FIN, NEWS_OPENED, NEWS_REMOTE_FIN, NEWS_REMOTE_RST, OWES_ACK, OWES_FIN, OWES_RST, OWES_SYN } from './stream-state.ts'
+import type { RoundTrip } from './round-trip.ts'
 import type { StreamRegistryInit } from './stream-registry.ts'
 import type { StreamState } from './stream-state.ts'
 
 export interface StreamLifecycleInit extends StreamRegistryInit {
   isDialler: boolean
-  /** The largest payload of a frame sent */
+  /** The largest payload of a frame while streams contend */
   frameBytes: number
+  /** The largest payload of a frame of a stream that has the connection to itself */
+  loneFrameBytes: number
   lowWaterMarkBytes: number
 }
 
@@ -21,15 +24,19 @@ export class StreamLifecycle<Owner> {
   /** Streams with news, each once; their owner empties it */
   readonly withNews: Array<StreamState<Owner>> = []
 
-  constructor (init: StreamLifecycleInit) {
+  constructor (init: StreamLifecycleInit, roundTrip: RoundTrip) {
     this.registry = new StreamRegistry(init.isDialler, init)
+    const { budget } = this.registry
     this.scheduler = new WriteScheduler({
       frameBytes: init.frameBytes,
+      loneFrameBytes: init.loneFrameBytes,
       mergesMessages: init.mergesMessages,
       lowWaterMarkBytes: init.lowWaterMarkBytes,
       onNews: (stream, news) => { this.tell(stream, news) },
       onFinDue: stream => { this.owe(stream, OWES_FIN) },
-      onResetWritten: stream => { this.registry.release(stream) }
+      onResetWritten: stream => { this.registry.release(stream) },
+      onPingWritten: nowMs => { roundTrip.sent(nowMs) },
+      windowTuning: { budget, get roundTripMs () { return roundTrip.smoothedMs } }
     })
   }
 

@@ -4,6 +4,9 @@
  * Invariant: 0 <= inboundCount <= maxInboundStreams, 0 <= unackedCount <= MAX_UNACKED_STREAMS; a stream counts until
  * its end is known to the peer, so a reset that waits to be written still holds its place.
  */
+import { ReadBuffer } from './buffer/read-buffer.ts'
+import { ConnectionBudget } from './flow/connection-budget.ts'
+import { ReceiveWindow } from './flow/receive-window.ts'
 import { MAX_UINT32 } from './frame/frame.ts'
 import { StreamState } from './stream-state.ts'
 
@@ -17,6 +20,8 @@ export interface StreamRegistryInit {
   maxInboundStreams: number
   /** What every new stream's receive window is raised to */
   initialWindowBytes: number
+  /** What it may grow to, and what all windows of the connection may grow by together */
+  maxWindowBytes: number
   /** Merge what one stream sends, and what it receives, where that saves frames and events */
   mergesMessages: boolean
 }
@@ -25,6 +30,7 @@ export class StreamRegistry<Owner> {
   inboundCount = 0
   outboundCount = 0
   unackedCount = 0
+  readonly budget: ConnectionBudget
   readonly #init: StreamRegistryInit
   readonly #streams = new Map<number, StreamState<Owner>>()
   #nextId: number
@@ -32,6 +38,7 @@ export class StreamRegistry<Owner> {
   constructor (isDialler: boolean, init: StreamRegistryInit) {
     this.#nextId = isDialler ? 1 : 2
     this.#init = init
+    this.budget = new ConnectionBudget(init.maxWindowBytes)
   }
 
   get (id: number): StreamState<Owner> | undefined {
@@ -92,6 +99,7 @@ export class StreamRegistry<Owner> {
   /** No frame can reach the stream any more */
   remove (stream: StreamState<Owner>): void {
     this.#streams.delete(stream.id)
+    stream.receiveWindow.release(this.budget)
   }
 
   /** The peer knows that the stream is over: another may take its place */
@@ -104,6 +112,8 @@ export class StreamRegistry<Owner> {
   }
 
   #create (id: number, isOutbound: boolean, nowMs: number): StreamState<Owner> {
-    return new StreamState(id, isOutbound, this.#init.initialWindowBytes, !this.#init.mergesMessages, nowMs)
+    const { initialWindowBytes, maxWindowBytes, mergesMessages } = this.#init
+
+    return new StreamState(id, isOutbound, new ReceiveWindow(initialWindowBytes, maxWindowBytes, nowMs), new ReadBuffer(!mergesMessages), nowMs)
   }
 }

@@ -2,11 +2,11 @@
  * All that the protocol knows of one stream: its two half-closes, what it owes the peer, its
  * credit in both directions and the bytes that wait on either side. Plain data, moved by the session.
  */
-import { ReadBuffer } from './buffer/read-buffer.ts'
 import { SendQueue } from './buffer/send-queue.ts'
-import { ReceiveWindow } from './flow/receive-window.ts'
 import { SendCredit } from './flow/send-credit.ts'
 import { FLAG_ACK, FLAG_FIN, FLAG_RST, FLAG_SYN } from './frame/frame.ts'
+import type { ReadBuffer } from './buffer/read-buffer.ts'
+import type { ReceiveWindow } from './flow/receive-window.ts'
 
 /**
  * What a stream owes the peer. Intents, not frames: they become a frame when the batch has
@@ -69,11 +69,11 @@ export class StreamState<Owner = unknown> {
   /** What is left of this round's share */
   deficitBytes = 0
 
-  constructor (id: number, isOutbound: boolean, windowTargetBytes: number, keepsFramesApart: boolean, nowMs: number) {
+  constructor (id: number, isOutbound: boolean, receiveWindow: ReceiveWindow, readBuffer: ReadBuffer, nowMs: number) {
     this.id = id
     this.isOutbound = isOutbound
-    this.readBuffer = new ReadBuffer(keepsFramesApart)
-    this.receiveWindow = new ReceiveWindow(windowTargetBytes)
+    this.receiveWindow = receiveWindow
+    this.readBuffer = readBuffer
     this.lastActiveMs = nowMs
   }
 

@@ -1,11 +1,13 @@
 /**
- * How many payload bytes the peer may send on one stream, and when to give credit back.
+ * How many payload bytes the peer may send on one stream, when to give credit back, and when the
+ * window grows.
  *
- * Invariant: availableBytes + unread + readBytes = windowBytes, where `unread` is
- * what has arrived and was not read yet. So what a stream holds never exceeds its window.
+ * Invariant: availableBytes + unread + readBytes = windowBytes, where `unread` is what has arrived
+ * and was not read yet. So what a stream holds never exceeds its window.
  */
 import { INITIAL_WINDOW_BYTES } from '../frame/frame.ts'
 import { ProtocolError } from '../protocol-error.ts'
+import type { ConnectionBudget } from './connection-budget.ts'
 
 /**
  * The part of the window that must have been read before credit is given back.
@@ -14,18 +16,39 @@ import { ProtocolError } from '../protocol-error.ts'
  */
 const UPDATE_AT_PART_OF_WINDOW = 0.5
 
+/**
+ * A window that is read in less than this many round trips holds the sender back: credit takes one
+ * to travel, and bursts take the rest (quic-go grows its windows by the same rule).
+ */
+const GROW_WITHIN_ROUND_TRIPS = 4
+
+/** What decides on growth, the same for all streams of a connection */
+export interface WindowTuning {
+  /** Smoothed; undefined until it was measured */
+  roundTripMs: number | undefined
+  budget: ConnectionBudget
+}
+
 export class ReceiveWindow {
   /** The window that the peer was told of */
   windowBytes = INITIAL_WINDOW_BYTES
   /** What the peer may still send */
   availableBytes = INITIAL_WINDOW_BYTES
+  readonly #maxBytes: number
   /** Read by the application, not yet given back */
   #readBytes = 0
-  /** Growth that is decided but not yet advertised */
-  #growthBytes: number
+  /** What the initial window is raised by, until it is advertised */
+  #raiseBytes: number
+  /** Taken from the connection's budget */
+  #grownBytes = 0
+  /** When the bytes that are not given back yet began to be read */
+  #epochStartMs: number
 
-  constructor (targetBytes: number) {
-    this.#growthBytes = Math.max(0, targetBytes - INITIAL_WINDOW_BYTES)
+  /** `initialBytes` is advertised with the first frame; growth ends at `maxBytes` */
+  constructor (initialBytes: number, maxBytes: number, nowMs: number) {
+    this.#raiseBytes = Math.max(0, initialBytes - INITIAL_WINDOW_BYTES)
+    this.#maxBytes = maxBytes
+    this.#epochStartMs = nowMs
   }
 
   /** Accounts for a DATA header; called before any of its body is kept */
@@ -44,19 +67,37 @@ export class ReceiveWindow {
     return this.#readBytes >= this.windowBytes * UPDATE_AT_PART_OF_WINDOW
   }
 
-  /** A window larger than the initial one waits to be advertised */
-  get hasGrowth (): boolean {
-    return this.#growthBytes > 0
+  /** An initial window larger than the protocol's waits to be advertised */
+  get isRaised (): boolean {
+    return this.#raiseBytes > 0
   }
 
   /** The delta for a window update that is being written now; from here on the peer may use it */
-  takeUpdate (): number {
-    const deltaBytes = this.#readBytes + this.#growthBytes
-    this.windowBytes += this.#growthBytes
+  takeUpdate (nowMs: number, tuning: WindowTuning): number {
+    const grownBytes = this.#isTooSmall(nowMs, tuning.roundTripMs)
+      ? tuning.budget.take(Math.max(0, Math.min(this.windowBytes, this.#maxBytes - this.windowBytes)))
+      : 0
+    const deltaBytes = this.#readBytes + this.#raiseBytes + grownBytes
+    this.#grownBytes += grownBytes
+    this.windowBytes += this.#raiseBytes + grownBytes
     this.availableBytes += deltaBytes
     this.#readBytes = 0
-    this.#growthBytes = 0
+    this.#raiseBytes = 0
+    this.#epochStartMs = nowMs
 
     return deltaBytes
+  }
+
+  /** The stream is over: what the window had grown by is free for others */
+  release (budget: ConnectionBudget): void {
+    budget.giveBack(this.#grownBytes)
+    this.#grownBytes = 0
+  }
+
+  #isTooSmall (nowMs: number, roundTripMs: number | undefined): boolean {
+    const readPart = this.#readBytes / this.windowBytes
+
+    return roundTripMs !== undefined && readPart >= UPDATE_AT_PART_OF_WINDOW &&
+      nowMs - this.#epochStartMs < GROW_WITHIN_ROUND_TRIPS * readPart * roundTripMs
   }
 }

@@ -8,6 +8,7 @@ import { FLAG_ACK, FLAG_RST, FLAG_SYN, HEADER_BYTES, SESSION_ID, TYPE_GO_AWAY, T
 import { ProtocolError } from '../protocol-error.ts'
 import { NEWS_LOCAL_FIN, OWES_FIN, OWES_RST, OWES_UPDATE } from '../stream-state.ts'
 import type { WriteBatch } from '../flush/write-batch.ts'
+import type { WindowTuning } from '../flow/receive-window.ts'
 import type { StreamState } from '../stream-state.ts'
 
 /**
@@ -20,6 +21,9 @@ export interface ControlLaneInit<Owner> {
   onNews (stream: StreamState<Owner>, news: number): void
   /** The RST is in a batch: the stream's place among the open streams is free */
   onResetWritten (stream: StreamState<Owner>): void
+  /** The ping is in a batch */
+  onPingWritten (nowMs: number): void
+  readonly windowTuning: WindowTuning
 }
 
 export class ControlLane<Owner> {
@@ -72,7 +76,7 @@ export class ControlLane<Owner> {
     this.#goAwayCode = code
   }
 
-  fill (batch: WriteBatch, maxFrames: number): void {
+  fill (batch: WriteBatch, maxFrames: number, nowMs: number): void {
     if (this.frameCount === 0) {
       return
     }
@@ -82,10 +86,11 @@ export class ControlLane<Owner> {
     if (this.#pingValue != null && hasRoom(batch, maxFrames)) {
       batch.header(TYPE_PING, FLAG_SYN, SESSION_ID, this.#pingValue)
       this.#pingValue = undefined
+      this.#init.onPingWritten(nowMs)
     }
 
     this.#writeReplies(this.#refusedIds, batch, maxFrames, id => { batch.header(TYPE_WINDOW_UPDATE, FLAG_RST, id, 0) })
-    this.#writeStreams(batch, maxFrames)
+    this.#writeStreams(batch, maxFrames, nowMs)
 
     if (this.#goAwayCode != null && hasRoom(batch, maxFrames)) {
       batch.header(TYPE_GO_AWAY, 0, SESSION_ID, this.#goAwayCode)
@@ -103,7 +108,7 @@ export class ControlLane<Owner> {
     values.splice(0, written)
   }
 
-  #writeStreams (batch: WriteBatch, maxFrames: number): void {
+  #writeStreams (batch: WriteBatch, maxFrames: number, nowMs: number): void {
     const streams = this.#streams
     let deferred = 0
     let next = 0
@@ -116,14 +121,14 @@ export class ControlLane<Owner> {
         streams[deferred++] = stream
       } else {
         stream.isInControlLane = false
-        this.#writeStream(stream, batch)
+        this.#writeStream(stream, batch, nowMs)
       }
     }
 
     streams.splice(deferred, next - deferred)
   }
 
-  #writeStream (stream: StreamState<Owner>, batch: WriteBatch): void {
+  #writeStream (stream: StreamState<Owner>, batch: WriteBatch, nowMs: number): void {
     if ((stream.owes & OWES_RST) !== 0) {
       stream.owes = 0
       batch.header(TYPE_WINDOW_UPDATE, FLAG_RST, stream.id, stream.errorCode)
@@ -135,7 +140,7 @@ export class ControlLane<Owner> {
       return
     }
 
-    const deltaBytes = owesUpdate(stream) ? stream.receiveWindow.takeUpdate() : 0
+    const deltaBytes = owesUpdate(stream) ? stream.receiveWindow.takeUpdate(nowMs, this.#init.windowTuning) : 0
     const flags = stream.owes & (FLAG_SYN | FLAG_ACK | OWES_FIN)
     stream.owes = 0
 
@@ -163,9 +168,9 @@ function hasRoom (batch: WriteBatch, maxFrames: number): boolean {
   return batch.roomBytes >= HEADER_BYTES && batch.frameCount < maxFrames
 }
 
-/** A grown window is advertised with the SYN or ACK: nothing else tells the peer before its first bytes */
+/** A raised window is advertised with the SYN or ACK: nothing else tells the peer before its first bytes */
 function owesUpdate (stream: StreamState): boolean {
-  return !stream.isRemoteFinished && ((stream.owes & OWES_UPDATE) !== 0 || stream.receiveWindow.hasGrowth)
+  return !stream.isRemoteFinished && ((stream.owes & OWES_UPDATE) !== 0 || stream.receiveWindow.isRaised)
 }
 
 /**
@@ -174,5 +179,5 @@ function owesUpdate (stream: StreamState): boolean {
  */
 function canRideOnData (stream: StreamState): boolean {
   return !stream.hasDeferredControl && stream.canSendData && stream.owes !== 0 &&
-    (stream.owes & (OWES_RST | OWES_UPDATE)) === 0 && !stream.receiveWindow.hasGrowth
+    (stream.owes & (OWES_RST | OWES_UPDATE)) === 0 && !stream.receiveWindow.isRaised
 }

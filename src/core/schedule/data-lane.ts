@@ -17,8 +17,10 @@ import type { StreamState } from '../stream-state.ts'
 const MIN_CUT_FRAME_BYTES = 1024
 
 export interface DataLaneInit<Owner> {
-  /** The largest payload of a frame, and the share of a stream in a round */
+  /** The largest payload of a frame while streams contend, and the share of each in a round */
   frameBytes: number
+  /** The largest payload of a frame that no other stream waits behind */
+  loneFrameBytes: number
   /** A frame may hold more than one piece of a stream's queue */
   mergesMessages: boolean
   /** A waiting writer may go on at or below this */
@@ -82,13 +84,8 @@ export class DataLane<Owner> {
     const queue = stream.sendQueue
     const roomBytes = batch.roomBytes - HEADER_BYTES
     const leastBytes = this.#leastFrameBytes(stream)
-
-    if (stream.deficitBytes < leastBytes) {
-      stream.deficitBytes += this.#init.frameBytes
-    }
-
     const messageBytes = this.#init.mergesMessages ? queue.byteLength : queue.firstPieceBytes
-    let payloadBytes = Math.min(messageBytes, stream.sendCredit.availableBytes, stream.deficitBytes, this.#init.frameBytes)
+    let payloadBytes = Math.min(messageBytes, stream.sendCredit.availableBytes, this.#shareBytes(stream, leastBytes))
 
     if (payloadBytes > roomBytes) {
       // an empty batch takes what it can: there will be no larger one
@@ -102,7 +99,7 @@ export class DataLane<Owner> {
     const flags = stream.owes & (FLAG_SYN | FLAG_ACK)
     stream.owes &= ~flags
     stream.sendCredit.spend(payloadBytes)
-    stream.deficitBytes -= payloadBytes
+    stream.deficitBytes = Math.max(0, stream.deficitBytes - payloadBytes)
     stream.lastActiveMs = nowMs
     this.queuedBytes -= payloadBytes
     batch.header(TYPE_DATA, flags, stream.id, payloadBytes)
@@ -142,6 +139,18 @@ export class DataLane<Owner> {
       this.#first = stream.nextInDataLane
       this.#append(stream)
     }
+  }
+
+  #shareBytes (stream: StreamState<Owner>, leastBytes: number): number {
+    if (this.#first === this.#last) {
+      return this.#init.loneFrameBytes
+    }
+
+    if (stream.deficitBytes < leastBytes) {
+      stream.deficitBytes += this.#init.frameBytes
+    }
+
+    return Math.min(stream.deficitBytes, this.#init.frameBytes)
   }
 
   /** A share smaller than this is not worth a frame: it is kept for the stream's next turn */

@@ -26,7 +26,7 @@ export class WriteScheduler<Owner> {
   }
 
   fill (batch: WriteBatch, maxFrames: number, nowMs: number): void {
-    this.control.fill(batch, maxFrames)
+    this.control.fill(batch, maxFrames, nowMs)
     this.data.fill(batch, maxFrames, nowMs)
   }
 }
