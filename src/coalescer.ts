@@ -35,6 +35,7 @@ export class Coalescer {
   #isTransportFull = false
   #isFlushing = false
   #isStopped = false
+  #isRegardless = false
   #hasGrown = false
   #microtasks = 0
   #quietMicrotasks = 0
@@ -102,7 +103,8 @@ export class Coalescer {
 
   /** Writes all there is, although the transport said "wait": for last words, which are few */
   flushRegardless (): void {
-    this.#isTransportFull = false
+    this.#isRegardless = true
+    // a flush that is under way, because the transport has called back from send(), sees it too
     this.flush()
   }
 
@@ -114,7 +116,7 @@ export class Coalescer {
   #write (): void {
     let writes = 0
 
-    while (!this.#isTransportFull) {
+    while (!this.#isTransportFull || this.#isRegardless) {
       const bytes = this.#init.pull()
 
       if (bytes === undefined) {

@@ -25,7 +25,7 @@ import type { AbortOptions, CreateStreamOptions, EventHandler, Logger, MessageSt
 
 export const YAMUX_PROTOCOL_ID = '/yamux/1.0.0'
 
-/** How long the peer may take to give credit for what is queued when a session is closed without a signal */
+/** How long the peer may take to accept what is queued when a session is closed without a signal */
 const CLOSE_TIMEOUT_MS = 5000
 
 /** A connection that has said GoAway gets this long to hand it over before it is cut */
@@ -71,7 +71,8 @@ export class YamuxMuxer extends TypedEventEmitter<StreamMuxerEvents<YamuxStream>
       maxWindowBytes: config.streamOptions.maxStreamWindowSize,
       mergesMessages: config.mergesMessages,
       lowWaterMarkBytes: LOW_WATER_MARK_BYTES,
-      maxInboundStreams: config.maxInboundStreams
+      maxInboundStreams: config.maxInboundStreams,
+      onRepliesFull: () => { this.#driver.flush() }
     })
     this.#driver = new SessionDriver({
       session: this.#session,
@@ -86,7 +87,7 @@ export class YamuxMuxer extends TypedEventEmitter<StreamMuxerEvents<YamuxStream>
       onSendFailed: err => { this.#onTransportClosed(err) },
       onSettled: () => { this.#onSettled() }
     })
-    this.#opener = new StreamOpener(this.#session, config.maxOutboundStreams, clock.nowMs)
+    this.#opener = new StreamOpener(this.#session, config.maxOutboundStreams, () => clock.nowMs())
     this.#pinger = new Pinger(this.#session.roundTrip, () => {
       this.#session.ping()
       this.#driver.requestIfOutput()
@@ -160,9 +161,14 @@ export class YamuxMuxer extends TypedEventEmitter<StreamMuxerEvents<YamuxStream>
     this.status = 'closing'
     this.#opener.close(new MuxerClosedError())
 
+    const signal = options.signal ?? AbortSignal.timeout(CLOSE_TIMEOUT_MS)
+
     try {
-      await this.#closeStreams(options.signal)
-      await this.#sayGoodbye(options)
+      await this.#closeStreams(signal)
+      await this.#sayGoodbye(signal, options.reason ?? GoAwayCode.NormalTermination)
+    } catch (err) {
+      // without a signal of the caller's, what the peer does not take in time is given up
+      options.signal?.throwIfAborted()
     } finally {
       this.#housekeeping.stop()
       this.status = 'closed'
@@ -209,6 +215,10 @@ export class YamuxMuxer extends TypedEventEmitter<StreamMuxerEvents<YamuxStream>
   }
 
   #onSettled (): void {
+    if (this.#session.remoteGoAwayCode != null) {
+      this.#opener.close(new MuxerClosedError('The peer is going away'))
+    }
+
     this.#opener.admit()
     this.#pinger.settle()
 
@@ -253,7 +263,7 @@ export class YamuxMuxer extends TypedEventEmitter<StreamMuxerEvents<YamuxStream>
 
   // The end
 
-  async #closeStreams (signal: AbortSignal = AbortSignal.timeout(CLOSE_TIMEOUT_MS)): Promise<void> {
+  async #closeStreams (signal: AbortSignal): Promise<void> {
     await Promise.all(this.streams.map(async stream => {
       await stream.close({ signal }).catch((err: Error) => {
         // one that ended meanwhile is closed; one whose peer gives no credit never will be
@@ -263,18 +273,16 @@ export class YamuxMuxer extends TypedEventEmitter<StreamMuxerEvents<YamuxStream>
   }
 
   /** GoAway, behind all that the streams have queued */
-  async #sayGoodbye (options: CloseOptions): Promise<void> {
+  async #sayGoodbye (signal: AbortSignal, reason: GoAwayCode): Promise<void> {
     if (!this.#hasEnded) {
       this.#goodbye = withHandledRejection()
-      this.#session.goAway(options.reason ?? GoAwayCode.NormalTermination)
+      this.#session.goAway(reason)
       this.#driver.requestIfOutput()
-      await raceSignal(this.#goodbye.promise, options.signal)
+      await raceSignal(this.#goodbye.promise, signal)
     }
   }
 
   #onRemoteGoAway (code: number): void {
-    this.#opener.close(new MuxerClosedError('The peer is going away'))
-
     if (code !== GoAwayCode.NormalTermination && !this.#hasEnded) {
       const err = new RemoteGoAwayError(code)
       this.#log.error('%e', err)
@@ -314,17 +322,17 @@ export class YamuxMuxer extends TypedEventEmitter<StreamMuxerEvents<YamuxStream>
       stream.abort(err)
     }
 
-    if (!this.#session.hasSentGoAway) {
-      this.#session.goAway(err instanceof ProtocolError ? err.goAwayCode : GoAwayCode.InternalError)
-    }
-
+    this.#session.goAway(err instanceof ProtocolError ? err.goAwayCode : GoAwayCode.InternalError)
     this.#driver.flushRegardless()
     this.#end(stream => { stream.abort(err) })
   }
 
+  /** Not inside the call that found the reason: the transport may be in the middle of a write */
   #closeTransport (err: Error): void {
-    this.#maConn.close({ signal: AbortSignal.timeout(LAST_WORDS_TIMEOUT_MS) })
-      .catch(() => { this.#maConn.abort(err) })
+    queueMicrotask(() => {
+      const signal = AbortSignal.timeout(LAST_WORDS_TIMEOUT_MS)
+      raceSignal(this.#maConn.close({ signal }), signal).catch(() => { this.#maConn.abort(err) })
+    })
   }
 
   /** Nothing is sent or received any more; all that waits is settled */

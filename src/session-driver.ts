@@ -36,6 +36,7 @@ export class SessionDriver implements StreamHost {
   readonly #session: Session<YamuxStream>
   readonly #coalescer: Coalescer
   #isTellingNews = false
+  #isReceiving = false
 
   constructor (init: SessionDriverInit) {
     this.#init = init
@@ -93,6 +94,7 @@ export class SessionDriver implements StreamHost {
   /** Takes what the transport brings; returns the peer's violation of the protocol, if any */
   receive (data: Uint8Array | Uint8ArrayList, nowMs: number): Error | undefined {
     let violation: Error | undefined
+    this.#isReceiving = true
 
     try {
       this.#session.receive(data, nowMs)
@@ -100,6 +102,7 @@ export class SessionDriver implements StreamHost {
       violation = err
     }
 
+    this.#isReceiving = false
     this.#tellNews()
 
     return violation
@@ -110,6 +113,11 @@ export class SessionDriver implements StreamHost {
     if (!this.#isTellingNews && this.#session.hasOutput) {
       this.#coalescer.request()
     }
+  }
+
+  /** Writes what the transport takes, inside this call */
+  flush (): void {
+    this.#coalescer.flush()
   }
 
   drained (): void {
@@ -126,7 +134,7 @@ export class SessionDriver implements StreamHost {
 
   /** Hot: runs once per inbound chunk and once per flush */
   #tellNews (): void {
-    if (this.#isTellingNews) {
+    if (this.#isTellingNews || this.#isReceiving) {
       // a listener has caused a flush: the loop that called it comes to the new entries too
       return
     }

@@ -32,6 +32,7 @@ export class StreamOpener {
     const state = isAckBacklogFull || this.#waiting.length > 0 ? await this.#wait(options) : this.#session.open(this.#nowMs())
 
     if (this.#refusal != null) {
+      this.#session.reset(state, 0)
       throw this.#refusal
     }
 

@@ -71,7 +71,7 @@ export class WriteSide {
       this.#host.closeWrite()
     }
 
-    if (this.#finished != null) {
+    if (this.status === 'closing' && this.#finished != null) {
       await raceSignal(this.#finished.promise, options?.signal)
     }
   }

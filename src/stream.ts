@@ -221,7 +221,10 @@ export class YamuxStream extends TypedEventEmitter<MessageStreamEvents> implemen
   }
 
   onTaken (): void {
-    this.#writing.onTaken()
+    // another stream's drain listener may have ended this one
+    if (!this.#isOver) {
+      this.#writing.onTaken()
+    }
   }
 
   onFinHandedDown (): void {

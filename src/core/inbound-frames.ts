@@ -55,7 +55,8 @@ export class InboundFrames<Owner> implements FrameSink {
     } else if (type === TYPE_PING) {
       this.#onPing(flags, length)
     } else {
-      this.goAwayCode = length
+      // the first that is not a normal end says why
+      this.goAwayCode = this.goAwayCode === undefined || this.goAwayCode === 0 ? length : this.goAwayCode
     }
 
     return false
@@ -91,14 +92,13 @@ export class InboundFrames<Owner> implements FrameSink {
     const stream = this.#find(flags, streamId)
 
     if (stream === undefined) {
-      if (length > this.#maxBodyBytes) {
-        throw new ProtocolError('ERR_RECEIVE_WINDOW_EXCEEDED', `received ${length} bytes on stream ${streamId} which is not open, no stream was ever allowed more than ${this.#maxBodyBytes}`)
-      }
-
+      this.#checkUnwantedBody(streamId, length)
       return false
     }
 
     if ((flags & FLAG_RST) !== 0) {
+      // a body that nobody will read is bounded like any other
+      stream.receiveWindow.receive(length, streamId)
       this.#lifecycle.resetByPeer(stream, 0)
       return false
     }
@@ -115,6 +115,13 @@ export class InboundFrames<Owner> implements FrameSink {
     this.#bodyFlags = flags
 
     return true
+  }
+
+  /** Nothing else can be received until it is over, so it may not be endless */
+  #checkUnwantedBody (streamId: number, length: number): void {
+    if (length > this.#maxBodyBytes) {
+      throw new ProtocolError('ERR_RECEIVE_WINDOW_EXCEEDED', `received ${length} bytes on stream ${streamId} which is not open, no stream was ever allowed more than ${this.#maxBodyBytes}`)
+    }
   }
 
   #onWindowUpdate (flags: number, streamId: number, length: number): void {
@@ -141,7 +148,7 @@ export class InboundFrames<Owner> implements FrameSink {
 
   #onPing (flags: number, value: number): void {
     if ((flags & FLAG_SYN) !== 0) {
-      this.#lifecycle.scheduler.control.pong(value)
+      this.#lifecycle.scheduler.control.replies.pong(value)
     } else {
       this.#roundTrip.end(value, this.nowMs)
     }
@@ -180,7 +187,7 @@ export class InboundFrames<Owner> implements FrameSink {
     }
 
     if (this.isLeaving || this.#lifecycle.registry.isInboundFull) {
-      this.#lifecycle.scheduler.control.refuse(streamId)
+      this.#lifecycle.scheduler.control.replies.refuse(streamId)
       return undefined
     }
 

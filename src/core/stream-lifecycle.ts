@@ -16,6 +16,8 @@ export interface StreamLifecycleInit extends StreamRegistryInit {
   /** The largest payload of a frame of a stream that has the connection to itself */
   loneFrameBytes: number
   lowWaterMarkBytes: number
+  /** Replies pile up while a chunk is received: `pull` may be called here, or not at all */
+  onRepliesFull (): void
 }
 
 export class StreamLifecycle<Owner> {
@@ -35,6 +37,7 @@ export class StreamLifecycle<Owner> {
       onNews: (stream, news) => { this.tell(stream, news) },
       onFinDue: stream => { this.owe(stream, OWES_FIN) },
       onResetWritten: stream => { this.registry.release(stream) },
+      onRepliesFull: init.onRepliesFull,
       onPingWritten: nowMs => { roundTrip.sent(nowMs) },
       windowTuning: { budget, get roundTripMs () { return roundTrip.smoothedMs } }
     })
@@ -115,6 +118,7 @@ export class StreamLifecycle<Owner> {
   #drop (stream: StreamState<Owner>): void {
     stream.isReset = true
     stream.owes = 0
+    this.scheduler.control.remove(stream)
     this.scheduler.data.discard(stream)
     this.registry.acknowledge(stream)
     this.registry.remove(stream)

@@ -61,11 +61,11 @@ export class StreamState<Owner = unknown> {
   lastActiveMs: number
 
   // Places in the scheduler's lists. They are here so that the lists need no objects of their own.
-  isInControlLane = false
   /** SYN or ACK let a DATA frame go first, once */
   hasDeferredControl = false
   isInDataLane = false
   nextInDataLane: StreamState<Owner> | undefined
+  previousInDataLane: StreamState<Owner> | undefined
   /** What is left of this round's share */
   deficitBytes = 0
 

@@ -1,21 +1,15 @@
 /**
  * What is not payload and goes first: answers and requests of the session, then what streams owe.
  *
- * Streams stand here as intents, so the lane holds at most one entry a stream. What a peer can
- * provoke without a stream (pongs, refusals) is counted and bounded.
+ * Streams stand here as intents, so the lane holds at most one entry a stream, and what is
+ * superseded before it is written vanishes.
  */
-import { FLAG_ACK, FLAG_RST, FLAG_SYN, HEADER_BYTES, SESSION_ID, TYPE_GO_AWAY, TYPE_PING, TYPE_WINDOW_UPDATE } from '../frame/frame.ts'
-import { ProtocolError } from '../protocol-error.ts'
+import { FLAG_ACK, FLAG_RST, FLAG_SYN, SESSION_ID, TYPE_GO_AWAY, TYPE_PING, TYPE_WINDOW_UPDATE } from '../frame/frame.ts'
 import { NEWS_LOCAL_FIN, OWES_FIN, OWES_RST, OWES_UPDATE } from '../stream-state.ts'
-import type { WriteBatch } from '../flush/write-batch.ts'
+import { hasRoom, Replies } from './replies.ts'
 import type { WindowTuning } from '../flow/receive-window.ts'
+import type { WriteBatch } from '../flush/write-batch.ts'
 import type { StreamState } from '../stream-state.ts'
-
-/**
- * Pongs and refusals that may wait for a transport that accepts nothing, 4 bytes each. The Rust
- * crate h2 bounds the resets it is made to send by the same number.
- */
-const MAX_UNREAD_REPLIES = 1024
 
 export interface ControlLaneInit<Owner> {
   onNews (stream: StreamState<Owner>, news: number): void
@@ -23,109 +17,104 @@ export interface ControlLaneInit<Owner> {
   onResetWritten (stream: StreamState<Owner>): void
   /** The ping is in a batch */
   onPingWritten (nowMs: number): void
+  /** Replies pile up: the transport may take them */
+  onRepliesFull (): void
   readonly windowTuning: WindowTuning
 }
 
 export class ControlLane<Owner> {
+  readonly replies: Replies
   readonly #init: ControlLaneInit<Owner>
-  #pongs: number[] = []
-  #refusedIds: number[] = []
+  /** In the order in which they came to owe something */
+  readonly #streams = new Set<StreamState<Owner>>()
   #pingValue: number | undefined
   #goAwayCode: number | undefined
-  #streams: Array<StreamState<Owner>> = []
+  #hasWrittenGoAway = false
 
   constructor (init: ControlLaneInit<Owner>) {
     this.#init = init
+    this.replies = new Replies(() => { init.onRepliesFull() })
   }
 
-  /** An upper bound: superseded intents write nothing */
-  get frameCount (): number {
-    return this.#streams.length + this.#pongs.length + this.#refusedIds.length +
-      (this.#pingValue == null ? 0 : 1) + (this.#goAwayCode == null ? 0 : 1)
+  get hasOutput (): boolean {
+    return this.#streams.size > 0 || this.#hasSessionOutput
   }
 
   /** Looks at the streams only as far as the first that owes more */
   get hasMoreThanAcks (): boolean {
-    return this.frameCount > this.#streams.length || this.#streams.some(stream => (stream.owes & ~FLAG_ACK) !== 0)
+    if (this.#hasSessionOutput) {
+      return true
+    }
+
+    for (const stream of this.#streams) {
+      if ((stream.owes & ~FLAG_ACK) !== 0) {
+        return true
+      }
+    }
+
+    return false
   }
 
   enlist (stream: StreamState<Owner>): void {
-    if (!stream.isInControlLane) {
-      stream.isInControlLane = true
+    if (!this.#streams.has(stream)) {
       stream.hasDeferredControl = false
-      this.#streams.push(stream)
+      this.#streams.add(stream)
     }
+  }
+
+  /** The stream owes nothing any more */
+  remove (stream: StreamState<Owner>): void {
+    this.#streams.delete(stream)
   }
 
   ping (value: number): void {
     this.#pingValue = value
   }
 
-  pong (value: number): void {
-    this.#pongs.push(value)
-    this.#checkReplies()
-  }
-
-  refuse (streamId: number): void {
-    this.#refusedIds.push(streamId)
-    this.#checkReplies()
-  }
-
-  /** Written behind everything that is in the lane by then */
+  /** Written behind everything that is in the lane by then; said once, and the last code until then counts */
   goAway (code: number): void {
-    this.#goAwayCode = code
+    if (!this.#hasWrittenGoAway) {
+      this.#goAwayCode = code
+    }
   }
 
   fill (batch: WriteBatch, maxFrames: number, nowMs: number): void {
-    if (this.frameCount === 0) {
-      return
-    }
+    this.replies.fill(batch, maxFrames)
 
-    this.#writeReplies(this.#pongs, batch, maxFrames, value => { batch.header(TYPE_PING, FLAG_ACK, SESSION_ID, value) })
-
-    if (this.#pingValue != null && hasRoom(batch, maxFrames)) {
+    if (this.#pingValue !== undefined && hasRoom(batch, maxFrames)) {
       batch.header(TYPE_PING, FLAG_SYN, SESSION_ID, this.#pingValue)
       this.#pingValue = undefined
       this.#init.onPingWritten(nowMs)
     }
 
-    this.#writeReplies(this.#refusedIds, batch, maxFrames, id => { batch.header(TYPE_WINDOW_UPDATE, FLAG_RST, id, 0) })
-    this.#writeStreams(batch, maxFrames, nowMs)
+    if (this.#streams.size > 0) {
+      this.#writeStreams(batch, maxFrames, nowMs)
+    }
 
-    if (this.#goAwayCode != null && hasRoom(batch, maxFrames)) {
+    if (this.#goAwayCode !== undefined && hasRoom(batch, maxFrames)) {
       batch.header(TYPE_GO_AWAY, 0, SESSION_ID, this.#goAwayCode)
       this.#goAwayCode = undefined
+      this.#hasWrittenGoAway = true
     }
   }
 
-  #writeReplies (values: number[], batch: WriteBatch, maxFrames: number, write: (value: number) => void): void {
-    let written = 0
-
-    while (written < values.length && hasRoom(batch, maxFrames)) {
-      write(values[written++])
-    }
-
-    values.splice(0, written)
+  get #hasSessionOutput (): boolean {
+    return this.replies.count > 0 || this.#pingValue !== undefined || this.#goAwayCode !== undefined
   }
 
   #writeStreams (batch: WriteBatch, maxFrames: number, nowMs: number): void {
-    const streams = this.#streams
-    let deferred = 0
-    let next = 0
-
-    while (next < streams.length && hasRoom(batch, maxFrames)) {
-      const stream = streams[next++]
+    for (const stream of this.#streams) {
+      if (!hasRoom(batch, maxFrames)) {
+        return
+      }
 
       if (canRideOnData(stream)) {
         stream.hasDeferredControl = true
-        streams[deferred++] = stream
       } else {
-        stream.isInControlLane = false
+        this.#streams.delete(stream)
         this.#writeStream(stream, batch, nowMs)
       }
     }
-
-    streams.splice(deferred, next - deferred)
   }
 
   #writeStream (stream: StreamState<Owner>, batch: WriteBatch, nowMs: number): void {
@@ -136,6 +125,7 @@ export class ControlLane<Owner> {
       return
     }
 
+    // all may have gone with a DATA frame
     if (stream.owes === 0) {
       return
     }
@@ -154,18 +144,6 @@ export class ControlLane<Owner> {
       this.#init.onNews(stream, NEWS_LOCAL_FIN)
     }
   }
-
-  #checkReplies (): void {
-    const replies = this.#pongs.length + this.#refusedIds.length
-
-    if (replies > MAX_UNREAD_REPLIES) {
-      throw new ProtocolError('ERR_TOO_MANY_UNREAD_REPLIES', `received frames that call for ${replies} replies the peer does not read, allowed ${MAX_UNREAD_REPLIES}`)
-    }
-  }
-}
-
-function hasRoom (batch: WriteBatch, maxFrames: number): boolean {
-  return batch.roomBytes >= HEADER_BYTES && batch.frameCount < maxFrames
 }
 
 /** A raised window is advertised with the SYN or ACK: nothing else tells the peer before its first bytes */

@@ -55,12 +55,9 @@ export class DataLane<Owner> {
     }
   }
 
-  /** The stream's bytes are discarded; its place goes when its turn comes */
+  /** The stream's bytes are discarded, and nothing of it stays behind */
   discard (stream: StreamState<Owner>): void {
-    if (stream.isInDataLane) {
-      this.queuedBytes -= stream.sendQueue.byteLength
-    }
-
+    this.#remove(stream)
     stream.sendQueue.clear()
   }
 
@@ -69,9 +66,7 @@ export class DataLane<Owner> {
     while (this.#first != null && batch.frameCount < maxFrames) {
       const stream = this.#first
 
-      if (!stream.canSendData) {
-        this.#dropFirst()
-      } else if (this.#writeFrame(stream, batch, maxFrames, nowMs)) {
+      if (this.#writeFrame(stream, batch, maxFrames, nowMs)) {
         this.#rotate()
       } else {
         return
@@ -134,9 +129,9 @@ export class DataLane<Owner> {
     const stream = this.#first as StreamState<Owner>
 
     if (!stream.canSendData) {
-      this.#dropFirst()
+      this.#remove(stream)
     } else if (stream.deficitBytes < this.#leastFrameBytes(stream) && this.#last !== stream) {
-      this.#first = stream.nextInDataLane
+      this.#unlink(stream)
       this.#append(stream)
     }
   }
@@ -166,23 +161,41 @@ export class DataLane<Owner> {
   }
 
   #append (stream: StreamState<Owner>): void {
-    stream.nextInDataLane = undefined
+    stream.previousInDataLane = this.#last
 
-    if (this.#first == null) {
+    if (this.#last === undefined) {
       this.#first = stream
     } else {
-      (this.#last as StreamState<Owner>).nextInDataLane = stream
+      this.#last.nextInDataLane = stream
     }
 
     this.#last = stream
   }
 
-  #dropFirst (): void {
-    const stream = this.#first as StreamState<Owner>
-    this.#first = stream.nextInDataLane
+  #remove (stream: StreamState<Owner>): void {
+    if (stream.isInDataLane) {
+      stream.isInDataLane = false
+      this.streamCount--
+      this.queuedBytes -= stream.sendQueue.byteLength
+      this.#unlink(stream)
+    }
+  }
+
+  #unlink (stream: StreamState<Owner>): void {
+    const { previousInDataLane: previous, nextInDataLane: next } = stream
+    stream.previousInDataLane = undefined
     stream.nextInDataLane = undefined
-    stream.isInDataLane = false
-    this.streamCount--
-    this.queuedBytes -= stream.sendQueue.byteLength
+
+    if (previous === undefined) {
+      this.#first = next
+    } else {
+      previous.nextInDataLane = next
+    }
+
+    if (next === undefined) {
+      this.#last = previous
+    } else {
+      next.previousInDataLane = previous
+    }
   }
 }

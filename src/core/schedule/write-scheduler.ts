@@ -17,7 +17,7 @@ export class WriteScheduler<Owner> {
   }
 
   get hasOutput (): boolean {
-    return this.control.frameCount > 0 || this.data.streamCount > 0
+    return this.control.hasOutput || this.data.streamCount > 0
   }
 
   /** There is more than acknowledgements */
