@@ -1,0 +1,235 @@
+// When output is written and how much of it a write holds: the `turn` strategy, `off`, and back-pressure.
+import { describe, expect, test } from 'vitest'
+import { ACK, DATA, FIN, parseFrames, pattern, SYN, WINDOW_UPDATE, windowUpdate } from '../fixtures/frames.ts'
+import { createRawPeer, nextTurn } from '../fixtures/raw-peer.ts'
+import type { RawPeer, RawPeerInit } from '../fixtures/raw-peer.ts'
+import type { YamuxStream } from '../../src/index.ts'
+
+const NOISE_RECORD_BYTES = 65_519
+
+/** Streams that are open, acknowledged, and have been written about */
+async function openStreams (peer: RawPeer, count: number): Promise<YamuxStream[]> {
+  const streams: YamuxStream[] = []
+
+  for (let i = 0; i < count; i++) {
+    streams.push(await peer.muxer.createStream())
+    peer.deliver(windowUpdate(2 * i + 1, 0, ACK))
+  }
+
+  await nextTurn()
+  peer.takeWrites()
+
+  return streams
+}
+
+async function createOpenPeer (count: number, init: RawPeerInit = {}): Promise<{ peer: RawPeer, streams: YamuxStream[] }> {
+  const peer = createRawPeer({ maxOutboundStreams: 2000, ...init })
+
+  return { peer, streams: await openStreams(peer, count) }
+}
+
+describe('one turn of the event loop', () => {
+  test('makes one write and one frame of 100 sends on one stream', async () => {
+    const { peer, streams: [stream] } = await createOpenPeer(1)
+    const sent = Array.from({ length: 100 }, (_, i) => pattern(10, i))
+    sent.forEach(bytes => stream.send(bytes))
+    await nextTurn()
+
+    const writes = peer.takeWrites()
+    expect(writes).toHaveLength(1)
+    const [frame, ...others] = parseFrames(writes[0].subarray())
+    expect(others).toEqual([])
+    expect(frame).toMatchObject({ type: DATA, flags: 0, id: 1, length: 1000 })
+    expect([...frame.payload]).toEqual(sent.flatMap(bytes => [...bytes]))
+  })
+
+  test('makes one write of the frames of many streams', async () => {
+    const { peer, streams } = await createOpenPeer(50)
+    streams.forEach((stream, i) => stream.send(pattern(100, i)))
+    await nextTurn()
+
+    const writes = peer.takeWrites()
+    expect(writes).toHaveLength(1)
+    expect(parseFrames(writes[0].subarray()).map(({ id }) => id)).toEqual(streams.map(({ id }) => Number(id)))
+  })
+
+  test('makes as many writes as records are needed for 1,000 streams with 4 KiB each, and not 5 % more', async () => {
+    const { peer, streams } = await createOpenPeer(1000)
+    streams.forEach((stream, i) => stream.send(pattern(4096, i)))
+    await nextTurn()
+
+    const writes = peer.takeWrites()
+    const payload = new Map<number, number[]>()
+    writes.flatMap(write => parseFrames(write.subarray())).forEach(frame => {
+      payload.set(frame.id, [...payload.get(frame.id) ?? [], ...frame.payload])
+    })
+
+    const neededRecords = Math.ceil(1000 * (12 + 4096) / NOISE_RECORD_BYTES)
+    expect(writes.length).toBeGreaterThanOrEqual(neededRecords)
+    expect(writes.length).toBeLessThanOrEqual(neededRecords * 1.05)
+    expect(Math.max(...writes.map(({ byteLength }) => byteLength))).toBeLessThanOrEqual(NOISE_RECORD_BYTES)
+    streams.forEach((stream, i) => { expect(payload.get(Number(stream.id))).toEqual([...pattern(4096, i)]) })
+  })
+
+  test('lets what is sent after a few awaits ride along', async () => {
+    const { peer, streams: [first, second] } = await createOpenPeer(2)
+    first.send(pattern(10))
+    await Promise.resolve()
+    await Promise.resolve()
+    second.send(pattern(10))
+    await nextTurn()
+
+    expect(peer.takeWrites()).toHaveLength(1)
+  })
+
+  test('makes one write of SYN and data when the data is sent on opening', async () => {
+    const peer = createRawPeer()
+    const stream = await peer.muxer.createStream()
+    stream.send(pattern(10))
+    await nextTurn()
+
+    const writes = peer.takeWrites()
+    expect(writes).toHaveLength(1)
+    expect(parseFrames(writes[0].subarray())).toMatchObject([{ type: DATA, flags: SYN, length: 10 }])
+  })
+
+  test('answers a new stream with ACK and data in one frame', async () => {
+    const peer = createRawPeer({ direction: 'inbound' })
+    peer.muxer.addEventListener('stream', ({ detail }) => {
+      // as long as protocol negotiation takes
+      afterMicrotasks(20, () => detail.send(pattern(5)))
+    })
+    peer.deliver(windowUpdate(1, 0, SYN))
+    await nextTurn()
+
+    const writes = peer.takeWrites()
+    expect(writes).toHaveLength(1)
+    expect(parseFrames(writes[0].subarray())).toMatchObject([{ type: DATA, flags: ACK, length: 5 }])
+  })
+
+  test('that goes on producing makes a bounded number of writes, the rest leaves in the next', async () => {
+    const { peer, streams: [stream] } = await createOpenPeer(1)
+
+    for (let i = 0; i < 20; i++) {
+      stream.send(pattern(10))
+
+      // far enough apart for each to be thought the last
+      for (let microtask = 0; microtask < 10; microtask++) {
+        await Promise.resolve()
+      }
+    }
+
+    const writesThisTurn = peer.transport.writes.length
+    await nextTurn()
+    const frames = peer.takeWrites().map(write => parseFrames(write.subarray())[0].length)
+
+    expect(writesThisTurn).toBeLessThanOrEqual(3)
+    expect(frames.length).toBe(writesThisTurn + 1)
+    expect(frames.reduce((sum, length) => sum + length, 0)).toBe(200)
+  })
+})
+
+describe('a write', () => {
+  test('is one contiguous piece when all that it holds is small', async () => {
+    const { peer, streams } = await createOpenPeer(20)
+    streams.forEach(stream => { stream.send(pattern(50)); stream.send(pattern(60)) })
+    await nextTurn()
+
+    expect(peer.takeWrites().map(write => [...write].length)).toEqual([1])
+  })
+
+  test('holds large payload by reference', async () => {
+    const { peer, streams: [stream] } = await createOpenPeer(1)
+    const bytes = pattern(32_768)
+    stream.send(bytes)
+    await nextTurn()
+
+    const [write] = peer.takeWrites()
+    expect([...write].some(part => part.buffer === bytes.buffer)).toBe(true)
+  })
+
+  test('is never larger than coalesce.maxBytes', async () => {
+    const { peer, streams: [stream] } = await createOpenPeer(1, { coalesce: { maxBytes: 4096 } })
+    stream.send(pattern(20_000))
+    await nextTurn()
+
+    const sizes = peer.takeWrites().map(({ byteLength }) => byteLength)
+    expect(Math.max(...sizes)).toBe(4096)
+    expect(sizes).toHaveLength(5)
+  })
+
+  test('holds frames of 16 KiB while streams contend, and larger ones when a stream is alone', async () => {
+    const { peer, streams: [first, second] } = await createOpenPeer(2)
+    first.send(pattern(100_000))
+    second.send(pattern(40_000))
+    await nextTurn()
+
+    const lengths = peer.takeFrames().map(({ id, length }) => [id, length])
+    expect(Math.max(...lengths.filter(([id]) => id === 3).map(([, length]) => length))).toBeLessThanOrEqual(16_384)
+    expect(lengths.at(-1)?.[0]).toBe(1)
+    expect(Math.max(...lengths.map(([, length]) => length))).toBeGreaterThan(16_384)
+    expect(Math.max(...lengths.map(([, length]) => length))).toBeLessThanOrEqual(65_536)
+  })
+})
+
+describe('with coalescing off', () => {
+  test.each([{ strategy: 'off' as const }, { delayMs: 0 as const }])('by %o every frame is a write of its own, inside the call', async coalesce => {
+    const { peer, streams: [first, second] } = await createOpenPeer(2, { coalesce })
+    first.send(pattern(10))
+    second.send(pattern(10))
+    first.send(pattern(10))
+
+    expect(peer.takeWrites().map(write => parseFrames(write.subarray()).map(({ id }) => id))).toEqual([[1], [3], [1]])
+  })
+
+  test('the FIN is a write of its own behind the data', async () => {
+    const { peer, streams: [stream] } = await createOpenPeer(1, { coalesce: { strategy: 'off' } })
+    stream.send(pattern(10))
+    await stream.close()
+
+    expect(peer.takeWrites().map(write => parseFrames(write.subarray()).map(({ type, flags }) => [type, flags])))
+      .toEqual([[[DATA, 0]], [[WINDOW_UPDATE, FIN]]])
+  })
+})
+
+describe('while the transport is full', () => {
+  test('nothing is written, and all that gathers leaves at the drain', async () => {
+    const { peer, streams: [stream, other] } = await createOpenPeer(2)
+    peer.transport.isFull = true
+    stream.send(pattern(10))
+    await nextTurn()
+    expect(peer.takeWrites()).toHaveLength(1)
+
+    for (let i = 0; i < 10; i++) {
+      stream.send(pattern(10))
+      other.send(pattern(10))
+      await nextTurn()
+    }
+
+    expect(peer.takeWrites()).toHaveLength(0)
+    peer.transport.drain()
+    expect(peer.takeFrames().map(({ id, length }) => [id, length])).toEqual([[1, 100], [3, 100]])
+  })
+
+  test('one write is handed down at each drain that is followed by "wait"', async () => {
+    const { peer, streams: [stream] } = await createOpenPeer(1)
+    peer.transport.isFull = true
+    stream.send(pattern(200_000))
+    await nextTurn()
+    expect(peer.takeWrites()).toHaveLength(1)
+
+    peer.transport.addEventListener('drain', () => { peer.transport.isFull = true }, { once: true })
+    peer.transport.safeDispatchEvent('drain')
+    expect(peer.takeWrites()).toHaveLength(1)
+  })
+})
+
+function afterMicrotasks (count: number, task: () => void): void {
+  queueMicrotask(() => {
+    if (count === 0) {
+      task()
+    } else {
+      afterMicrotasks(count - 1, task)
+    }
+  })
+}

@@ -1,0 +1,138 @@
+// What a muxer does with bytes no peer may send when the transport does not help: full, slow to close, or in the middle of a write.
+import { describe, expect, test } from 'vitest'
+import { data, GO_AWAY, pattern, ping, RST, SYN, windowUpdate } from '../fixtures/frames.ts'
+import { nextTurn } from '../fixtures/raw-peer.ts'
+import { converse, endings, expectEnded, headers, hex } from './fixtures/conversation.ts'
+import { forbidIncidents } from './fixtures/incidents.ts'
+import { ROLES } from './fixtures/roles.ts'
+import { controlTimeouts } from './fixtures/timeouts.ts'
+import type { Conversation } from './fixtures/conversation.ts'
+import type { AbortOptions } from '@libp2p/interface'
+
+forbidIncidents()
+
+const VIOLATION = hex('07 02 0001 00000000 00000000')
+
+describe.each(ROLES)('as $role', ({ direction, ownId, peerId }) => {
+  describe('when the transport is slow to close', () => {
+    const timeouts = controlTimeouts()
+
+    const violate = async (close: (options?: AbortOptions) => Promise<void>): Promise<Conversation> => {
+      const peer = converse({ direction, clock: timeouts.clock })
+      peer.transport.close = close
+      await peer.open()
+      peer.deliver(VIOLATION)
+      await nextTurn()
+      expect(headers(peer.takeFrames()).at(-1)).toEqual([GO_AWAY, 0, 0, 1])
+
+      return peer
+    }
+
+    const cut = expect.objectContaining({ code: 'ERR_INVALID_FRAME' })
+
+    test('a close() that goes on until its signal is aborted is given one, and then the transport is aborted', async () => {
+      const peer = await violate(async options => new Promise((_resolve, reject) => {
+        options?.signal?.addEventListener('abort', () => { reject(options.signal?.reason) })
+      }))
+      expect(peer.transport.abortedWith).toBeUndefined()
+      await timeouts.expire()
+
+      expect(peer.transport.abortedWith).toEqual(cut)
+    })
+
+    test('a close() that never ends and heeds no signal does not keep the transport open', async () => {
+      const peer = await violate(async () => new Promise(() => {}))
+      expect(peer.transport.abortedWith).toBeUndefined()
+      await timeouts.expire()
+
+      expect(peer.transport.abortedWith).toEqual(cut)
+    })
+
+    test.each([new Error('Broken pipe'), undefined])('a close() that fails is followed by an abort at once: %s', async reason => {
+      const peer = await violate(async () => Promise.reject(reason))
+
+      expect(peer.transport.abortedWith).toEqual(cut)
+    })
+  })
+
+  test.each([
+    ['default options', {}],
+    ['small batches', { coalesce: { maxBytes: 2048 } }],
+    ['every frame a write', { coalesce: { strategy: 'off' as const } }]
+  ])('a full transport is told the last words all the same, GoAway last: %s', async (_, options) => {
+    const peer = converse({ direction, ...options })
+    await Promise.all(Array.from({ length: 200 }, async () => peer.open()))
+    peer.deliver(...Array.from({ length: 200 }, (_, i) => windowUpdate(peerId + 2 * i, 0, SYN)))
+    await peer.written()
+    peer.transport.isFull = true
+    peer.muxer.streams[0].send(pattern(1))
+    await peer.written()
+    peer.deliver(VIOLATION)
+
+    const frames = await expectEnded(peer, 1)
+    expect(frames.filter(([, flags]) => flags === RST)).toHaveLength(400)
+  })
+
+  test('a violation that comes while a write is under way: GoAway is the last frame', async () => {
+    const peer = converse({ direction })
+    const stream = await peer.open()
+    const events = endings(stream)
+    const send = peer.transport.send.bind(peer.transport)
+    peer.transport.send = bytes => {
+      peer.transport.send = send
+      const mayGoOn = send(bytes)
+      peer.deliver(VIOLATION)
+
+      return mayGoOn
+    }
+    stream.send(pattern(10))
+
+    const frames = await expectEnded(peer, 1)
+    expect(frames[0]).toEqual([0, 0, ownId, 10])
+    expect(events).toHaveLength(1)
+  })
+
+  test('a transport that cannot send the last words is closed all the same', async () => {
+    const peer = converse({ direction })
+    const events = endings(await peer.open())
+    peer.transport.send = () => { throw new Error('Broken pipe') }
+    peer.deliver(VIOLATION)
+    await nextTurn()
+
+    expect(events).toEqual([expect.objectContaining({ error: expect.objectContaining({ code: 'ERR_INVALID_FRAME' }) })])
+    expect(peer.transport.status).not.toBe('open')
+    expect(peer.muxer.streams).toHaveLength(0)
+  })
+
+  test('a peer that asks for answers and never reads them is told why it is cut off', async () => {
+    const peer = converse({ direction })
+    const stream = await peer.open()
+    const events = endings(stream)
+    peer.transport.isFull = true
+    stream.send(pattern(1))
+    await peer.written()
+
+    for (let i = 0; i < 10_000; i++) {
+      peer.deliver(ping(i, SYN))
+    }
+
+    expect(events.map(({ error }) => error)).toEqual([expect.objectContaining({ code: 'ERR_TOO_MANY_UNREAD_REPLIES', message: expect.stringMatching(/\d+ .*allowed \d+/) })])
+    expect((await expectEnded(peer, 1)).length).toBeLessThan(2000)
+  })
+
+  test('a transport that breaks in the middle of a frame: what came of it is delivered, the stream learns that the rest is missing', async () => {
+    const peer = converse({ direction })
+    const stream = await peer.open()
+    const events = endings(stream)
+    const waiting = [peer.muxer.ping(), stream.close()]
+    const bytes = data(ownId, pattern(100))
+    peer.deliver(bytes.subarray(0, 50))
+    peer.transport.end(new Error('Connection reset'))
+    peer.transport.drain()
+
+    const results = await Promise.allSettled(waiting)
+    expect(results[0].status).toBe('rejected')
+    expect(stream.readBufferLength).toBe(38)
+    expect(events).toEqual([expect.objectContaining({ error: expect.objectContaining({ name: 'ConnectionClosedError', cause: expect.any(Error) }) })])
+  })
+})

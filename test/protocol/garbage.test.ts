@@ -1,0 +1,132 @@
+// Random bytes, some at random and some that look like frames: a muxer ignores them or ends, and holds no more than its windows.
+import { describe, expect, test } from 'vitest'
+import { concat, DATA, GO_AWAY } from '../fixtures/frames.ts'
+import { converse, expectAlive, expectEnded, WINDOW_BYTES } from './fixtures/conversation.ts'
+import { forbidIncidents } from './fixtures/incidents.ts'
+import { ROLES } from './fixtures/roles.ts'
+
+forbidIncidents()
+
+const CHUNKS = 200
+
+type Random = (below: number) => number
+
+/** mulberry32 */
+function seeded (seed: number): Random {
+  return below => {
+    seed = (seed + 0x6d2b79f5) | 0
+    let mixed = Math.imul(seed ^ (seed >>> 15), 1 | seed)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+
+    return Math.floor(((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32 * below)
+  }
+}
+
+function noise (random: Random): Uint8Array {
+  return Uint8Array.from({ length: 1 + random(2000) }, () => random(256))
+}
+
+/** A few frames that could pass, with now and then a byte that does not */
+function almostFrames (random: Random): Uint8Array {
+  const parts = Array.from({ length: 1 + random(40) }, () => {
+    const type = random(5) === 0 ? random(5) : random(2)
+    const length = random(3) === 0 ? random(2 ** 32) : random(300)
+    const isBody = type === 0 && length < 300
+    const bytes = new Uint8Array(12 + (isBody ? length : 0))
+    const view = new DataView(bytes.buffer)
+    view.setUint8(1, type)
+    view.setUint16(2, random(16))
+    view.setUint32(4, type > 1 ? 0 : random(8))
+    view.setUint32(8, length)
+
+    if (random(30) === 0) {
+      bytes[random(bytes.byteLength)] = random(256)
+    }
+
+    return bytes
+  })
+
+  return concat(...parts)
+}
+
+/** There is a GoAway among the frames */
+function saysGoAway (bytes: Uint8Array): boolean {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+
+  for (let offset = 0; offset + 12 <= bytes.byteLength;) {
+    const type = view.getUint8(offset + 1)
+
+    if (type === GO_AWAY) {
+      return true
+    }
+
+    offset += 12 + (type === DATA ? view.getUint32(offset + 8) : 0)
+  }
+
+  return false
+}
+
+/** Cuts bytes where chance will have it */
+function cut (bytes: Uint8Array, random: Random): Uint8Array[] {
+  const chunks = []
+
+  for (let offset = 0; offset < bytes.byteLength;) {
+    const end = Math.min(bytes.byteLength, offset + 1 + random(200))
+    chunks.push(bytes.subarray(offset, end))
+    offset = end
+  }
+
+  return chunks
+}
+
+describe.each(ROLES)('as $role', ({ direction }) => {
+  test.each([
+    ['noise', noise],
+    ['frames that are almost right', almostFrames]
+  ])(`${CHUNKS} chunks of %s are each ignored, or the connection is ended with GoAway`, async (_, create) => {
+    const outcomes = { ignored: 0, ended: 0, endedByPeer: 0 }
+
+    for (let seed = 1; seed <= CHUNKS; seed++) {
+      const random = seeded(seed)
+      const peer = converse({ direction })
+      const stream = await peer.open()
+      const bytes = create(random)
+      cut(bytes, random).forEach(chunk => { peer.deliver(chunk) })
+      // the transport is closed behind the call that found the reason
+      await Promise.resolve()
+
+      expect(peer.inbound.every(({ readBufferLength }) => readBufferLength <= WINDOW_BYTES), `seed ${seed}`).toBe(true)
+      expect(stream.readBufferLength, `seed ${seed}`).toBeLessThanOrEqual(WINDOW_BYTES)
+
+      if (peer.muxer.status === 'open') {
+        expect((await peer.written()).every(([type]) => type !== GO_AWAY), `seed ${seed}`).toBe(true)
+        outcomes.ignored++
+      } else if (saysGoAway(bytes)) {
+        expect(peer.transport.status, `seed ${seed}`).not.toBe('open')
+        outcomes.endedByPeer++
+      } else {
+        await expectEnded(peer, 1)
+        outcomes.ended++
+      }
+    }
+
+    // the seeds lead to every outcome there is
+    expect(outcomes.ended).toBeGreaterThan(0)
+    expect(outcomes.ignored + outcomes.ended + outcomes.endedByPeer).toBe(CHUNKS)
+
+    if (create === almostFrames) {
+      expect(outcomes.ignored).toBeGreaterThan(0)
+    }
+  })
+
+  test('a chunk that ends in the middle of a header waits for its rest', async () => {
+    const peer = converse({ direction })
+    peer.deliver(new Uint8Array(0))
+    peer.deliver(Uint8Array.of(0, 2, 0, 1, 0, 0, 0))
+    expect(await peer.written()).toEqual([])
+    peer.deliver(Uint8Array.of(0, 0, 0, 0, 9))
+
+    expect(await peer.written()).toEqual([[2, 2, 0, 9]])
+    await expectAlive(peer)
+  })
+})

@@ -1,0 +1,218 @@
+// The opening rules that count: at most 256 streams without an answer, early streams, and the end of the ids.
+import { StreamMessageEvent } from '@libp2p/interface'
+import { describe, expect, test, vi } from 'vitest'
+import { systemClock } from '../../src/clock.ts'
+import { createConfig } from '../../src/config.ts'
+import { ACK, concat, data, DATA, FIN, frame, GO_AWAY, parseFrames, pattern, RST, SYN, WINDOW_UPDATE, windowUpdate } from '../fixtures/frames.ts'
+import { createRawPeer, nextTurn, RawTransport } from '../fixtures/raw-peer.ts'
+import { converse, expectAlive, expectEnded, headers } from './fixtures/conversation.ts'
+import { ROLES } from './fixtures/roles.ts'
+import type { MAX_UINT32 } from '../../src/core/frame/frame.ts'
+import type { YamuxMuxer, YamuxStream } from '../../src/index.ts'
+import type { Conversation } from './fixtures/conversation.ts'
+import type { MessageStream, MessageStreamDirection } from '@libp2p/interface'
+
+const BACKLOG = 256
+
+/** A conversation in which 256 streams wait for their ACK */
+async function withFullBacklog (direction: 'inbound' | 'outbound'): Promise<{ peer: Conversation, streams: YamuxStream[] }> {
+  const peer = converse({ direction })
+  const streams = await Promise.all(Array.from({ length: BACKLOG }, async () => peer.muxer.createStream()))
+  expect(await peer.written()).toHaveLength(BACKLOG)
+
+  return { peer, streams }
+}
+
+async function isPending (promise: Promise<unknown>): Promise<boolean> {
+  let isSettled = false
+  const settle = (): void => { isSettled = true }
+  promise.then(settle, settle)
+  await nextTurn()
+
+  return !isSettled
+}
+
+describe.each(ROLES)('as $role', ({ direction, ownId, secondOwnId, peerId }) => {
+  test('S: at most 256 outbound streams are un-ACKed: the 257th open waits', async () => {
+    const { peer } = await withFullBacklog(direction)
+    const next = peer.muxer.createStream()
+
+    expect(await isPending(next)).toBe(true)
+    expect(await peer.written()).toEqual([])
+    peer.deliver(windowUpdate(ownId, 0, ACK))
+    expect((await next).id).toBe(String(ownId + 2 * BACKLOG))
+    expect(await peer.written()).toEqual([[WINDOW_UPDATE, SYN, ownId + 2 * BACKLOG, 0]])
+  })
+
+  test('S: the 257th open honours its abort signal, and those behind it move up', async () => {
+    const { peer } = await withFullBacklog(direction)
+    const controller = new AbortController()
+    const aborted = peer.muxer.createStream({ signal: controller.signal })
+    const next = peer.muxer.createStream()
+    const reason = new Error('Too slow')
+    controller.abort(reason)
+
+    await expect(aborted).rejects.toThrow()
+    await expect(peer.muxer.createStream({ signal: AbortSignal.abort(reason) })).rejects.toThrow('Too slow')
+    expect(await isPending(next)).toBe(true)
+    peer.deliver(windowUpdate(ownId, 0, ACK))
+    expect((await next).id).toBe(String(ownId + 2 * BACKLOG))
+  })
+
+  test.each([
+    ['ACK on Data', DATA, ACK, pattern(1)],
+    ['ACK with FIN', WINDOW_UPDATE, ACK | FIN, 0],
+    ['RST', WINDOW_UPDATE, RST, 0],
+    ['a frame without ACK: Data', DATA, 0, pattern(1)],
+    ['a frame without ACK: WindowUpdate', WINDOW_UPDATE, 0, 100],
+    ['a frame without ACK: FIN', WINDOW_UPDATE, FIN, 0]
+  ])('S: the 257th open is admitted by %s', async (_, type, flags, body) => {
+    const { peer } = await withFullBacklog(direction)
+    const next = peer.muxer.createStream()
+    const last = peer.muxer.createStream()
+    peer.deliver(frame(type, flags, secondOwnId, body))
+
+    expect((await next).id).toBe(String(ownId + 2 * BACKLOG))
+    expect(await isPending(last)).toBe(true)
+  })
+
+  test('S: the 257th open is admitted by the end of an un-ACKed stream', async () => {
+    const { peer, streams } = await withFullBacklog(direction)
+    const next = peer.muxer.createStream()
+    streams[7].abort(new Error('Enough'))
+
+    expect((await next).id).toBe(String(ownId + 2 * BACKLOG))
+  })
+
+  test('S: a frame for another stream, or for none, admits nobody', async () => {
+    const { peer } = await withFullBacklog(direction)
+    const next = peer.muxer.createStream()
+    peer.deliver(windowUpdate(ownId + 2 * BACKLOG, 0, ACK), data(peerId, pattern(1), SYN | ACK), windowUpdate(ownId + 10_000, 0, RST))
+
+    expect(await isPending(next)).toBe(true)
+  })
+
+  test('S: a duplicate ACK frees nothing', async () => {
+    const { peer } = await withFullBacklog(direction)
+    const opens = [0, 1].map(async () => peer.muxer.createStream())
+    peer.deliver(windowUpdate(ownId, 0, ACK), windowUpdate(ownId, 0, ACK))
+    await opens[0]
+    peer.deliver(windowUpdate(ownId, 5, ACK), data(ownId, pattern(1), ACK), windowUpdate(ownId, 0, RST))
+
+    expect(await isPending(opens[1])).toBe(true)
+    expect(await peer.written()).toHaveLength(1)
+  })
+
+  test.each(Array.from({ length: 10 }, (_, i) => i))('S: at most 256 are un-ACKed: %i microtasks after a slot was given to one, no other slips in', async microtasks => {
+    const { peer } = await withFullBacklog(direction)
+    const waiting = peer.muxer.createStream()
+    peer.deliver(windowUpdate(ownId, 0, ACK))
+
+    for (let i = 0; i < microtasks; i++) {
+      await Promise.resolve()
+    }
+
+    const late = peer.muxer.createStream()
+    expect((await waiting).id).toBe(String(ownId + 2 * BACKLOG))
+    expect(await isPending(late)).toBe(true)
+    expect((await peer.written()).filter(([, flags]) => flags === SYN)).toHaveLength(1)
+    peer.deliver(windowUpdate(secondOwnId, 0, ACK))
+    expect((await late).id).toBe(String(secondOwnId + 2 * BACKLOG))
+  })
+
+  test('S: a slot given to an open whose signal is aborted meanwhile is not lost', async () => {
+    const { peer } = await withFullBacklog(direction)
+    const controller = new AbortController()
+    const aborted = peer.muxer.createStream({ signal: controller.signal }).catch(() => undefined)
+    const next = peer.muxer.createStream()
+    peer.deliver(windowUpdate(ownId, 0, ACK))
+    controller.abort()
+    await nextTurn()
+    peer.takeFrames()
+    const first = await aborted
+
+    expect(await isPending(next)).toBe(first != null)
+  })
+
+  test('M: inbound streams not yet accepted are bounded: an application that is not there yet gets them all when it is', async () => {
+    const peer = createRawPeer({ direction, maxEarlyStreams: 4 })
+    peer.deliver(...[0, 2, 4, 6].map(offset => data(peerId + offset, pattern(3), SYN)))
+    const ids: string[] = []
+    peer.muxer.addEventListener('stream', evt => { ids.push(evt.detail.id) })
+    await nextTurn()
+
+    expect(ids).toEqual([0, 2, 4, 6].map(offset => String(peerId + offset)))
+  })
+
+  test('M: inbound streams not yet accepted are bounded: beyond maxEarlyStreams each is reset, and GoAway(2) says that it was not the peer', async () => {
+    const peer = createRawPeer({ direction, maxEarlyStreams: 4 })
+    const ids = Array.from({ length: 5 }, (_, i) => peerId + 2 * i)
+    peer.deliver(...ids.map(id => data(id, pattern(3), SYN)))
+    await nextTurn()
+
+    expect(headers(peer.takeFrames())).toEqual([...ids.map(id => [WINDOW_UPDATE, RST, id, 0]), [GO_AWAY, 0, 0, 2]])
+    expect(peer.transport.status).toBe('closed')
+    expect(peer.muxer.streams).toHaveLength(0)
+  })
+
+  test('D: ids run out at 2^32: the last one is good for one stream', async () => {
+    const peer = converse({ direction })
+    const lastId = peerId === 1 ? 0xffff_ffff : 0xffff_fffe
+    peer.deliver(data(lastId, pattern(3), SYN))
+    expect(await peer.written()).toEqual([[WINDOW_UPDATE, ACK, lastId, 0]])
+    peer.inbound[0].send(pattern(2))
+    expect(await peer.written()).toEqual([[DATA, 0, lastId, 2]])
+    expect(peer.inbound[0].id).toBe(String(lastId))
+    await expectAlive(peer)
+
+    peer.deliver(windowUpdate(lastId, 0, SYN))
+    await expectEnded(peer, 1)
+  })
+})
+
+describe('when the ids are used up', () => {
+  // 2^31 opens take too long for a test: the ids of these muxers end earlier
+  const withIdsUpTo = async (lastId: number, direction: MessageStreamDirection): Promise<{ transport: RawTransport, muxer: YamuxMuxer }> => {
+    vi.resetModules()
+    vi.doMock(import('../../src/core/frame/frame.ts'), async importOriginal => ({ ...await importOriginal(), MAX_UINT32: lastId as typeof MAX_UINT32 }))
+    const shell: { YamuxMuxer: typeof YamuxMuxer } = await import('../../src/muxer.ts')
+    vi.doUnmock('../../src/core/frame/frame.ts')
+    const transport = new RawTransport(direction)
+
+    return { transport, muxer: new shell.YamuxMuxer(transport as unknown as MessageStream, createConfig({ enableKeepAlive: false }), systemClock) }
+  }
+
+  const exhausted = expect.objectContaining({ code: 'ERR_STREAM_IDS_EXHAUSTED' })
+
+  test.each([
+    { direction: 'outbound' as const, ids: ['1', '3', '5', '7', '9'] },
+    { direction: 'inbound' as const, ids: ['2', '4', '6', '8'] }
+  ])('D: ids run out: an error, never a wrap: $direction', async ({ direction, ids }) => {
+    const { muxer } = await withIdsUpTo(9, direction)
+
+    for (const id of ids) {
+      expect((await muxer.createStream()).id).toBe(id)
+    }
+
+    muxer.streams[0].abort(new Error('Enough'))
+    await nextTurn()
+    await expect(muxer.createStream()).rejects.toThrow(exhausted)
+    await expect(muxer.createStream()).rejects.toThrow(exhausted)
+    expect(muxer.streams.map(({ id }) => id)).toEqual(ids.slice(1))
+    expect(muxer.status).toBe('open')
+  })
+
+  test('D: ids run out: an error, never a wrap, for those who waited for an ACK too', async () => {
+    const lastId = 2 * BACKLOG + 1
+    const { muxer, transport } = await withIdsUpTo(lastId, 'outbound')
+    const opens = Promise.allSettled(Array.from({ length: BACKLOG + 3 }, async () => muxer.createStream()))
+    await nextTurn()
+    transport.dispatchEvent(new StreamMessageEvent(concat(...[1, 3, 5].map(id => windowUpdate(id, 0, ACK)))))
+    const [admitted, ...refused] = (await opens).slice(BACKLOG)
+    await nextTurn()
+
+    expect(admitted).toMatchObject({ value: { id: String(lastId) } })
+    expect(refused).toEqual([{ status: 'rejected', reason: exhausted }, { status: 'rejected', reason: exhausted }])
+    expect(headers(parseFrames(concat(...transport.writes.map(write => write.subarray())))).map(([, , id]) => id)).toEqual(Array.from({ length: BACKLOG + 1 }, (_, i) => 1 + 2 * i))
+  })
+})

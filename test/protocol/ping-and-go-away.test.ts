@@ -1,0 +1,204 @@
+// The rules of Ping and GoAway: who answers what, which code says why, and what still goes on afterwards.
+import { describe, expect, test } from 'vitest'
+import { GoAwayCode } from '../../src/index.ts'
+import { ACK, data, DATA, FIN, GO_AWAY, goAway, pattern, ping, PING, RST, SYN, WINDOW_UPDATE, windowUpdate } from '../fixtures/frames.ts'
+import { nextTurn } from '../fixtures/raw-peer.ts'
+import { converse, endings, expectAlive, expectEnded, hex, hexOf, pingValues, receive, WINDOW_BYTES } from './fixtures/conversation.ts'
+import { ROLES } from './fixtures/roles.ts'
+import { VirtualClock } from './fixtures/virtual-clock.ts'
+import type { YamuxStream } from '../../src/index.ts'
+
+describe.each(ROLES)('as $role', ({ direction, ownId, peerId, secondPeerId }) => {
+  test('M: Ping with SYN is answered once by Ping with ACK and the same opaque value', async () => {
+    const peer = converse({ direction })
+    peer.deliver(hex('00 02 0001 00000000 deadbeef'))
+    await nextTurn()
+    expect(peer.takeWrites().map(write => hexOf(write.subarray()))).toEqual(['00 02 0002 00000000 deadbeef'])
+
+    expect(await peer.written()).toEqual([])
+  })
+
+  test('M: Ping with SYN is answered once: each of several, in order, the same value twice too', async () => {
+    const peer = converse({ direction })
+    const values = [0, 0xffff_ffff, 7, 7, 1]
+    peer.deliver(...values.map(value => ping(value, SYN)))
+
+    expect(await peer.written()).toEqual(values.map(value => [PING, ACK, 0, value]))
+  })
+
+  test('M: Ping with SYN is answered once: every one of 2,000 that come together, to a peer that reads', async () => {
+    const peer = converse({ direction })
+    peer.deliver(...Array.from({ length: 2000 }, (_, i) => ping(i, SYN)))
+
+    expect((await peer.written()).filter(([type]) => type === PING).map(([, , , value]) => value)).toEqual(Array.from({ length: 2000 }, (_, i) => i))
+    expect(peer.muxer.status).toBe('open')
+  })
+
+  test('M: this side\'s Ping carries SYN, and is measured by the ACK of the same value', async () => {
+    const clock = new VirtualClock()
+    const peer = converse({ direction, clock })
+    const measured = peer.muxer.ping()
+    const shared = peer.muxer.ping()
+    const [value, ...others] = await pingValues(peer)
+    expect(others).toEqual([])
+
+    clock.advance(30)
+    peer.deliver(ping((value ^ 0x5555) >>> 0, ACK))
+    clock.advance(12.5)
+    peer.deliver(ping(value, ACK))
+    expect(await Promise.all([measured, shared])).toEqual([42.5, 42.5])
+    expect(peer.muxer.getRTT()).toBe(42.5)
+  })
+
+  test.each([
+    ['before any ping', hex('00 02 0002 00000000 00000000')],
+    ['of another value', hex('00 02 0002 00000000 ffffffff')],
+    ['without any flag', hex('00 02 0000 00000000 00000001')],
+    ['with FIN and RST', hex('00 02 000e 00000000 00000001')]
+  ])('D: an unexpected pong does not end the connection, nor is it answered: %s', async (_, pong) => {
+    const peer = converse({ direction })
+    const stream = await peer.open()
+    peer.deliver(pong, pong)
+
+    expect(await peer.written()).toEqual([])
+    expect(stream.status).toBe('open')
+    await expectAlive(peer)
+  })
+
+  test('D: an unexpected pong does not end the connection: a second answer to this side\'s ping', async () => {
+    const peer = converse({ direction })
+    const measured = peer.muxer.ping()
+    const [value] = await pingValues(peer)
+    peer.deliver(ping(value, ACK), ping(value, ACK))
+    await measured
+    peer.deliver(ping(value, ACK))
+
+    await expectAlive(peer)
+  })
+
+  test('S: GoAway before closing: close() says 0, behind all that was sent and its FIN', async () => {
+    const peer = converse({ direction })
+    const stream = await peer.open()
+    stream.send(pattern(5))
+    await peer.muxer.close()
+    const frames = await peer.written()
+
+    expect(frames[0]).toEqual([DATA, 0, ownId, 5])
+    expect(frames.slice(0, -1).some(([, flags]) => (flags & FIN) !== 0)).toBe(true)
+    expect(frames.filter(([type]) => type === GO_AWAY)).toEqual([[GO_AWAY, 0, 0, 0]])
+    expect(frames.at(-1)).toEqual([GO_AWAY, 0, 0, 0])
+  })
+
+  test.each([GoAwayCode.NormalTermination, GoAwayCode.ProtocolError, GoAwayCode.InternalError])('S: GoAway before closing carries the reason given: %i', async reason => {
+    const peer = converse({ direction })
+    await peer.muxer.close({ reason })
+    await peer.muxer.close({ reason })
+
+    expect(await peer.written()).toEqual([[GO_AWAY, 0, 0, reason]])
+  })
+
+  test('S: the code sent matches the cause: 1 when the peer broke a rule', async () => {
+    const peer = converse({ direction })
+    peer.deliver(hex('00 09 0000 00000000 00000000'))
+
+    await expectEnded(peer, 1)
+  })
+
+  test('S: the code sent matches the cause: 2 when this side aborts, each stream being reset', async () => {
+    const peer = converse({ direction })
+    const stream = await peer.open()
+    peer.muxer.abort(new Error('Out of memory'))
+
+    expect(await peer.written()).toEqual([[WINDOW_UPDATE, RST, Number(stream.id), 0], [GO_AWAY, 0, 0, 2]])
+    expect(peer.muxer.status).toBe('closed')
+  })
+
+  test('S: the code sent matches the cause: 2 when the peer has fallen silent', async () => {
+    const clock = new VirtualClock()
+    const peer = converse({ direction, clock, enableKeepAlive: true, keepAliveInterval: 1000 })
+    await nextTurn()
+    clock.advance(10_000)
+
+    await expectEnded(peer, 2)
+  })
+
+  test.each([
+    ['FIN', async () => {}],
+    ['0', async (stream: YamuxStream) => { stream.abort(new Error('Enough')) }]
+  ])('S: the code sent matches the cause: 1 when the peer breaks a rule while close() has yet to say %s', async (_, end) => {
+    const peer = converse({ direction })
+    const stream = await peer.open()
+    peer.transport.isFull = true
+    stream.send(pattern(1))
+    await peer.written()
+    await end(stream)
+    const closing = peer.muxer.close()
+    await nextTurn()
+    peer.deliver(hex('00 09 0000 00000000 00000000'))
+    await closing
+
+    await expectEnded(peer, 1)
+  })
+
+  test('D: on GoAway(0) no new streams open', async () => {
+    const peer = converse({ direction })
+    peer.deliver(goAway(0))
+
+    await expect(peer.muxer.createStream()).rejects.toThrow(expect.objectContaining({ name: 'MuxerClosedError' }))
+    expect(await peer.written()).toEqual([])
+  })
+
+  test('D: on GoAway(0) no new streams open: those that wait for an ACK are refused, one that came with it included', async () => {
+    const peer = converse({ direction })
+    await Promise.all(Array.from({ length: 256 }, async () => peer.muxer.createStream()))
+    await peer.written()
+    const waiting = [peer.muxer.createStream(), peer.muxer.createStream()]
+    const results = Promise.allSettled(waiting)
+    peer.deliver(windowUpdate(ownId, 0, ACK), goAway(0))
+
+    expect((await results).map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+    expect(await peer.written()).toEqual([])
+    expect(peer.muxer.streams).toHaveLength(256)
+  })
+
+  test('D: on GoAway(0) streams in flight get to finish, in both directions', async () => {
+    const peer = converse({ direction })
+    const stream = await peer.open()
+    const events = endings(stream)
+    const received = receive(stream)
+    stream.send(pattern(2 * WINDOW_BYTES))
+    await peer.written()
+    peer.deliver(goAway(0))
+    peer.deliver(windowUpdate(ownId, WINDOW_BYTES), data(ownId, pattern(9), FIN))
+    await stream.close()
+
+    const frames = await peer.written()
+    expect(frames.reduce((sum, [type, , , length]) => type === DATA ? sum + length : sum, 0)).toBe(WINDOW_BYTES)
+    expect(frames.filter(([, flags]) => (flags & FIN) !== 0)).toHaveLength(1)
+    expect(received.byteLength).toBe(9)
+    expect(events).toEqual([expect.objectContaining({ error: undefined })])
+    expect(peer.transport.status).toBe('open')
+  })
+
+  test('D: on GoAway(0), and the transport\'s end, a stream in flight learns that it was cut', async () => {
+    const peer = converse({ direction })
+    const events = endings(await peer.open())
+    peer.deliver(goAway(0))
+    peer.transport.end(new Error('Connection reset'))
+
+    expect(events).toEqual([expect.objectContaining({ error: expect.objectContaining({ name: 'ConnectionClosedError' }) })])
+  })
+
+  test('D: after this side\'s own GoAway streams in flight get to finish', async () => {
+    const peer = converse({ direction })
+    const stream = await peer.accept(peerId)
+    const received = receive(stream)
+    await peer.muxer.close()
+    await peer.written()
+    peer.deliver(data(peerId, pattern(11)), windowUpdate(secondPeerId, 0, SYN), data(peerId, pattern(1), FIN))
+
+    expect(received.byteLength).toBe(12)
+    expect(stream.status).toBe('closed')
+    expect(await peer.written()).toEqual([[WINDOW_UPDATE, RST, secondPeerId, 0]])
+  })
+})

@@ -1,0 +1,202 @@
+// Faults published for other muxers and for HTTP/2: what a hostile peer can make a muxer hold, say or forget. Each test is named after its source.
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { describe, expect, test } from 'vitest'
+import { data, GO_AWAY, pattern, ping, PING, RST, SYN, WINDOW_UPDATE, windowUpdate } from '../fixtures/frames.ts'
+import { nextTurn } from '../fixtures/raw-peer.ts'
+import { converse, endings, expectAlive, expectEnded, readAll, receive, WINDOW_BYTES } from './fixtures/conversation.ts'
+import { forbidIncidents } from './fixtures/incidents.ts'
+import { VirtualClock } from './fixtures/virtual-clock.ts'
+import type { RawPeerInit } from '../fixtures/raw-peer.ts'
+import type { Conversation } from './fixtures/conversation.ts'
+
+forbidIncidents()
+
+setFlagsFromString('--expose-gc')
+const collectGarbage: () => void = runInNewContext('gc')
+
+/** What h2 bounds replies by; this muxer may choose another number, but of that order */
+const BOUND = 2000
+
+/** A muxer whose transport takes nothing, and whose peer therefore reads nothing */
+async function withUnreadOutput (init: RawPeerInit = {}): Promise<Conversation> {
+  const peer = converse(init)
+  const stream = await peer.open()
+  peer.transport.isFull = true
+  stream.send(pattern(1))
+  await peer.written()
+
+  return peer
+}
+
+test('CVE-2026-32314: 262,145 bytes with the SYN: GoAway(1), and no stream is left behind', async () => {
+  const peer = converse()
+  peer.deliver(data(2, pattern(WINDOW_BYTES + 1), SYN))
+
+  expect(peer.inbound).toHaveLength(0)
+  expect(await expectEnded(peer, 1)).toEqual([[GO_AWAY, 0, 0, 1]])
+})
+
+test('CVE-2026-31814: grants past 2^32-1, one by one or at once: GoAway(1)', async () => {
+  for (const deltas of [[0xffff_ffff], [0x8000_0000, 0x7fff_ffff], [0x7fff_ffff, 0x7fff_ffff, 2]]) {
+    const peer = converse()
+    await peer.open()
+    peer.deliver(...deltas.map(delta => windowUpdate(1, delta)))
+    await expectEnded(peer, 1)
+  }
+})
+
+test('CVE-2024-32984: a ping flood from a peer that never reads: the queued replies are bounded', async () => {
+  const peer = await withUnreadOutput()
+
+  for (let i = 0; i < 100; i++) {
+    peer.deliver(...Array.from({ length: 100 }, (_, j) => ping(i * 100 + j, SYN)))
+  }
+
+  peer.transport.drain()
+  const frames = await peer.written()
+  expect(frames.filter(([type]) => type === PING).length).toBeLessThanOrEqual(BOUND)
+  expect(frames.at(-1)).toEqual([GO_AWAY, 0, 0, 1])
+})
+
+test('CVE-2019-9514: a flood of SYNs beyond the limit from a peer that never reads: streams and queued refusals are bounded', async () => {
+  const peer = await withUnreadOutput({ maxInboundStreams: 100 })
+
+  for (let i = 0; i < 10_000; i++) {
+    peer.deliver(windowUpdate(2 + 2 * i, 0, SYN))
+  }
+
+  expect(peer.inbound).toHaveLength(100)
+  peer.transport.drain()
+  const frames = await peer.written()
+  expect(frames.length).toBeLessThanOrEqual(BOUND)
+  expect(frames.at(-1)).toEqual([GO_AWAY, 0, 0, 1])
+})
+
+test('a flood of SYNs beyond the limit from a peer that reads: each is refused, the connection goes on', async () => {
+  const peer = converse({ maxInboundStreams: 100 })
+
+  for (let i = 0; i < 50; i++) {
+    peer.deliver(...Array.from({ length: 100 }, (_, j) => windowUpdate(2 + 2 * (i * 100 + j), 0, SYN)))
+    expect((await peer.written()).filter(([, flags]) => flags === RST)).toHaveLength(i === 0 ? 0 : 100)
+  }
+
+  expect(peer.inbound).toHaveLength(100)
+  await expectAlive(peer)
+})
+
+describe('CVE-2023-44487: streams that are opened and reset at once', () => {
+  const COUNT = 5000
+
+  /** How many of the peer's streams are still in memory when all are reset */
+  const survivors = async (peer: Conversation, bodyBytes: number): Promise<number> => {
+    const streams: Array<WeakRef<object>> = []
+
+    for (let i = 0; i < COUNT; i++) {
+      peer.deliver(data(2 + 2 * i, new Uint8Array(bodyBytes), SYN))
+      streams.push(...peer.inbound.splice(0).map(stream => new WeakRef(stream)))
+      peer.deliver(windowUpdate(2 + 2 * i, 0, RST))
+    }
+
+    // a WeakRef keeps its target until the turn it was made in is over
+    await nextTurn()
+    collectGarbage()
+    expect(streams.length).toBeGreaterThan(BOUND)
+
+    return streams.filter(stream => stream.deref() != null).length
+  }
+
+  test('of those from a peer that reads nothing is kept', async () => {
+    expect(await survivors(converse(), 10)).toBeLessThanOrEqual(BOUND)
+  })
+
+  test.each([
+    { name: 'silent', bodyBytes: 0, answerBytes: 0 },
+    { name: 'that sent data', bodyBytes: 10, answerBytes: 0 },
+    { name: 'that were answered with data', bodyBytes: 0, answerBytes: 10 }
+  ])('of those from a peer that never reads a bounded number is kept: streams $name', async ({ bodyBytes, answerBytes }) => {
+    const peer = await withUnreadOutput()
+
+    if (answerBytes > 0) {
+      peer.muxer.addEventListener('stream', evt => { evt.detail.send(new Uint8Array(answerBytes)) })
+    }
+
+    expect(await survivors(peer, bodyBytes)).toBeLessThanOrEqual(BOUND)
+  })
+})
+
+test('CVE-2025-8671: streams that this side resets stay counted until the peer can know, so that their number is bounded', async () => {
+  const peer = await withUnreadOutput({ maxInboundStreams: 100 })
+  peer.muxer.addEventListener('stream', evt => { evt.detail.abort(new Error('Not served here')) })
+
+  for (let i = 0; i < 500; i++) {
+    peer.deliver(windowUpdate(2 + 2 * i, 0, SYN))
+  }
+
+  expect(peer.inbound).toHaveLength(100)
+})
+
+test('CVE-2019-9517: a peer that grants credit and never reads the transport: a stream queues what its writer gave it, and the writer is told to wait', async () => {
+  const peer = await withUnreadOutput()
+  const stream = peer.muxer.streams[0]
+  peer.deliver(windowUpdate(1, 100 * WINDOW_BYTES))
+  let sends = 0
+
+  while (stream.send(pattern(10_000))) {
+    expect(++sends).toBeLessThan(1000)
+  }
+
+  expect(stream.writeBufferLength).toBeLessThanOrEqual(WINDOW_BYTES + 10_000)
+  expect(await peer.written()).toEqual([])
+})
+
+test('CVE-2019-9518: a flood of empty frames is neither delivered nor kept', async () => {
+  const peer = converse()
+  const stream = await peer.open()
+  const received = receive(stream)
+
+  for (let i = 0; i < 100; i++) {
+    peer.deliver(...Array.from({ length: 500 }, () => data(1, new Uint8Array(0))))
+  }
+
+  expect(received.chunks).toHaveLength(0)
+  expect(stream.readBufferLength).toBe(0)
+  expect(await peer.written()).toEqual([])
+})
+
+test('hashicorp/yamux 142: a stream timed out while the transport stalled: the peer sees a reset when it reads again', async () => {
+  const clock = new VirtualClock()
+  const peer = await withUnreadOutput({ clock, streamOptions: { inactivityTimeout: 1000 } })
+  const [stream] = peer.muxer.streams
+  const events = endings(stream)
+  stream.send(pattern(10))
+  clock.advance(5000)
+  expect(events).toEqual([expect.objectContaining({ error: expect.objectContaining({ name: 'InactivityTimeoutError' }) })])
+
+  peer.transport.drain()
+  expect(await peer.written()).toEqual([[WINDOW_UPDATE, RST, 1, 0]])
+})
+
+test('rust-yamux 127: reads were served after an overflow, with a gap: a loop gets no more, and the error', async () => {
+  const peer = converse()
+  const stream = await peer.open()
+  peer.deliver(data(1, pattern(WINDOW_BYTES)))
+  peer.deliver(data(1, pattern(10)))
+
+  await expect(readAll(stream)).rejects.toThrow(expect.objectContaining({ code: 'ERR_RECEIVE_WINDOW_EXCEEDED' }))
+  expect(stream.readBufferLength).toBe(0)
+})
+
+test('rust-yamux 110: an RST for a stream that is gone raced frames under way: a late update after the close gets no answer', async () => {
+  const peer = converse()
+  const stream = await peer.open()
+  stream.send(pattern(100_000))
+  await stream.close()
+  peer.deliver(data(1, pattern(3), 4))
+  receive(stream)
+  await peer.written()
+  peer.deliver(windowUpdate(1, 100_000))
+
+  expect(await peer.written()).toEqual([])
+  await expectAlive(peer)
+})

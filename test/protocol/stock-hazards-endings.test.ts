@@ -1,0 +1,191 @@
+// Faults that js muxers were reported for, in how they close and give up. Each test is named after the report.
+import { getEventListeners } from 'node:events'
+import { describe, expect, test } from 'vitest'
+import { ACK, data, DATA, FIN, GO_AWAY, pattern, ping, RST, SYN, WINDOW_UPDATE, windowUpdate } from '../fixtures/frames.ts'
+import { nextTurn } from '../fixtures/raw-peer.ts'
+import { converse, endings, expectEnded, pingValues, receive, WINDOW_BYTES } from './fixtures/conversation.ts'
+import { forbidIncidents } from './fixtures/incidents.ts'
+import { controlTimeouts } from './fixtures/timeouts.ts'
+import { VirtualClock } from './fixtures/virtual-clock.ts'
+import type { YamuxStream } from '../../src/index.ts'
+import type { Conversation } from './fixtures/conversation.ts'
+
+forbidIncidents()
+
+const MEBIBYTE = 2 ** 20
+
+describe('closing', () => {
+  const timeouts = controlTimeouts()
+
+  async function blockedByWindow (): Promise<{ peer: Conversation, stream: YamuxStream }> {
+    const peer = converse({ clock: timeouts.clock })
+    const stream = await peer.open()
+    stream.send(pattern(2 * WINDOW_BYTES))
+    await peer.written()
+
+    return { peer, stream }
+  }
+
+  test('what was queued was cut off by close(): 8 MiB arrive, and then one FIN', async () => {
+    const peer = converse()
+    const stream = await peer.open()
+    const bytes = pattern(8 * MEBIBYTE)
+    stream.send(bytes)
+    const closing = stream.close()
+    const frames = []
+
+    for (let granted = WINDOW_BYTES; granted <= 9 * MEBIBYTE; granted += WINDOW_BYTES) {
+      await nextTurn()
+      frames.push(...peer.takeFrames())
+      peer.deliver(windowUpdate(1, WINDOW_BYTES))
+    }
+
+    await closing
+    expect(Buffer.compare(Buffer.concat(frames.map(({ payload }) => payload)), bytes)).toBe(0)
+    expect(frames.filter(({ flags }) => (flags & FIN) !== 0)).toEqual([frames.at(-1)])
+  })
+
+  test('close() on a stream that the window blocks hung: it honours its signal, and the peer still gets all when it grants more', async () => {
+    const { peer, stream } = await blockedByWindow()
+    const controller = new AbortController()
+    const closing = stream.close({ signal: controller.signal })
+    controller.abort(new Error('Too slow'))
+    await expect(closing).rejects.toThrow()
+
+    peer.deliver(windowUpdate(1, WINDOW_BYTES))
+    const frames = await peer.written()
+    expect(frames.reduce((sum, [type, , , length]) => type === DATA ? sum + length : sum, 0)).toBe(WINDOW_BYTES)
+    expect(frames.at(-1)?.[1]).toBe(FIN)
+  })
+
+  test('close() on a stream that the window blocks hung without a signal: it is bounded, then the stream is reset', async () => {
+    const { peer, stream } = await blockedByWindow()
+    const closing = stream.close()
+    closing.catch(() => {})
+    await timeouts.expire()
+
+    await expect(closing).rejects.toThrow(expect.objectContaining({ name: expect.stringContaining('Timeout') }))
+    expect(stream.status).toBe('aborted')
+    expect(await peer.written()).toEqual([[WINDOW_UPDATE, RST, 1, 0]])
+  })
+
+  test.each(['its own timeout', 'its signal'])('close() of the muxer hung: with a stream that the window blocks it is bounded by %s', async bound => {
+    const { peer, stream } = await blockedByWindow()
+    const controller = new AbortController()
+    const closing = Promise.allSettled([peer.muxer.close(bound === 'its signal' ? { signal: controller.signal } : {})])
+    await nextTurn()
+    expect(peer.muxer.status).toBe('closing')
+    controller.abort(new Error('Too slow'))
+    await timeouts.expire()
+
+    await closing
+    expect(stream.status).toBe('aborted')
+    expect(await peer.written()).toEqual([[WINDOW_UPDATE, RST, 1, 0], [GO_AWAY, 0, 0, 0]])
+  })
+
+  test.each(['its own timeout', 'its signal'])('close() of the muxer hung: on a transport that takes nothing more it is bounded by %s', async bound => {
+    const { peer, stream } = await blockedByWindow()
+    peer.transport.isFull = true
+    peer.deliver(ping(1, SYN))
+    await nextTurn()
+    const controller = new AbortController()
+    let isSettled = false
+    peer.muxer.close(bound === 'its signal' ? { signal: controller.signal } : {})
+      .catch(() => {})
+      .finally(() => { isSettled = true })
+    controller.abort(new Error('Too slow'))
+    await timeouts.expire()
+    await timeouts.expire()
+
+    expect(isSettled).toBe(true)
+    expect(stream.status).toBe('aborted')
+  })
+
+  test('data after the remote\'s FIN was delivered: it is not', async () => {
+    const peer = converse()
+    const received = receive(await peer.open())
+    peer.deliver(data(1, pattern(4), FIN), data(1, pattern(5)))
+
+    expect(received.byteLength).toBe(4)
+    await expectEnded(peer, 1)
+  })
+})
+
+describe('giving up', () => {
+  test('keep-alive sent one ping for ever when no pong came: the connection ends with a reason', async () => {
+    const clock = new VirtualClock()
+    const peer = converse({ clock, enableKeepAlive: true, keepAliveInterval: 1000 })
+    const events = endings(await peer.open())
+    clock.advance(999)
+    expect(peer.muxer.status).toBe('open')
+    clock.advance(9000)
+
+    expect(events).toEqual([expect.objectContaining({ error: expect.objectContaining({ name: 'KeepAliveTimeoutError', code: 'ERR_KEEP_ALIVE_TIMEOUT' }) })])
+    await expectEnded(peer, 2)
+    expect(clock.timerCount).toBe(0)
+  })
+
+  test('keep-alive: a peer that answers stays connected, and is pinged at every interval', async () => {
+    const clock = new VirtualClock()
+    const peer = converse({ clock, enableKeepAlive: true, keepAliveInterval: 1000 })
+    const pings = []
+
+    for (let i = 0; i < 20; i++) {
+      for (const value of await pingValues(peer)) {
+        pings.push(value)
+        peer.deliver(ping(value, ACK))
+      }
+
+      clock.advance(1000)
+    }
+
+    expect(pings.length).toBeGreaterThanOrEqual(19)
+    expect(peer.muxer.status).toBe('open')
+  })
+
+  test('inactivityTimeout was never enforced: an idle stream ends with InactivityTimeoutError, one that is used does not', async () => {
+    const clock = new VirtualClock()
+    const peer = converse({ clock, streamOptions: { inactivityTimeout: 1000 } })
+    const [idle, sending, receiving] = [await peer.open(), await peer.open(), await peer.open()]
+    const events = [idle, sending, receiving].map(endings)
+
+    for (let i = 0; i < 10; i++) {
+      sending.send(pattern(1))
+      peer.deliver(data(5, pattern(1)))
+      await nextTurn()
+      clock.advance(500)
+    }
+
+    expect(events).toEqual([[expect.objectContaining({ error: expect.objectContaining({ name: 'InactivityTimeoutError', code: 'ERR_INACTIVITY_TIMEOUT' }) })], [], []])
+    expect((await peer.written()).filter(([, flags]) => flags === RST)).toEqual([[WINDOW_UPDATE, RST, 1, 0]])
+  })
+
+  test('every ping left a listener behind: 100,000 pings of either side are answered with a constant count', async () => {
+    const peer = converse()
+    const { signal } = new AbortController()
+    const counts = new Set<string>()
+    let answers = 0
+
+    for (let turn = 0; turn < 100; turn++) {
+      const measured = Array.from({ length: 1000 }, async () => peer.muxer.ping({ signal }))
+      peer.deliver(...Array.from({ length: 1000 }, (_, i) => ping(turn * 1000 + i, SYN)))
+
+      await nextTurn()
+
+      for (const { flags, length: value } of peer.takeFrames()) {
+        if (flags === SYN) {
+          peer.deliver(ping(value, ACK))
+        } else {
+          answers++
+        }
+      }
+
+      await Promise.all(measured)
+      counts.add(['message', 'drain', 'close'].map(type => peer.transport.listenerCount(type)).join())
+      counts.add(`signal ${getEventListeners(signal, 'abort').length}`)
+    }
+
+    expect(answers).toBe(100_000)
+    expect([...counts]).toEqual(['1,1,1', 'signal 0'])
+  })
+})

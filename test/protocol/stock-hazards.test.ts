@@ -1,0 +1,230 @@
+// Faults that js muxers were reported for, in what they hold, grant and send. Each test is named after the report.
+import { describe, expect, test } from 'vitest'
+import { ACK, data, DATA, FIN, pattern, ping, SYN, WINDOW_UPDATE, windowUpdate } from '../fixtures/frames.ts'
+import { nextTurn } from '../fixtures/raw-peer.ts'
+import { converse, expectAlive, expectEnded, headers, hex, pingValues, receive, WINDOW_BYTES } from './fixtures/conversation.ts'
+import { forbidIncidents } from './fixtures/incidents.ts'
+import { VirtualClock } from './fixtures/virtual-clock.ts'
+import type { Conversation, Header } from './fixtures/conversation.ts'
+
+forbidIncidents()
+
+const MEBIBYTE = 2 ** 20
+
+/** A peer that keeps sending on stream 1 as long as it has credit */
+class EagerSender {
+  sentBytes = 0
+  #creditBytes = WINDOW_BYTES
+  readonly #peer: Conversation
+
+  constructor (peer: Conversation) {
+    this.#peer = peer
+  }
+
+  /** Sends all it may, until no more credit comes; never more than `limitBytes` in all */
+  async sendAll (limitBytes: number): Promise<void> {
+    while (this.#creditBytes > 0 && this.sentBytes < limitBytes) {
+      const count = Math.min(this.#creditBytes, 16_384, limitBytes - this.sentBytes)
+      this.#peer.deliver(data(1, pattern(count, this.sentBytes)))
+      this.sentBytes += count
+      this.#creditBytes -= count
+
+      if (this.#creditBytes === 0) {
+        this.grant(await this.#peer.written())
+      }
+    }
+  }
+
+  grant (frames: Header[]): void {
+    for (const [type, , , delta] of frames) {
+      this.#creditBytes += type === WINDOW_UPDATE ? delta : 0
+    }
+  }
+}
+
+describe('what a stream holds', () => {
+  test('a slow for await loop let the peer send 100 MiB: the sender stops within the window while the loop does not ask', async () => {
+    const peer = converse()
+    const stream = await peer.open()
+    const sender = new EagerSender(peer)
+    const loop = stream[Symbol.asyncIterator]()
+    const first = loop.next()
+    await sender.sendAll(100 * MEBIBYTE)
+    await first
+
+    expect(sender.sentBytes).toBe(WINDOW_BYTES)
+    expect(stream.readBufferLength).toBeLessThanOrEqual(WINDOW_BYTES)
+
+    // the loop goes on: credit for what it has read, and not a byte more
+    await loop.next()
+    sender.grant(await peer.written())
+    await sender.sendAll(100 * MEBIBYTE)
+    expect(sender.sentBytes).toBeLessThanOrEqual(2 * WINDOW_BYTES)
+    await expectAlive(peer)
+  })
+
+  test('a stream without a listener was aborted at 4 MiB: the peer is held at its window, a late listener gets every byte', async () => {
+    const peer = converse()
+    const stream = await peer.open()
+    const sender = new EagerSender(peer)
+    await sender.sendAll(5 * MEBIBYTE)
+    expect(sender.sentBytes).toBe(WINDOW_BYTES)
+    expect(stream.status).toBe('open')
+
+    const received = receive(stream)
+    sender.grant(await peer.written())
+    await sender.sendAll(5 * MEBIBYTE)
+    expect(received.byteLength).toBe(5 * MEBIBYTE)
+    let offset = 0
+
+    for (const part of received.chunks.flatMap(chunk => chunk.byteLength === WINDOW_BYTES ? split(chunk) : [chunk])) {
+      expect(Buffer.compare(part, pattern(part.byteLength, offset))).toBe(0)
+      offset += part.byteLength
+    }
+  })
+
+  test('a paused stream was aborted at 4 MiB: the peer is held at its window, and nothing is lost', async () => {
+    const peer = converse()
+    const stream = await peer.open()
+    const received = receive(stream)
+    const sender = new EagerSender(peer)
+    stream.pause()
+    await sender.sendAll(5 * MEBIBYTE)
+    expect(sender.sentBytes).toBe(WINDOW_BYTES)
+    expect(received.byteLength).toBe(0)
+
+    stream.resume()
+    sender.grant(await peer.written())
+    await sender.sendAll(5 * MEBIBYTE)
+    expect(received.byteLength).toBe(5 * MEBIBYTE)
+  })
+
+  test('a length of 4 GiB made a muxer gather 300 MiB: it is refused on the header', async () => {
+    const peer = converse()
+    const stream = await peer.open()
+    peer.deliver(hex('00 00 0000 00000001 ffffffff'))
+
+    expect(stream.readBufferLength).toBe(0)
+    await expectEnded(peer, 1)
+  })
+})
+
+describe('what is granted', () => {
+  test('100 frames of ten bytes gave 100 window updates: none is due before half the window is read', async () => {
+    const peer = converse()
+    receive(await peer.open())
+    const updates: Header[] = []
+
+    for (let i = 0; i < 100; i++) {
+      peer.deliver(data(1, pattern(10)))
+      updates.push(...await peer.written())
+    }
+
+    expect(updates).toEqual([])
+
+    for (let i = 0; i < 300; i++) {
+      peer.deliver(...Array.from({ length: 100 }, () => data(1, pattern(10))))
+      updates.push(...await peer.written())
+    }
+
+    expect(updates).toHaveLength(Math.floor(301_000 / (WINDOW_BYTES / 2)))
+  })
+
+  test('a round trip of 0 ms grew the window to 16 MiB after 80 bytes: 80 bytes grant nothing', async () => {
+    const peer = converse({ clock: new VirtualClock() })
+    receive(await peer.open())
+
+    for (let i = 0; i < 8; i++) {
+      const measured = peer.muxer.ping()
+      const [value] = await pingValues(peer)
+      peer.deliver(ping(value, ACK), data(1, pattern(10)))
+      expect(await measured).toBe(0)
+      expect(await peer.written()).toEqual([])
+    }
+  })
+
+  test('a larger window of one\'s own was used as send credit: 256 KiB go out until the peer grants more', async () => {
+    const peer = converse({ streamOptions: { initialStreamWindowSize: 4 * MEBIBYTE } })
+    const stream = await peer.open()
+    stream.send(pattern(MEBIBYTE))
+
+    expect(sentBytes(await peer.written())).toBe(WINDOW_BYTES)
+  })
+
+  test.each(['SYN', 'ACK'])('a larger window of one\'s own was never advertised: it is, on the %s', async flag => {
+    const peer = converse({ streamOptions: { initialStreamWindowSize: 4 * MEBIBYTE } })
+
+    if (flag === 'SYN') {
+      await peer.muxer.createStream()
+    } else {
+      peer.deliver(windowUpdate(2, 0, SYN))
+    }
+
+    expect(await peer.written()).toEqual([[WINDOW_UPDATE, flag === 'SYN' ? SYN : ACK, flag === 'SYN' ? 1 : 2, 4 * MEBIBYTE - WINDOW_BYTES]])
+  })
+
+  test('a window update was sent after both FINs: none is', async () => {
+    const peer = converse()
+    const stream = await peer.open()
+    peer.deliver(data(1, pattern(WINDOW_BYTES)), windowUpdate(1, 0, FIN))
+    await stream.close()
+    await peer.written()
+    const received = receive(stream)
+    await nextTurn()
+
+    expect(received.byteLength).toBe(WINDOW_BYTES)
+    expect(await peer.written()).toEqual([])
+  })
+})
+
+describe('what is sent', () => {
+  test.each([
+    { streams: 1, limitBytes: 65_536 },
+    { streams: 2, limitBytes: 16_384 }
+  ])('a send of 4 MiB went out as one frame: with $streams of them none is over $limitBytes bytes', async ({ streams, limitBytes }) => {
+    const peer = converse()
+
+    for (let i = 0; i < streams; i++) {
+      await peer.open()
+      peer.deliver(windowUpdate(1 + 2 * i, 4 * MEBIBYTE))
+    }
+
+    peer.muxer.streams.forEach(stream => { stream.send(pattern(4 * MEBIBYTE)) })
+    const frames = await peer.written()
+    expect(sentBytes(frames)).toBe(streams * 4 * MEBIBYTE)
+    expect(Math.max(...frames.map(([, , , length]) => length))).toBeLessThanOrEqual(limitBytes)
+  })
+
+  test('pause() in the stream handler kept back the ACK: it goes out', async () => {
+    const peer = converse()
+    peer.muxer.addEventListener('stream', evt => { evt.detail.pause() })
+    peer.deliver(data(2, pattern(10), SYN))
+
+    expect(await peer.written()).toEqual([[WINDOW_UPDATE, ACK, 2, 0]])
+    expect(peer.inbound[0].readBufferLength).toBe(10)
+  })
+
+  test('100 sends were 100 writes: those of one turn are one write of one DATA frame', async () => {
+    const peer = converse()
+    const stream = await peer.open()
+
+    for (let i = 0; i < 100; i++) {
+      stream.send(pattern(10, i))
+    }
+
+    await nextTurn()
+    expect(peer.transport.writes).toHaveLength(1)
+    const frames = peer.takeFrames()
+    expect(headers(frames)).toEqual([[DATA, 0, 1, 1000]])
+    expect(Buffer.compare(frames[0].payload, Buffer.concat(Array.from({ length: 100 }, (_, i) => pattern(10, i))))).toBe(0)
+  })
+})
+
+function sentBytes (frames: Header[]): number {
+  return frames.reduce((sum, [type, , , length]) => type === DATA ? sum + length : sum, 0)
+}
+
+/** A chunk that gathers several of the sender's frames, taken apart again */
+function split (chunk: Uint8Array): Uint8Array[] {
+  return Array.from({ length: chunk.byteLength / 16_384 }, (_, i) => chunk.subarray(i * 16_384, (i + 1) * 16_384))
+}
