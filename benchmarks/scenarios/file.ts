@@ -33,12 +33,14 @@ export const file: Scenario = {
     }
 
     return {
-      async unit () {
-        const [digest] = await Promise.all([readReply(), sendFile()])
-        const received = Buffer.from(digest).toString('hex')
+      async work (units) {
+        for (let unit = 0; unit < units; unit++) {
+          const [digest] = await Promise.all([readReply(), sendFile()])
+          const received = Buffer.from(digest).toString('hex')
 
-        if (received !== expected) {
-          throw new Error(`The SHA-256 of the file is ${expected}, but what arrived has ${received}`)
+          if (received !== expected) {
+            throw new Error(`The SHA-256 of the file is ${expected}, but what arrived has ${received}`)
+          }
         }
       },
 

@@ -46,8 +46,8 @@ function verifyStream (stream: Stream, startPosition: number, unitBytes: number)
 
     verifiedBytes += bytes.byteLength
 
-    if (verifiedBytes >= replyAtBytes) {
-      stream.send(encodeReply(verifiedBytes, true))
+    while (verifiedBytes >= replyAtBytes) {
+      stream.send(encodeReply(replyAtBytes, true))
       replyAtBytes += unitBytes
     }
   }
@@ -60,7 +60,8 @@ export const messages: Scenario = {
     const positions = streams.map((_, index) => startOfStream(index))
     let expectedBytes = 0
 
-    async function confirmAll (): Promise<void> {
+    /** The receiver replies after each unit with the sum of all */
+    async function confirmAll (expectedBytes: number): Promise<void> {
       const replies = await Promise.all(readReply.map(async read => read()))
       replies.forEach(reply => { checkReply(reply, expectedBytes) })
     }
@@ -72,15 +73,22 @@ export const messages: Scenario = {
     })
 
     streams.forEach((stream, index) => { stream.send(encodeIndex(index)) })
-    await confirmAll()
+    await confirmAll(0)
 
     return {
-      async unit () {
-        expectedBytes += row.unitBytesPerStream
-        await Promise.all([
-          writer.write(row.unitBytesPerStream / row.messageBytes),
-          confirmAll()
-        ])
+      // two units are under way at any time: one more than that and 1,000 streams would queue all at once
+      async work (units) {
+        let confirmed = Promise.resolve()
+
+        for (let unit = 0; unit < units; unit++) {
+          expectedBytes += row.unitBytesPerStream
+          const previous = confirmed
+          const unitEndBytes = expectedBytes
+          confirmed = previous.then(async () => confirmAll(unitEndBytes))
+          await Promise.all([writer.write(row.unitBytesPerStream / row.messageBytes), previous])
+        }
+
+        await confirmed
       },
 
       async close () {

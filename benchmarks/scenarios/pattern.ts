@@ -8,6 +8,7 @@ const LONGEST_MESSAGE_BYTES = 1024 * 1024
 
 const period = createHash('shake256', { outputLength: PERIOD_BYTES }).update('benchmark').digest()
 const repeated = Buffer.alloc(PERIOD_BYTES + LONGEST_MESSAGE_BYTES, period)
+const repeatedBytes = new Uint8Array(repeated.buffer, repeated.byteOffset, repeated.byteLength)
 
 /** Streams begin at different places so that mixed up streams are noticed */
 export function startOfStream (index: number): number {
@@ -17,7 +18,8 @@ export function startOfStream (index: number): number {
 /** A view of the bytes that belong at a position, nothing is copied */
 export function bytesAt (position: number, byteLength: number): Uint8Array {
   const start = position % PERIOD_BYTES
-  return repeated.subarray(start, start + byteLength)
+  // of a Uint8Array, which costs half of what it does of a Buffer
+  return repeatedBytes.subarray(start, start + byteLength)
 }
 
 /** Whether these are the bytes that belong at the position, at the speed of memcmp */

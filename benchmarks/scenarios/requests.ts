@@ -47,8 +47,8 @@ export const requests: Scenario = {
     return {
       latenciesMs,
 
-      async unit () {
-        for (let sentBytes = 0; sentBytes < row.unitBytesPerStream; sentBytes += row.messageBytes) {
+      async work (units) {
+        for (let sentBytes = 0; sentBytes < units * row.unitBytesPerStream; sentBytes += row.messageBytes) {
           await request()
         }
       },

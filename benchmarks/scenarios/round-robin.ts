@@ -18,26 +18,29 @@ export interface RoundRobin {
  */
 export function roundRobin (streams: Stream[], nextMessage: (streamIndex: number) => Uint8Array): RoundRobin {
   const lanes = streams.map((stream, index): Lane => ({ stream, index, left: 0, full: false }))
+  /** Those whose turn comes in this round; the list is reused, since it is made anew for every message */
   let ready: Lane[] = []
+  const drained: Lane[] = []
   let unfinished = 0
   let scheduled = false
   let written = Promise.withResolvers<void>()
 
   function sendOnReady (): void {
     while (ready.length > 0) {
-      const turn = ready
-      ready = []
+      let kept = 0
 
-      for (const lane of turn) {
+      for (const lane of ready) {
         lane.left--
         unfinished -= lane.left === 0 ? 1 : 0
 
         if (!lane.stream.send(nextMessage(lane.index))) {
           lane.full = true
         } else if (lane.left > 0) {
-          ready.push(lane)
+          ready[kept++] = lane
         }
       }
+
+      ready.length = kept
     }
 
     if (unfinished === 0) {
@@ -54,6 +57,7 @@ export function roundRobin (streams: Stream[], nextMessage: (streamIndex: number
     scheduled = true
     queueMicrotask(() => {
       scheduled = false
+      ready.push(...drained.splice(0))
 
       try {
         sendOnReady()
@@ -69,7 +73,7 @@ export function roundRobin (streams: Stream[], nextMessage: (streamIndex: number
         lane.full = false
 
         if (lane.left > 0) {
-          ready.push(lane)
+          drained.push(lane)
           schedule()
         }
       }

@@ -3,8 +3,8 @@ import type { Connection, Stream } from '@libp2p/interface'
 import type { Row } from '../rows.ts'
 
 export interface SenderHalf {
-  /** Does one unit of work, done when the receiver has confirmed all of it */
-  unit(): Promise<void>
+  /** Does so many units of work without a break, done when the receiver has confirmed all of it */
+  work(units: number): Promise<void>
   /** One entry per request, for the scenario that measures latency */
   latenciesMs?: number[]
   close(): Promise<void>

@@ -1,4 +1,5 @@
 // Helpers around one stream that all scenarios share.
+import { pushable } from 'it-pushable'
 import { pEvent } from 'p-event'
 import { Uint8ArrayList } from 'uint8arraylist'
 import type { Stream } from '@libp2p/interface'
@@ -37,18 +38,22 @@ export function readPieces (stream: Stream, pieceBytes: number, onPiece: (piece:
   })
 }
 
-/** Reads the replies of a stream, of which one at a time is waited for */
+/** Reads the replies of a stream one after the other */
 export function replyReader (stream: Stream, replyBytes: number): () => Promise<Uint8Array> {
-  let waiting: PromiseWithResolvers<Uint8Array> | undefined
-
-  readPieces(stream, replyBytes, reply => waiting?.resolve(reply))
+  const replies = pushable()
+  readPieces(stream, replyBytes, reply => { replies.push(reply) })
   stream.addEventListener('close', ({ error }) => {
-    waiting?.reject(new Error('The stream closed before the receiver had replied', { cause: error }))
+    replies.end(new Error('The stream closed before the receiver had replied', { cause: error }))
   })
 
   return async () => {
-    waiting = Promise.withResolvers()
-    return waiting.promise
+    const { value } = await replies.next()
+
+    if (value == null) {
+      throw new Error('The stream closed before the receiver had replied')
+    }
+
+    return value
   }
 }
 
