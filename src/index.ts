@@ -21,7 +21,7 @@
 import { serviceCapabilities } from '@libp2p/interface'
 import { systemClock } from './clock.ts'
 import { createConfig } from './config.ts'
-import { YAMUX_PROTOCOL_ID, YamuxMuxer } from './muxer.ts'
+import { YAMUX_PROTOCOL_ID, YamuxMuxer } from './muxer/muxer.ts'
 import type { Config, YamuxMuxerInit } from './config.ts'
 import type { MessageStream, StreamMuxerFactory } from '@libp2p/interface'
 
@@ -30,8 +30,8 @@ export { ProtocolError } from './core/protocol-error.ts'
 export { InactivityTimeoutError, KeepAliveTimeoutError, RemoteGoAwayError, RemoteResetError, StreamIdsExhaustedError, TransportClosedError } from './errors.ts'
 export type { CoalesceOptions, YamuxMuxerInit, YamuxStreamOptions } from './config.ts'
 export type { ProtocolErrorCode } from './core/protocol-error.ts'
-export type { CloseOptions, YamuxMuxer } from './muxer.ts'
-export type { YamuxStream } from './stream.ts'
+export type { CloseOptions, YamuxMuxer } from './muxer/muxer.ts'
+export type { YamuxStream } from './stream/stream.ts'
 
 class Yamux implements StreamMuxerFactory<YamuxMuxer> {
   readonly protocol = YAMUX_PROTOCOL_ID

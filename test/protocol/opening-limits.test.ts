@@ -175,7 +175,7 @@ describe('when the ids are used up', () => {
   const withIdsUpTo = async (lastId: number, direction: MessageStreamDirection): Promise<{ transport: RawTransport, muxer: YamuxMuxer }> => {
     vi.resetModules()
     vi.doMock(import('../../src/core/frame/frame.ts'), async importOriginal => ({ ...await importOriginal(), MAX_UINT32: lastId as typeof MAX_UINT32 }))
-    const shell: { YamuxMuxer: typeof YamuxMuxer } = await import('../../src/muxer.ts')
+    const shell: { YamuxMuxer: typeof YamuxMuxer } = await import('../../src/muxer/muxer.ts')
     vi.doUnmock('../../src/core/frame/frame.ts')
     const transport = new RawTransport(direction)
 

@@ -3,13 +3,13 @@
  * coalescer finds it time, and tells the streams what has happened to them.
  */
 import { Coalescer } from './coalescer.ts'
-import { NEWS_DATA, NEWS_LOCAL_FIN, NEWS_OPENED, NEWS_REMOTE_FIN, NEWS_REMOTE_RST, NEWS_TAKEN } from './core/stream-state.ts'
-import { RemoteResetError } from './errors.ts'
-import type { Clock } from './clock.ts'
-import type { FlushPolicy } from './core/flush/flush-policy.ts'
-import type { Session } from './core/session.ts'
-import type { StreamState } from './core/stream-state.ts'
-import type { StreamHost, YamuxStream } from './stream.ts'
+import { NEWS_DATA, NEWS_LOCAL_FIN, NEWS_OPENED, NEWS_REMOTE_FIN, NEWS_REMOTE_RST, NEWS_TAKEN } from '../core/stream-state.ts'
+import { RemoteResetError } from '../errors.ts'
+import type { Clock } from '../clock.ts'
+import type { FlushPolicy } from '../core/flush/flush-policy.ts'
+import type { Session } from '../core/session.ts'
+import type { StreamState } from '../core/stream-state.ts'
+import type { StreamHost, YamuxStream } from '../stream/stream.ts'
 import type { Logger } from '@libp2p/interface'
 import type { Uint8ArrayList } from 'uint8arraylist'
 

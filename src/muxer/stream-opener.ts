@@ -3,10 +3,10 @@
  */
 import { TooManyOutboundProtocolStreamsError } from '@libp2p/interface'
 import { raceSignal } from 'race-signal'
-import { StreamIdsExhaustedError } from './errors.ts'
-import type { Session } from './core/session.ts'
-import type { StreamState } from './core/stream-state.ts'
-import type { YamuxStream } from './stream.ts'
+import { StreamIdsExhaustedError } from '../errors.ts'
+import type { Session } from '../core/session.ts'
+import type { StreamState } from '../core/stream-state.ts'
+import type { YamuxStream } from '../stream/stream.ts'
 import type { AbortOptions } from '@libp2p/interface'
 
 export class StreamOpener {

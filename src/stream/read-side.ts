@@ -6,9 +6,9 @@
  * a chunk when it asks for the next. While paused, or while nobody reads, bytes wait and the peer stops.
  */
 import { StreamStateError } from '@libp2p/interface'
-import { iterateStream } from './stream-iterator.ts'
-import type { ReadBuffer } from './core/buffer/read-buffer.ts'
-import type { ChunkReader, ChunkSource } from './stream-iterator.ts'
+import { iterateStream } from './iterator.ts'
+import type { ReadBuffer } from '../core/buffer/read-buffer.ts'
+import type { ChunkReader, ChunkSource } from './iterator.ts'
 import type { MessageStreamReadStatus } from '@libp2p/interface'
 import type { Uint8ArrayList } from 'uint8arraylist'
 

@@ -4,8 +4,8 @@
  */
 import { StreamStateError } from '@libp2p/interface'
 import { raceSignal } from 'race-signal'
-import { withHandledRejection } from './deferred.ts'
-import type { StreamState } from './core/stream-state.ts'
+import { withHandledRejection } from '../deferred.ts'
+import type { StreamState } from '../core/stream-state.ts'
 import type { AbortOptions, MessageStreamWriteStatus } from '@libp2p/interface'
 import type { Uint8ArrayList } from 'uint8arraylist'
 

@@ -2,11 +2,11 @@
  * What must happen although nobody sends: keep-alive pings, and the end of streams that are idle
  * too long. One timer, set to whatever is due first; none when nothing can become due.
  */
-import { MAX_TIMER_MS } from './config.ts'
-import { InactivityTimeoutError, KeepAliveTimeoutError } from './errors.ts'
-import type { Clock } from './clock.ts'
-import type { StreamState } from './core/stream-state.ts'
-import type { YamuxStream } from './stream.ts'
+import { MAX_TIMER_MS } from '../config.ts'
+import { InactivityTimeoutError, KeepAliveTimeoutError } from '../errors.ts'
+import type { Clock } from '../clock.ts'
+import type { StreamState } from '../core/stream-state.ts'
+import type { YamuxStream } from '../stream/stream.ts'
 
 /** Idle streams are found up to this part of their timeout late, so that 10,000 of them do not mean 10,000 sweeps */
 const SWEEP_PART_OF_TIMEOUT = 1 / 8

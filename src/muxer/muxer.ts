@@ -4,32 +4,25 @@
  */
 import { MuxerClosedError, TypedEventEmitter } from '@libp2p/interface'
 import { MaxEarlyStreamsError } from '@libp2p/utils'
-import { raceSignal } from 'race-signal'
-import { off } from './core/flush/off.ts'
-import { turn } from './core/flush/turn.ts'
-import { GoAwayCode } from './core/frame/frame.ts'
-import { ProtocolError } from './core/protocol-error.ts'
-import { Session } from './core/session.ts'
-import { withHandledRejection } from './deferred.ts'
-import { RemoteGoAwayError, TransportClosedError } from './errors.ts'
+import { off } from '../core/flush/off.ts'
+import { turn } from '../core/flush/turn.ts'
+import { GoAwayCode } from '../core/frame/frame.ts'
+import { ProtocolError } from '../core/protocol-error.ts'
+import { Session } from '../core/session.ts'
+import { RemoteGoAwayError, TransportClosedError } from '../errors.ts'
+import { closeTransport, Goodbye } from './goodbye.ts'
 import { Housekeeping } from './housekeeping.ts'
 import { Pinger } from './pinger.ts'
 import { SessionDriver } from './session-driver.ts'
 import { StreamOpener } from './stream-opener.ts'
-import { LOW_WATER_MARK_BYTES } from './stream-write-side.ts'
-import { YamuxStream } from './stream.ts'
-import type { Clock } from './clock.ts'
-import type { Config, YamuxStreamOptions } from './config.ts'
-import type { StreamState } from './core/stream-state.ts'
+import { LOW_WATER_MARK_BYTES } from '../stream/write-side.ts'
+import { YamuxStream } from '../stream/stream.ts'
+import type { Clock } from '../clock.ts'
+import type { Config, YamuxStreamOptions } from '../config.ts'
+import type { StreamState } from '../core/stream-state.ts'
 import type { AbortOptions, CreateStreamOptions, EventHandler, Logger, MessageStream, StreamMessageEvent, StreamMuxer, StreamMuxerEvents, StreamMuxerStatus } from '@libp2p/interface'
 
 export const YAMUX_PROTOCOL_ID = '/yamux/1.0.0'
-
-/** How long the peer may take to accept what is queued when a session is closed without a signal */
-const CLOSE_TIMEOUT_MS = 5000
-
-/** A connection that has said GoAway gets this long to hand it over before it is cut */
-const LAST_WORDS_TIMEOUT_MS = 1000
 
 export interface CloseOptions extends AbortOptions {
   /**
@@ -53,8 +46,7 @@ export class YamuxMuxer extends TypedEventEmitter<StreamMuxerEvents<YamuxStream>
   #streams: YamuxStream[] | undefined
   /** Inbound streams that nobody has listened for yet */
   readonly #earlyStreams: YamuxStream[] = []
-  /** Settled when the GoAway of a close has been handed down */
-  #goodbye: PromiseWithResolvers<void> | undefined
+  readonly #goodbye: Goodbye
   #hasEnded = false
 
   constructor (maConn: MessageStream, config: Config, clock: Clock) {
@@ -87,6 +79,7 @@ export class YamuxMuxer extends TypedEventEmitter<StreamMuxerEvents<YamuxStream>
       onSendFailed: err => { this.#onTransportClosed(err) },
       onSettled: () => { this.#onSettled() }
     })
+    this.#goodbye = new Goodbye(this.#session, this.#driver)
     this.#opener = new StreamOpener(this.#session, config.maxOutboundStreams, () => clock.nowMs())
     this.#pinger = new Pinger(this.#session.roundTrip, () => {
       this.#session.ping()
@@ -161,14 +154,8 @@ export class YamuxMuxer extends TypedEventEmitter<StreamMuxerEvents<YamuxStream>
     this.status = 'closing'
     this.#opener.close(new MuxerClosedError())
 
-    const signal = options.signal ?? AbortSignal.timeout(CLOSE_TIMEOUT_MS)
-
     try {
-      await this.#closeStreams(signal)
-      await this.#sayGoodbye(signal, options.reason ?? GoAwayCode.NormalTermination)
-    } catch (err) {
-      // without a signal of the caller's, what the peer does not take in time is given up
-      options.signal?.throwIfAborted()
+      await this.#goodbye.say(this.streams, options.reason ?? GoAwayCode.NormalTermination, options.signal)
     } finally {
       this.#housekeeping.stop()
       this.status = 'closed'
@@ -222,9 +209,7 @@ export class YamuxMuxer extends TypedEventEmitter<StreamMuxerEvents<YamuxStream>
     this.#opener.admit()
     this.#pinger.settle()
 
-    if (this.#goodbye != null && !this.#session.hasOutput) {
-      this.#goodbye.resolve()
-    }
+    this.#goodbye.settle()
   }
 
   #onOpened (state: StreamState<YamuxStream>): void {
@@ -263,31 +248,12 @@ export class YamuxMuxer extends TypedEventEmitter<StreamMuxerEvents<YamuxStream>
 
   // The end
 
-  async #closeStreams (signal: AbortSignal): Promise<void> {
-    await Promise.all(this.streams.map(async stream => {
-      await stream.close({ signal }).catch((err: Error) => {
-        // one that ended meanwhile is closed; one whose peer gives no credit never will be
-        stream.abort(err)
-      })
-    }))
-  }
-
-  /** GoAway, behind all that the streams have queued */
-  async #sayGoodbye (signal: AbortSignal, reason: GoAwayCode): Promise<void> {
-    if (!this.#hasEnded) {
-      this.#goodbye = withHandledRejection()
-      this.#session.goAway(reason)
-      this.#driver.requestIfOutput()
-      await raceSignal(this.#goodbye.promise, signal)
-    }
-  }
-
   #onRemoteGoAway (code: number): void {
     if (code !== GoAwayCode.NormalTermination && !this.#hasEnded) {
       const err = new RemoteGoAwayError(code)
       this.#log.error('%e', err)
       this.#end(stream => { stream.onEnded(err) })
-      this.#closeTransport(err)
+      closeTransport(this.#maConn, err)
     }
   }
 
@@ -313,7 +279,7 @@ export class YamuxMuxer extends TypedEventEmitter<StreamMuxerEvents<YamuxStream>
     if (!this.#hasEnded) {
       this.#log.error('connection ended - %e', err)
       this.#resetAll(err)
-      this.#closeTransport(err)
+      closeTransport(this.#maConn, err)
     }
   }
 
@@ -327,14 +293,6 @@ export class YamuxMuxer extends TypedEventEmitter<StreamMuxerEvents<YamuxStream>
     this.#end(stream => { stream.abort(err) })
   }
 
-  /** Not inside the call that found the reason: the transport may be in the middle of a write */
-  #closeTransport (err: Error): void {
-    queueMicrotask(() => {
-      const signal = AbortSignal.timeout(LAST_WORDS_TIMEOUT_MS)
-      raceSignal(this.#maConn.close({ signal }), signal).catch(() => { this.#maConn.abort(err) })
-    })
-  }
-
   /** Nothing is sent or received any more; all that waits is settled */
   #end (endStream: (stream: YamuxStream, hasUnsent: boolean) => void): void {
     this.#hasEnded = true
@@ -343,7 +301,7 @@ export class YamuxMuxer extends TypedEventEmitter<StreamMuxerEvents<YamuxStream>
     this.#housekeeping.stop()
     this.#opener.close(new MuxerClosedError())
     this.#pinger.reject(new MuxerClosedError())
-    this.#goodbye?.resolve()
+    this.#goodbye.end()
 
     for (const state of [...this.#session.registry.values()]) {
       const hasUnsent = state.sendQueue.byteLength > 0

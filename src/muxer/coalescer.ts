@@ -2,8 +2,8 @@
  * Decides with a policy when output is written, and writes it: one list of bytes a write, until
  * there is no more or the transport says "wait". Owns all that is scheduled for writing.
  */
-import type { Clock } from './clock.ts'
-import type { FlushDecision, FlushPolicy } from './core/flush/flush-policy.ts'
+import type { Clock } from '../clock.ts'
+import type { FlushDecision, FlushPolicy } from '../core/flush/flush-policy.ts'
 import type { Uint8ArrayList } from 'uint8arraylist'
 
 /**

@@ -2,8 +2,8 @@
  * Pings as the application sees them: calls while one is under way share it.
  */
 import { raceSignal } from 'race-signal'
-import { withHandledRejection } from './deferred.ts'
-import type { RoundTrip } from './core/round-trip.ts'
+import { withHandledRejection } from '../deferred.ts'
+import type { RoundTrip } from '../core/round-trip.ts'
 import type { AbortOptions } from '@libp2p/interface'
 
 export class Pinger {

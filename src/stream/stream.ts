@@ -1,16 +1,15 @@
 /**
- * One stream as libp2p sees it: its events, statuses and buffers. What the protocol makes of it
- * is in core/session.ts; how its bytes
- * are read and written is in stream-read-side.ts and stream-write-side.ts.
+ * One stream as libp2p sees it: its events, statuses and buffers. How its bytes are read and
+ * written is in read-side.ts and write-side.ts, what the protocol makes of it in core/session.ts.
  */
 import { StreamAbortEvent, StreamBufferError, StreamCloseEvent, StreamMessageEvent, StreamResetEvent, TypedEventEmitter } from '@libp2p/interface'
 import { StreamClosedError } from '@libp2p/utils'
-import { MAX_UINT32 } from './core/frame/frame.ts'
-import { ReadSide } from './stream-read-side.ts'
-import { WriteSide } from './stream-write-side.ts'
-import type { SendQueue } from './core/buffer/send-queue.ts'
-import type { StreamState } from './core/stream-state.ts'
-import type { YamuxStreamOptions } from './config.ts'
+import { MAX_UINT32 } from '../core/frame/frame.ts'
+import { ReadSide } from './read-side.ts'
+import { WriteSide } from './write-side.ts'
+import type { SendQueue } from '../core/buffer/send-queue.ts'
+import type { StreamState } from '../core/stream-state.ts'
+import type { YamuxStreamOptions } from '../config.ts'
 import type { AbortOptions, CreateStreamOptions, EventHandler, Logger, MessageStreamDirection, MessageStreamEvents, MessageStreamReadStatus, MessageStreamStatus, MessageStreamTimeline, MessageStreamWriteStatus, Stream } from '@libp2p/interface'
 import type { Uint8ArrayList } from 'uint8arraylist'
 

@@ -1,0 +1,70 @@
+/**
+ * How a session takes its leave: streams closed for writing, GoAway behind all that was queued,
+ * and a transport that is closed, if need be by force.
+ */
+import { raceSignal } from 'race-signal'
+import { withHandledRejection } from '../deferred.ts'
+import type { SessionDriver } from './session-driver.ts'
+import type { GoAwayCode } from '../core/frame/frame.ts'
+import type { Session } from '../core/session.ts'
+import type { YamuxStream } from '../stream/stream.ts'
+import type { MessageStream } from '@libp2p/interface'
+
+/** How long the peer may take to accept what is queued when a session is closed without a signal */
+const CLOSE_TIMEOUT_MS = 5000
+
+/** A connection that has said GoAway gets this long to hand it over before it is cut */
+const LAST_WORDS_TIMEOUT_MS = 1000
+
+export class Goodbye {
+  readonly #session: Session<YamuxStream>
+  readonly #driver: SessionDriver
+  /** Settled when the GoAway has been handed down */
+  #said: PromiseWithResolvers<void> | undefined
+  #isTooLate = false
+
+  constructor (session: Session<YamuxStream>, driver: SessionDriver) {
+    this.#session = session
+    this.#driver = driver
+  }
+
+  /** Resolves when everything is handed down; rejects only when the caller's signal is aborted */
+  async say (streams: YamuxStream[], reason: GoAwayCode, callersSignal?: AbortSignal): Promise<void> {
+    const signal = callersSignal ?? AbortSignal.timeout(CLOSE_TIMEOUT_MS)
+
+    await Promise.all(streams.map(async stream => {
+      await stream.close({ signal }).catch((err: Error) => {
+        // one that ended meanwhile is closed; one whose peer gives no credit never will be
+        stream.abort(err)
+      })
+    }))
+
+    if (!this.#isTooLate) {
+      this.#said = withHandledRejection()
+      this.#session.goAway(reason)
+      this.#driver.requestIfOutput()
+      await raceSignal(this.#said.promise, signal).catch(() => { callersSignal?.throwIfAborted() })
+    }
+  }
+
+  /** A flush has come to its end */
+  settle (): void {
+    if (this.#said != null && !this.#session.hasOutput) {
+      this.#said.resolve()
+    }
+  }
+
+  /** The session is over, nothing can be said any more */
+  end (): void {
+    this.#isTooLate = true
+    this.#said?.resolve()
+  }
+}
+
+/** Behind the call that found the reason: the transport may be in the middle of a write */
+export function closeTransport (maConn: MessageStream, reason: Error): void {
+  queueMicrotask(() => {
+    const signal = AbortSignal.timeout(LAST_WORDS_TIMEOUT_MS)
+    raceSignal(maConn.close({ signal }), signal).catch(() => { maConn.abort(reason) })
+  })
+}
