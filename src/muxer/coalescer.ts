@@ -36,6 +36,7 @@ export class Coalescer {
   #isFlushing = false
   #isStopped = false
   #isRegardless = false
+  #drains = 0
   #hasGrown = false
   #microtasks = 0
   #quietMicrotasks = 0
@@ -74,6 +75,8 @@ export class Coalescer {
 
   /** The transport takes more */
   drained (): void {
+    this.#drains++
+
     if (this.#isTransportFull) {
       this.#isTransportFull = false
       this.flush()
@@ -124,7 +127,10 @@ export class Coalescer {
       }
 
       writes++
-      this.#isTransportFull = !this.#init.send(bytes)
+      const drainsBefore = this.#drains
+      const takesMore = this.#init.send(bytes)
+      // a transport that drained within the call will not say so again
+      this.#isTransportFull = !takesMore && this.#drains === drainsBefore
     }
 
     if (writes > 0) {

@@ -211,6 +211,21 @@ describe('while the transport is full', () => {
     expect(peer.takeFrames().map(({ id, length }) => [id, length])).toEqual([[1, 100], [3, 100]])
   })
 
+  test('a drain that comes from within send() counts', async () => {
+    const { peer, streams: [stream] } = await createOpenPeer(1)
+    const { send } = peer.transport
+    peer.transport.send = bytes => {
+      send.call(peer.transport, bytes)
+      peer.transport.drain()
+
+      return false
+    }
+    stream.send(pattern(200_000))
+    await nextTurn()
+
+    expect(peer.takeFrames().reduce((sum, { length }) => sum + length, 0)).toBe(200_000)
+  })
+
   test('one write is handed down at each drain that is followed by "wait"', async () => {
     const { peer, streams: [stream] } = await createOpenPeer(1)
     peer.transport.isFull = true
