@@ -15,7 +15,8 @@ export class RoundTrip {
   smoothedMs: number | undefined
   #nextValue = 0
   #pendingValue: number | undefined
-  #sentMs = 0
+  /** When the last ping was written; undefined while one waits to be */
+  #sentMs: number | undefined
 
   get isPending (): boolean {
     return this.#pendingValue !== undefined
@@ -23,7 +24,7 @@ export class RoundTrip {
 
   /** It is time to measure again, if there is a reason to */
   isStale (nowMs: number): boolean {
-    return !this.isPending && (this.lastMs === undefined || Math.abs(nowMs - this.#sentMs) >= STALE_AFTER_MS)
+    return !this.isPending && (this.#sentMs === undefined || Math.abs(nowMs - this.#sentMs) >= STALE_AFTER_MS)
   }
 
   /** Begins a measurement and returns the value the ping carries */
@@ -31,6 +32,7 @@ export class RoundTrip {
     const value = this.#nextValue
     this.#nextValue = (value + 1) % (MAX_UINT32 + 1)
     this.#pendingValue = value
+    this.#sentMs = undefined
 
     return value
   }
@@ -42,7 +44,8 @@ export class RoundTrip {
 
   /** Returns false for a pong that nobody waits for, which is harmless */
   end (value: number, nowMs: number): boolean {
-    if (value !== this.#pendingValue) {
+    // one that was guessed before the ping was written measures nothing either
+    if (value !== this.#pendingValue || this.#sentMs === undefined) {
       return false
     }
 

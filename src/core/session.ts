@@ -62,7 +62,8 @@ export class Session<Owner> {
 
   /** Hot: runs once per send */
   write (stream: StreamState<Owner>, bytes: Uint8Array): void {
-    if (bytes.byteLength > 0) {
+    // the peer may have reset the stream without its owner knowing yet
+    if (bytes.byteLength > 0 && !stream.isOver) {
       stream.sendQueue.push(bytes)
       this.#lifecycle.scheduler.data.enlist(stream, bytes.byteLength)
     }
@@ -70,6 +71,10 @@ export class Session<Owner> {
 
   /** No more will be written; the FIN goes behind the last byte */
   closeWrite (stream: StreamState<Owner>): void {
+    if (stream.isClosing || stream.isOver) {
+      return
+    }
+
     stream.isClosing = true
 
     if (stream.sendQueue.byteLength === 0) {

@@ -118,6 +118,8 @@ export class StreamLifecycle<Owner> {
   #drop (stream: StreamState<Owner>): void {
     stream.isReset = true
     stream.owes = 0
+    // what came of a frame that was cut off can still be read
+    stream.readBuffer.endFrame()
     this.scheduler.control.remove(stream)
     this.scheduler.data.discard(stream)
     this.registry.acknowledge(stream)

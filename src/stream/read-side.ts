@@ -98,6 +98,7 @@ export class ReadSide implements ChunkSource {
 
   onRemoteDone (err?: Error): void {
     this.#error ??= err
+    this.deliver()
 
     if (err != null && this.#buffer.byteLength === 0) {
       this.status = 'closed'

@@ -59,18 +59,7 @@ export class ReadBuffer {
 
   /** Hands over the first frame if frames are kept apart, else everything; the list belongs to the caller */
   take (): Uint8ArrayList {
-    const list = this.#takeAll()
-
-    if (this.#frames == null) {
-      return list
-    }
-
-    const frameBytes = this.#frames.shift() ?? 0
-    const rest = list.sublist(frameBytes)
-    this.byteLength = rest.byteLength
-    this.#kept = [...rest]
-
-    return list.sublist(0, frameBytes)
+    return this.#frames == null ? this.#takeAll() : this.#takeFirst(this.#frames.shift() ?? 0)
   }
 
   /** Makes what is held independent of the chunks it came in */
@@ -93,6 +82,36 @@ export class ReadBuffer {
     if (this.#frames != null) {
       this.#frames.length = 0
     }
+  }
+
+  #takeFirst (count: number): Uint8ArrayList {
+    const list = new Uint8ArrayList()
+    this.byteLength -= count
+
+    if (this.#block != null && count > sumOf(this.#kept)) {
+      this.#kept.push(this.#block.subarray(0, this.#blockFill))
+      this.#block = undefined
+    }
+
+    while (count > 0 && this.#kept.length > 0) {
+      const [piece] = this.#kept
+      const taken = Math.min(count, piece.byteLength)
+      list.append(piece.subarray(0, taken))
+      count -= taken
+
+      if (taken === piece.byteLength) {
+        this.#kept.shift()
+      } else {
+        this.#kept[0] = piece.subarray(taken)
+      }
+    }
+
+    if (count > 0 && this.#fresh != null) {
+      list.append(this.#fresh.sublist(0, count))
+      this.#fresh.consume(count)
+    }
+
+    return list
   }
 
   #takeAll (): Uint8ArrayList {
@@ -144,4 +163,8 @@ export class ReadBuffer {
     this.#block = new Uint8Array(Math.max(growing, atLeastBytes))
     this.#blockFill = 0
   }
+}
+
+function sumOf (pieces: Uint8Array[]): number {
+  return pieces.reduce((sum, { byteLength }) => sum + byteLength, 0)
 }

@@ -75,7 +75,7 @@ export class ReceiveWindow {
   /** The delta for a window update that is being written now; from here on the peer may use it */
   takeUpdate (nowMs: number, tuning: WindowTuning): number {
     const grownBytes = this.#isTooSmall(nowMs, tuning.roundTripMs)
-      ? tuning.budget.take(Math.max(0, Math.min(this.windowBytes, this.#maxBytes - this.windowBytes)))
+      ? tuning.budget.take(Math.max(0, Math.min(this.windowBytes, this.#maxBytes - this.windowBytes - this.#raiseBytes)))
       : 0
     const deltaBytes = this.#readBytes + this.#raiseBytes + grownBytes
     this.#grownBytes += grownBytes

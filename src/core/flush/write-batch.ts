@@ -62,20 +62,24 @@ export class WriteBatch {
         copies.set(piece, offset)
         offset += piece.byteLength
       } else {
-        list.append(copies.subarray(runStart, offset))
+        appendRun(list, copies, runStart, offset)
         list.append(piece)
         runStart = offset
       }
     }
 
-    if (offset > runStart) {
-      list.append(copies.subarray(runStart, offset))
-    }
-
+    appendRun(list, copies, runStart, offset)
     this.#pieces.length = 0
     this.#headers.length = 0
     this.#copiedBytes = 0
 
     return list
+  }
+}
+
+/** An empty piece would cost as much below as a full one */
+function appendRun (list: Uint8ArrayList, copies: Uint8Array, start: number, end: number): void {
+  if (end > start) {
+    list.append(copies.subarray(start, end))
   }
 }
