@@ -1,0 +1,208 @@
+// What has arrived and was not read yet: the bytes, their order, and one frame at a time.
+import { describe, expect, test } from 'vitest'
+import { Uint8ArrayList } from 'uint8arraylist'
+import { ReadBuffer } from '../../../src/core/buffer/read-buffer.ts'
+import { pattern } from '../../fixtures/frames.ts'
+
+function takeBytes (buffer: ReadBuffer): number[] {
+  return [...buffer.take().subarray()]
+}
+
+describe('a read buffer', () => {
+  test('hands over what was appended, in order, all at once', () => {
+    const buffer = new ReadBuffer(false)
+    buffer.append(Uint8Array.of(1, 2))
+    buffer.append(new Uint8ArrayList(Uint8Array.of(3), Uint8Array.of(4, 5)))
+
+    expect(buffer.byteLength).toBe(5)
+    expect(buffer.isReady).toBe(true)
+    expect(takeBytes(buffer)).toEqual([1, 2, 3, 4, 5])
+    expect(buffer.byteLength).toBe(0)
+    expect(buffer.isReady).toBe(false)
+  })
+
+  test('passes on what is read in the turn it came uncopied', () => {
+    const buffer = new ReadBuffer(false)
+    const chunk = pattern(100)
+    buffer.append(chunk.subarray(10, 20))
+    buffer.append(chunk.subarray(30, 40))
+    const parts = [...buffer.take()]
+
+    expect(parts.map(part => part.buffer === chunk.buffer)).toEqual([true, true])
+    expect(parts.map(part => part.byteOffset)).toEqual([10, 30])
+  })
+
+  test('hands over an empty list when there is nothing', () => {
+    expect(new ReadBuffer(false).take().byteLength).toBe(0)
+  })
+
+  test('gives away the list it hands over: what comes later is not in it', () => {
+    const buffer = new ReadBuffer(false)
+    buffer.append(Uint8Array.of(1))
+    const list = buffer.take()
+    buffer.append(Uint8Array.of(2))
+
+    expect([...list.subarray()]).toEqual([1])
+    expect(takeBytes(buffer)).toEqual([2])
+  })
+
+  test('keeps the order of what waited and what is new', () => {
+    const buffer = new ReadBuffer(false)
+    buffer.append(Uint8Array.of(1, 2))
+    buffer.keep()
+    buffer.append(Uint8Array.of(3))
+    buffer.keep()
+    buffer.append(Uint8Array.of(4))
+
+    expect(buffer.byteLength).toBe(4)
+    expect(takeBytes(buffer)).toEqual([1, 2, 3, 4])
+  })
+
+  test('keeps every byte of what is longer than its largest block', () => {
+    const buffer = new ReadBuffer(false)
+    const bytes = pattern(50_000)
+    buffer.append(bytes.subarray(0, 100))
+    buffer.keep()
+    buffer.append(bytes.subarray(100))
+    buffer.keep()
+
+    expect(buffer.take().subarray()).toEqual(bytes)
+  })
+
+  test('puts in front what is prepended, before kept and new bytes', () => {
+    const buffer = new ReadBuffer(false)
+    buffer.append(Uint8Array.of(5))
+    buffer.keep()
+    buffer.append(Uint8Array.of(6))
+    buffer.prepend(Uint8Array.of(4))
+    buffer.prepend(new Uint8ArrayList(Uint8Array.of(1), Uint8Array.of(2, 3)))
+
+    expect(buffer.byteLength).toBe(6)
+    expect(takeBytes(buffer)).toEqual([1, 2, 3, 4, 5, 6])
+  })
+
+  test('has something to take when only a prepended byte is there', () => {
+    const buffer = new ReadBuffer(false)
+    buffer.prepend(Uint8Array.of(7))
+
+    expect(buffer.isReady).toBe(true)
+    expect(takeBytes(buffer)).toEqual([7])
+  })
+
+  test('is empty after clear, and takes new bytes', () => {
+    const buffer = new ReadBuffer(false)
+    buffer.append(Uint8Array.of(1))
+    buffer.keep()
+    buffer.append(Uint8Array.of(2))
+    buffer.clear()
+
+    expect(buffer.byteLength).toBe(0)
+    expect(buffer.isReady).toBe(false)
+
+    buffer.append(Uint8Array.of(3))
+    expect(takeBytes(buffer)).toEqual([3])
+  })
+
+  test('does not count frames when it merges them', () => {
+    const buffer = new ReadBuffer(false)
+    buffer.append(Uint8Array.of(1))
+    buffer.endFrame()
+    buffer.append(Uint8Array.of(2))
+    buffer.endFrame()
+
+    expect(takeBytes(buffer)).toEqual([1, 2])
+  })
+})
+
+describe('a read buffer that keeps frames apart', () => {
+  test('hands over one frame at a time', () => {
+    const buffer = withFrames([1, 2], [3], [4, 5, 6])
+
+    expect(takeBytes(buffer)).toEqual([1, 2])
+    expect(buffer.byteLength).toBe(4)
+    expect(takeBytes(buffer)).toEqual([3])
+    expect(takeBytes(buffer)).toEqual([4, 5, 6])
+    expect(buffer.isReady).toBe(false)
+  })
+
+  test('waits for the end of a frame', () => {
+    const buffer = new ReadBuffer(true)
+    buffer.append(Uint8Array.of(1))
+    buffer.append(Uint8Array.of(2))
+
+    expect(buffer.isReady).toBe(false)
+    expect(buffer.byteLength).toBe(2)
+
+    buffer.endFrame()
+    expect(buffer.isReady).toBe(true)
+    expect(takeBytes(buffer)).toEqual([1, 2])
+  })
+
+  test('does not hand over a frame of no bytes', () => {
+    const buffer = new ReadBuffer(true)
+    buffer.endFrame()
+    expect(buffer.isReady).toBe(false)
+
+    buffer.append(Uint8Array.of(1))
+    buffer.endFrame()
+    buffer.endFrame()
+    expect(takeBytes(buffer)).toEqual([1])
+    expect(buffer.isReady).toBe(false)
+  })
+
+  test('knows its frames when they had to wait, and when the next one is not complete', () => {
+    const buffer = withFrames([1, 2], [3])
+    buffer.append(Uint8Array.of(4))
+    buffer.keep()
+
+    expect(takeBytes(buffer)).toEqual([1, 2])
+    buffer.keep()
+    buffer.append(Uint8Array.of(5))
+    buffer.endFrame()
+
+    expect(takeBytes(buffer)).toEqual([3])
+    expect(takeBytes(buffer)).toEqual([4, 5])
+  })
+
+  test('treats what is prepended as a frame of its own', () => {
+    const buffer = withFrames([3, 4])
+    buffer.prepend(Uint8Array.of(1, 2))
+
+    expect(takeBytes(buffer)).toEqual([1, 2])
+    expect(takeBytes(buffer)).toEqual([3, 4])
+  })
+
+  test('passes on a frame that is read at once uncopied', () => {
+    const chunk = pattern(40)
+    const buffer = new ReadBuffer(true)
+    buffer.append(chunk.subarray(0, 10))
+    buffer.endFrame()
+    buffer.append(chunk.subarray(20, 40))
+    buffer.endFrame()
+
+    expect(buffer.take().subarray().buffer).toBe(chunk.buffer)
+    expect(buffer.take().subarray().buffer).toBe(chunk.buffer)
+  })
+
+  test('forgets its frames when it is cleared, the unfinished one too', () => {
+    const buffer = withFrames([1])
+    buffer.append(Uint8Array.of(2))
+    buffer.clear()
+    buffer.append(Uint8Array.of(3))
+    buffer.endFrame()
+
+    expect(takeBytes(buffer)).toEqual([3])
+    expect(buffer.isReady).toBe(false)
+  })
+
+  function withFrames (...frames: number[][]): ReadBuffer {
+    const buffer = new ReadBuffer(true)
+
+    for (const frame of frames) {
+      buffer.append(Uint8Array.from(frame))
+      buffer.endFrame()
+    }
+
+    return buffer
+  }
+})

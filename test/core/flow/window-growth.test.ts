@@ -1,0 +1,112 @@
+// When a window grows: it was read in few round trips, there is room below its maximum, and the connection can afford it.
+import { describe, expect, test } from 'vitest'
+import { ConnectionBudget } from '../../../src/core/flow/connection-budget.ts'
+import { ReceiveWindow } from '../../../src/core/flow/receive-window.ts'
+
+const INITIAL_BYTES = 262_144
+const HALF_BYTES = 131_072
+const MAX_BYTES = 16_777_216
+const ROUND_TRIP_MS = 50
+
+function createWindow (maxBytes = MAX_BYTES, initialBytes = INITIAL_BYTES): ReceiveWindow {
+  return new ReceiveWindow(initialBytes, maxBytes, 1000)
+}
+
+interface Conditions {
+  budget?: ConnectionBudget
+  roundTripMs?: number
+}
+
+/** Receives and reads so much, and updates at that time; returns what the peer is given beyond what was read */
+function readAndGrow (window: ReceiveWindow, bytes: number, nowMs: number, conditions: Conditions = {}): number {
+  window.receive(bytes, 1)
+  window.read(bytes)
+
+  return window.takeUpdate(nowMs, { roundTripMs: ROUND_TRIP_MS, budget: new ConnectionBudget(MAX_BYTES), ...conditions }) - bytes
+}
+
+describe('a window', () => {
+  test('doubles when half of it was read in less than two round trips', () => {
+    const window = createWindow()
+
+    expect(readAndGrow(window, HALF_BYTES, 1099)).toBe(INITIAL_BYTES)
+    expect(window.windowBytes).toBe(524_288)
+    expect(window.availableBytes).toBe(524_288)
+  })
+
+  test('stays when half of it took two round trips', () => {
+    const window = createWindow()
+
+    expect(readAndGrow(window, HALF_BYTES, 1100)).toBe(0)
+    expect(window.windowBytes).toBe(INITIAL_BYTES)
+  })
+
+  test('doubles when all of it was read in less than four round trips, and stays when it took four', () => {
+    expect(readAndGrow(createWindow(), INITIAL_BYTES, 1199)).toBe(INITIAL_BYTES)
+    expect(readAndGrow(createWindow(), INITIAL_BYTES, 1200)).toBe(0)
+  })
+
+  test('stays when less than half of it was read, however fast', () => {
+    expect(readAndGrow(createWindow(), HALF_BYTES - 1, 1000)).toBe(0)
+  })
+
+  test('stays while nobody knows the round trip, and when it is 0 ms', () => {
+    expect(readAndGrow(createWindow(), HALF_BYTES, 1000, { roundTripMs: undefined })).toBe(0)
+    expect(readAndGrow(createWindow(), HALF_BYTES, 1000, { roundTripMs: 0 })).toBe(0)
+  })
+
+  test('is timed from its last update', () => {
+    const window = createWindow()
+    readAndGrow(window, HALF_BYTES, 5000)
+
+    expect(readAndGrow(window, HALF_BYTES, 5099)).toBe(INITIAL_BYTES)
+  })
+
+  test('doubles step by step up to its maximum', () => {
+    const window = createWindow(1_200_000)
+
+    expect(readAndGrow(window, HALF_BYTES, 1001)).toBe(262_144)
+    expect(readAndGrow(window, 262_144, 1002)).toBe(524_288)
+    expect(readAndGrow(window, 524_288, 1003)).toBe(151_424)
+    expect(window.windowBytes).toBe(1_200_000)
+    expect(readAndGrow(window, 600_000, 1004)).toBe(0)
+  })
+
+  test('that begins larger than 256 KiB does not outgrow its maximum when it is read before it was advertised', () => {
+    const window = createWindow(1_048_576, 1_048_576)
+    readAndGrow(window, INITIAL_BYTES, 1001)
+
+    expect(window.windowBytes).toBe(1_048_576)
+    expect(window.availableBytes).toBe(1_048_576)
+  })
+})
+
+describe('the budget of the connection', () => {
+  test('bounds what all windows grow by together', () => {
+    const budget = new ConnectionBudget(300_000)
+
+    expect(readAndGrow(createWindow(), HALF_BYTES, 1001, { budget })).toBe(INITIAL_BYTES)
+    expect(readAndGrow(createWindow(), HALF_BYTES, 1001, { budget })).toBe(37_856)
+    expect(readAndGrow(createWindow(), HALF_BYTES, 1001, { budget })).toBe(0)
+  })
+
+  test('is not spent on the window a stream begins with', () => {
+    const budget = new ConnectionBudget(1000)
+    const window = createWindow(MAX_BYTES, 1_048_576)
+
+    expect(readAndGrow(window, 1000, 1001, { budget })).toBe(786_432)
+    expect(budget.availableBytes).toBe(1000)
+  })
+
+  test('has back what a window grew by when it is released, once', () => {
+    const budget = new ConnectionBudget(1_000_000)
+    const window = createWindow()
+    readAndGrow(window, HALF_BYTES, 1001, { budget })
+    readAndGrow(window, 262_144, 1002, { budget })
+    expect(budget.availableBytes).toBe(1_000_000 - 786_432)
+
+    window.release(budget)
+    window.release(budget)
+    expect(budget.availableBytes).toBe(1_000_000)
+  })
+})

@@ -1,0 +1,81 @@
+// SYN and ACK: they wait for a data frame that may carry them, but not for long.
+import { beforeEach, describe, expect, test } from 'vitest'
+import { OWES_ACK, OWES_SYN } from '../../../src/core/stream-state.ts'
+import { ACK, SYN, WINDOW_UPDATE } from '../../fixtures/frames.ts'
+import { createControlLane, createStream, fillBatch } from '../fixtures/lanes.ts'
+import type { StreamState } from '../../../src/core/stream-state.ts'
+import type { Frame } from '../../fixtures/frames.ts'
+import type { StreamInit } from '../fixtures/lanes.ts'
+
+const LARGE_WINDOW_BYTES = 1_048_576
+const GROWTH_BYTES = 786_432
+
+let lane: ReturnType<typeof createControlLane>
+
+beforeEach(() => {
+  lane = createControlLane()
+})
+
+function enlist (id: number, init: StreamInit): StreamState {
+  const stream = createStream(id, init)
+  lane.enlist(stream)
+
+  return stream
+}
+
+function fill (): Frame[] {
+  return fillBatch(batch => { lane.fill(batch, Infinity, 0) })
+}
+
+describe.each([
+  ['SYN', OWES_SYN, SYN],
+  ['ACK', OWES_ACK, ACK]
+])('a %s', (_, owes, flag) => {
+  test('goes by itself when there is no data', () => {
+    enlist(1, { owes })
+
+    expect(fill()).toMatchObject([{ type: WINDOW_UPDATE, flags: flag, id: 1, length: 0 }])
+  })
+
+  test('leaves room for a data frame to carry it, and goes by itself in the next batch if none did', () => {
+    enlist(1, { owes, queued: [10] })
+
+    expect(fill()).toEqual([])
+    expect(lane.hasOutput).toBe(true)
+    expect(fill()).toMatchObject([{ type: WINDOW_UPDATE, flags: flag, id: 1, length: 0 }])
+    expect(lane.hasOutput).toBe(false)
+  })
+
+  test('that a data frame has carried is not said again', () => {
+    const stream = enlist(1, { owes, queued: [10] })
+    fill()
+    stream.owes = 0
+
+    expect(fill()).toEqual([])
+    expect(lane.hasOutput).toBe(false)
+  })
+
+  test('does not wait for data that has no credit', () => {
+    const stream = enlist(1, { owes, queued: [10] })
+    stream.sendCredit.spend(262_144)
+
+    expect(fill()).toMatchObject([{ type: WINDOW_UPDATE, flags: flag, id: 1, length: 0 }])
+  })
+
+  test('advertises a larger window, and does not wait for data to do so', () => {
+    const stream = enlist(1, { owes, queued: [10], windowBytes: LARGE_WINDOW_BYTES })
+
+    expect(fill()).toMatchObject([{ type: WINDOW_UPDATE, flags: flag, id: 1, length: GROWTH_BYTES }])
+    expect(stream.receiveWindow.availableBytes).toBe(LARGE_WINDOW_BYTES)
+    expect(stream.owes).toBe(0)
+  })
+
+  test('that waits for data keeps its place among others that wait, and holds up none', () => {
+    enlist(1, { owes, queued: [10] })
+    enlist(3, { owes })
+    enlist(5, { owes, queued: [10] })
+
+    expect(fill().map(({ id }) => id)).toEqual([3])
+    expect(fill().map(({ id }) => id)).toEqual([1, 5])
+  })
+})

@@ -1,0 +1,124 @@
+// Control and data in one batch: what leads, what rides along, and when there is something to write.
+import { beforeEach, describe, expect, test } from 'vitest'
+import { OWES_ACK, OWES_FIN, OWES_SYN } from '../../../src/core/stream-state.ts'
+import { ACK, DATA, FIN, PING, SYN, WINDOW_UPDATE } from '../../fixtures/frames.ts'
+import { createScheduler, createStream, fillBatch } from '../fixtures/lanes.ts'
+import type { StreamState } from '../../../src/core/stream-state.ts'
+import type { StreamInit } from '../fixtures/lanes.ts'
+
+let scheduler: ReturnType<typeof createScheduler>
+
+beforeEach(() => {
+  scheduler = createScheduler({
+    onFinDue: stream => {
+      stream.owes |= OWES_FIN
+      scheduler.control.enlist(stream)
+    }
+  })
+})
+
+function enlist (id: number, init: StreamInit): StreamState {
+  const stream = createStream(id, init)
+
+  if (stream.owes !== 0) {
+    scheduler.control.enlist(stream)
+  }
+
+  scheduler.data.enlist(stream, stream.sendQueue.byteLength)
+
+  return stream
+}
+
+/** The frames of the next batch: type, flags and id */
+function fill (maxBytes = 65_519, maxFrames = Infinity): Array<[type: number, flags: number, id: number]> {
+  return fillBatch(batch => { scheduler.fill(batch, maxFrames, 0) }, maxBytes)
+    .map(({ type, flags, id }) => [type, flags, id])
+}
+
+describe('a batch', () => {
+  test('has control in front of data that was there first', () => {
+    enlist(1, { queued: [100_000] })
+    fill(16_396)
+    enlist(3, { owes: OWES_SYN })
+    scheduler.control.replies.pong(9)
+
+    expect(fill(40_000)).toEqual([[PING, ACK, 0], [WINDOW_UPDATE, SYN, 3], [DATA, 0, 1], [DATA, 0, 1], [DATA, 0, 1]])
+  })
+
+  test('has no data when control fills it', () => {
+    enlist(1, { queued: [10] })
+    scheduler.control.replies.pong(1)
+    scheduler.control.replies.pong(2)
+
+    expect(fill(24)).toEqual([[PING, ACK, 0], [PING, ACK, 0]])
+    expect(fill(24)).toEqual([[DATA, 0, 1]])
+  })
+
+  test.each([
+    ['SYN', OWES_SYN, SYN],
+    ['ACK', OWES_ACK, ACK]
+  ])('has one frame for a stream that has a %s and data', (_, owes, flag) => {
+    enlist(1, { owes, queued: [10] })
+
+    expect(fill()).toEqual([[DATA, flag, 1]])
+    expect(fill()).toEqual([])
+  })
+
+  test('does not make an ACK wait behind busy streams for more than one batch', () => {
+    for (let i = 0; i < 20; i++) {
+      enlist(1 + 2 * i, { queued: [100_000] })
+    }
+
+    enlist(2, { owes: OWES_ACK, queued: [10] })
+
+    expect(fill().map(([, , id]) => id)).not.toContain(2)
+    expect(fill()[0]).toEqual([WINDOW_UPDATE, ACK, 2])
+  })
+
+  test('leads with the FIN that the last one had no room for', () => {
+    const stream = createStream(1, { queued: [10] })
+    stream.isClosing = true
+    scheduler.data.enlist(stream, 10)
+    enlist(3, { queued: [10] })
+
+    expect(fill(12 + 10)).toEqual([[DATA, 0, 1]])
+    expect(fill()).toEqual([[WINDOW_UPDATE, FIN, 1], [DATA, 0, 3]])
+    expect(fill()).toEqual([])
+  })
+})
+
+describe('output', () => {
+  test('is there as long as either lane has some', () => {
+    expect(scheduler.hasOutput).toBe(false)
+
+    scheduler.control.replies.pong(1)
+    expect(scheduler.hasOutput).toBe(true)
+
+    fill()
+    expect(scheduler.hasOutput).toBe(false)
+
+    enlist(1, { queued: [20_000] })
+    expect(scheduler.hasOutput).toBe(true)
+
+    fill(16_396)
+    expect(scheduler.hasOutput).toBe(true)
+
+    fill()
+    expect(scheduler.hasOutput).toBe(false)
+  })
+
+  test('is not pressing when all of it is acknowledgements', () => {
+    enlist(2, { owes: OWES_ACK })
+    expect(scheduler.hasOutput).toBe(true)
+    expect(scheduler.hasPressingOutput).toBe(false)
+
+    enlist(4, { queued: [1] })
+    expect(scheduler.hasPressingOutput).toBe(true)
+
+    fill()
+    expect(scheduler.hasPressingOutput).toBe(false)
+
+    scheduler.control.ping(1)
+    expect(scheduler.hasPressingOutput).toBe(true)
+  })
+})

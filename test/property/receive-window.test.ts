@@ -1,0 +1,75 @@
+// Law: available + unread + read and not given back = window, so what a stream holds never exceeds its window.
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { ConnectionBudget } from '../../src/core/flow/connection-budget.ts'
+import { ReceiveWindow } from '../../src/core/flow/receive-window.ts'
+import { ProtocolError } from '../../src/core/protocol-error.ts'
+
+const INITIAL_BYTES = 262_144
+
+const part = fc.double({ min: 0, max: 1, noNaN: true })
+const steps = fc.array(fc.oneof(
+  fc.record({ does: fc.constant('receive' as const), part }),
+  fc.record({ does: fc.constant('read' as const), part }),
+  fc.record({ does: fc.constant('overrun' as const), part }),
+  fc.record({ does: fc.constant('update' as const), afterMs: fc.nat(300), roundTripMs: fc.option(fc.nat(100), { nil: undefined }) })
+), { maxLength: 60, size: 'max' })
+
+type Step = typeof steps extends fc.Arbitrary<Array<infer T>> ? T : never
+
+/** Half the window is read before the larger one it is to begin with was advertised: it once outgrew its maximum */
+const READ_BEFORE_ADVERTISED: [number, number, number, Step[]] = [262_145, 262_144, 1, [
+  { does: 'receive', part: 0.5 }, { does: 'read', part: 1 }, { does: 'update', afterMs: 0, roundTripMs: 1 }
+]]
+
+const windowBytes = fc.integer({ min: INITIAL_BYTES, max: 4_194_304 })
+
+test('no byte of credit is made or lost, however receiving, reading, growth and updates mix', () => {
+  fc.assert(fc.property(windowBytes, windowBytes, fc.nat(4_194_304), steps, (targetBytes, moreBytes, budgetBytes, steps) => {
+    const maxBytes = Math.max(targetBytes, moreBytes)
+    const budget = new ConnectionBudget(budgetBytes)
+    const window = new ReceiveWindow(targetBytes, maxBytes, 0)
+    let windowBytes = INITIAL_BYTES
+    let unreadBytes = 0
+    let readBytes = 0
+    let raiseBytes = targetBytes - INITIAL_BYTES
+    let nowMs = 0
+
+    for (const step of steps) {
+      const availableBytes = windowBytes - unreadBytes - readBytes
+
+      if (step.does === 'receive') {
+        const bytes = Math.floor(step.part * availableBytes)
+        window.receive(bytes, 1)
+        unreadBytes += bytes
+      } else if (step.does === 'read') {
+        const bytes = Math.ceil(step.part * unreadBytes)
+        unreadBytes -= bytes
+        readBytes += bytes
+        expect(window.read(bytes)).toBe(2 * readBytes >= windowBytes)
+      } else if (step.does === 'overrun') {
+        const tooManyBytes = availableBytes + 1 + Math.floor(step.part * 1000)
+        expect(() => { window.receive(tooManyBytes, 1) }).toThrow(ProtocolError)
+      } else {
+        nowMs += step.afterMs
+        const grownBytes = window.takeUpdate(nowMs, { roundTripMs: step.roundTripMs, budget }) - readBytes - raiseBytes
+
+        expect(grownBytes).toBeGreaterThanOrEqual(0)
+        expect(grownBytes).toBeLessThanOrEqual(windowBytes)
+        windowBytes += raiseBytes + grownBytes
+        readBytes = 0
+        raiseBytes = 0
+      }
+
+      expect(window.windowBytes).toBe(windowBytes)
+      expect(window.windowBytes).toBeLessThanOrEqual(maxBytes)
+      expect(window.availableBytes).toBe(windowBytes - unreadBytes - readBytes)
+      expect(window.isRaised).toBe(raiseBytes > 0)
+      expect(budget.availableBytes).toBe(budgetBytes - Math.max(0, windowBytes - (targetBytes - raiseBytes)))
+      expect(budget.availableBytes).toBeGreaterThanOrEqual(0)
+    }
+
+    window.release(budget)
+    expect(budget.availableBytes).toBe(budgetBytes)
+  }), { numRuns: 200, examples: [READ_BEFORE_ADVERTISED] })
+})
