@@ -18,7 +18,7 @@ export interface RoundRobin {
  */
 export function roundRobin (streams: Stream[], nextMessage: (streamIndex: number) => Uint8Array): RoundRobin {
   const lanes = streams.map((stream, index): Lane => ({ stream, index, left: 0, full: false }))
-  /** Those whose turn comes in this round; the list is reused, since it is made anew for every message */
+  /** Those whose turn comes; cut short in place, because this runs once for every message */
   let ready: Lane[] = []
   const drained: Lane[] = []
   let unfinished = 0
@@ -26,10 +26,13 @@ export function roundRobin (streams: Stream[], nextMessage: (streamIndex: number
   let written = Promise.withResolvers<void>()
 
   function sendOnReady (): void {
-    while (ready.length > 0) {
+    let count = ready.length
+
+    while (count > 0) {
       let kept = 0
 
-      for (const lane of ready) {
+      for (let i = 0; i < count; i++) {
+        const lane = ready[i]
         lane.left--
         unfinished -= lane.left === 0 ? 1 : 0
 
@@ -40,8 +43,10 @@ export function roundRobin (streams: Stream[], nextMessage: (streamIndex: number
         }
       }
 
-      ready.length = kept
+      count = kept
     }
+
+    ready = []
 
     if (unfinished === 0) {
       written.resolve()

@@ -193,7 +193,7 @@ export class YamuxStream extends TypedEventEmitter<MessageStreamEvents> implemen
 
     this.log.error('aborted - %e', err)
     this.status = 'aborted'
-    this.#writing.end(err)
+    this.#writing.end(() => err)
     this.remoteWriteStatus = 'closed'
     this.remoteReadStatus = 'closed'
     this.timeline.close = Date.now()
@@ -240,7 +240,7 @@ export class YamuxStream extends TypedEventEmitter<MessageStreamEvents> implemen
     }
 
     this.status = 'reset'
-    this.#writing.end(err)
+    this.#writing.end(() => err)
     this.remoteWriteStatus = 'closed'
     this.remoteReadStatus = 'closed'
     this.timeline.close = Date.now()
@@ -255,7 +255,7 @@ export class YamuxStream extends TypedEventEmitter<MessageStreamEvents> implemen
     }
 
     this.status = 'closed'
-    this.#writing.end(new StreamClosedError('The stream is closed'))
+    this.#writing.end(() => new StreamClosedError('The stream is closed'))
     this.remoteWriteStatus = 'closed'
     this.remoteReadStatus = 'closed'
     this.timeline.close = Date.now()

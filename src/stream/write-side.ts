@@ -98,11 +98,14 @@ export class WriteSide {
     this.#finished?.resolve()
   }
 
-  /** The stream is over: whoever waits learns why */
-  end (err: Error): void {
+  /** The stream is over: whoever waits learns why. The error is made only for them, its stack costs more than a stream. */
+  end (createError: () => Error): void {
+    if (this.status === 'closing') {
+      this.#finished?.reject(createError())
+    }
+
     this.status = 'closed'
-    this.#finished?.reject(err)
-    this.#drained?.reject(err)
+    this.#drained?.reject(createError())
     this.#drained = undefined
   }
 }

@@ -5,8 +5,8 @@
  * many small sends become one frame and one large send becomes several.
  */
 
-/** Behind this many taken pieces the array is shortened, so that it does not grow for ever on a stream that is never quite empty */
-const COMPACT_AFTER_PIECES = 1024
+/** Room for so many pieces is kept by an empty queue; allocating it anew for each burst costs more than it holds */
+const KEPT_PIECES = 64
 
 export interface PieceSink {
   piece (bytes: Uint8Array): void
@@ -14,18 +14,21 @@ export interface PieceSink {
 
 export class SendQueue {
   byteLength = 0
+  /** Filled from `#head` up to `#tail` */
   #pieces: Uint8Array[] = []
   #head = 0
+  #tail = 0
+  /** How much of the first piece is taken */
   #headOffset = 0
 
   push (piece: Uint8Array): void {
-    this.#pieces.push(piece)
+    this.#pieces[this.#tail++] = piece
     this.byteLength += piece.byteLength
   }
 
   /** What is left of the first piece */
   get firstPieceBytes (): number {
-    return this.#head < this.#pieces.length ? this.#pieces[this.#head].byteLength - this.#headOffset : 0
+    return this.#head < this.#tail ? this.#pieces[this.#head].byteLength - this.#headOffset : 0
   }
 
   /** Moves the first `count` bytes, which must be there, into `sink` */
@@ -46,37 +49,40 @@ export class SendQueue {
       }
 
       sink.piece(offset === 0 ? piece : piece.subarray(offset))
+      // the reference goes now, so that the piece can be collected
+      pieces[head++] = TAKEN
       count -= available
       offset = 0
-      head++
     }
 
+    this.#head = head
     this.#headOffset = offset
-    this.#dropTaken(head)
+    this.#dropTaken()
   }
 
   clear (): void {
     this.#pieces = []
     this.#head = 0
+    this.#tail = 0
     this.#headOffset = 0
     this.byteLength = 0
   }
 
-  #dropTaken (head: number): void {
-    const pieces = this.#pieces
+  #dropTaken (): void {
+    if (this.#head === this.#tail) {
+      this.#head = 0
+      this.#tail = 0
 
-    if (head === pieces.length) {
-      this.#pieces = []
+      if (this.#pieces.length > KEPT_PIECES) {
+        this.#pieces = []
+      }
+    } else if (this.#head > KEPT_PIECES && this.#head * 2 > this.#tail) {
+      // a queue that is never quite empty does not grow for ever
+      this.#pieces = this.#pieces.slice(this.#head, this.#tail)
+      this.#tail -= this.#head
       this.#head = 0
-    } else if (head >= COMPACT_AFTER_PIECES) {
-      pieces.splice(0, head)
-      this.#head = 0
-    } else {
-      // the references of taken pieces go now, so that they can be collected
-      pieces.fill(EMPTY, this.#head, head)
-      this.#head = head
     }
   }
 }
 
-const EMPTY = new Uint8Array(0)
+const TAKEN = new Uint8Array(0)
