@@ -4,7 +4,7 @@ import { statSync } from 'node:fs'
 export interface Row {
   id: string
   label: string
-  scenario: 'file' | 'messages' | 'requests'
+  scenario: 'file' | 'messages' | 'requests' | 'requests-on-one-stream'
   streams: number
   messageBytes: number
   /** What one stream sends in one unit of work */
@@ -37,8 +37,16 @@ export const rows: Row[] = [
   messages('1x64k', '1 × 64 KiB', 1, 64 * KIB, 2400),
   messages('10x1m', '10 × 1 MiB', 10, MIB, 10),
   {
+    id: 'requests-1',
+    label: 'requests, 1 stream',
+    scenario: 'requests-on-one-stream',
+    streams: 1,
+    messageBytes: 100,
+    unitBytesPerStream: 300 * 100
+  },
+  {
     id: 'requests',
-    label: 'requests, 100 B',
+    label: 'requests, a new one',
     scenario: 'requests',
     streams: 1,
     messageBytes: 100,

@@ -76,13 +76,13 @@ export function renderLegend (samples: Sample[], atLeastMs: number): string {
     'one by one. Time runs from the first send to the confirmation of the last stream. Every muxer does',
     `the same unit of work, again and again until ${atLeastMs} ms have passed, divided by the repetitions.`,
     '',
-    'work      streams × message size, the file in chunks of 64 KiB, requests on a new stream each',
+    'work      streams × message size, the file in chunks of 64 KiB, requests of one process to the other',
     '× stock   messages/s over those of stock in the same round: median (lowest–highest)',
     'writes    write and writev calls on the socket of the sender',
     'records   Noise records the sender encrypted, control frames of the muxer included',
     'CPU       user and system time of the whole process, verifying and hashing included',
     'latency   from opening the stream of a request to its whole reply; both processes are kept awake',
     '          for this row, for every muxer alike, so it has no CPU time',
-    'MB, GB    of payload, 10^6 and 10^9 bytes; a message of the row of requests is one request'
+    'MB, GB    of payload, 10^6 and 10^9 bytes; a message of the rows of requests is one request'
   ].join('\n')
 }

@@ -5,4 +5,4 @@ import { requests } from './requests.ts'
 import type { Row } from '../rows.ts'
 import type { Scenario } from './scenario.ts'
 
-export const scenarios: Record<Row['scenario'], Scenario> = { file, messages, requests }
+export const scenarios: Record<Row['scenario'], Scenario> = { file, messages, requests, 'requests-on-one-stream': requests }

@@ -1,7 +1,8 @@
-// Requests one after the other, a new stream for each, answered at the same size.
+// Requests one after the other, on one stream or a new one for each, answered at the same size.
 import { bytesAt, isAt } from './pattern.ts'
-import { readPieces, replyReader } from './streams.ts'
+import { closeFully, closeWhenRemoteDoes, readPieces, replyReader } from './streams.ts'
 import type { Scenario } from './scenario.ts'
+import type { Stream } from '@libp2p/interface'
 
 /**
  * An idle core has to wake up for every message, which takes longer than the
@@ -21,16 +22,28 @@ function keepAwake (): () => void {
   return () => { isAwake = false }
 }
 
+interface RequestStream {
+  stream: Stream
+  readReply(): Promise<Uint8Array>
+}
+
 export const requests: Scenario = {
   async send (openStream, row) {
     const latenciesMs: number[] = []
     const letSleep = keepAwake()
+    const isOneStream = row.scenario === 'requests-on-one-stream'
+    let lasting: RequestStream | undefined
     let position = 0
+
+    async function open (): Promise<RequestStream> {
+      const stream = await openStream()
+
+      return { stream, readReply: replyReader(stream, row.messageBytes) }
+    }
 
     async function request (): Promise<void> {
       const startMs = performance.now()
-      const stream = await openStream()
-      const readReply = replyReader(stream, row.messageBytes)
+      const { stream, readReply } = isOneStream ? lasting ??= await open() : await open()
 
       stream.send(bytesAt(position, row.messageBytes))
       const reply = await readReply()
@@ -41,7 +54,10 @@ export const requests: Scenario = {
       }
 
       position += row.messageBytes
-      await stream.close()
+
+      if (!isOneStream) {
+        await stream.close()
+      }
     }
 
     return {
@@ -55,6 +71,10 @@ export const requests: Scenario = {
 
       async close () {
         letSleep()
+
+        if (lasting != null) {
+          await closeFully(lasting.stream)
+        }
       }
     }
   },
@@ -73,8 +93,12 @@ export const requests: Scenario = {
 
           position += row.messageBytes
           stream.send(request)
-          stream.close().catch(err => { stream.abort(err) })
+
+          if (row.scenario === 'requests') {
+            stream.close().catch(err => { stream.abort(err) })
+          }
         })
+        closeWhenRemoteDoes(stream)
       },
 
       close: letSleep

@@ -30,7 +30,7 @@ export interface CoalescerInit {
 
 export class Coalescer {
   readonly #init: CoalescerInit
-  readonly #snapshot = { isPressing: false, flushesThisTurn: 0 }
+  readonly #snapshot = { isPressing: false, isEndOfChunk: false, flushesThisTurn: 0 }
   #arranged: FlushDecision | undefined
   #isTransportFull = false
   #isFlushing = false
@@ -46,19 +46,20 @@ export class Coalescer {
   }
 
   /** There is output. Hot: runs once per send. */
-  request (): void {
+  request (isEndOfChunk = false): void {
     this.#hasGrown = true
 
-    if (this.#arranged === 'soon' || this.#isTransportFull || this.#isFlushing || this.#isStopped) {
+    if ((this.#arranged === 'soon' && !isEndOfChunk) || this.#isTransportFull || this.#isFlushing || this.#isStopped) {
       return
     }
 
     this.#snapshot.isPressing = this.#init.isPressing()
+    this.#snapshot.isEndOfChunk = isEndOfChunk
     const decision = this.#init.policy.decide(this.#snapshot)
 
     if (decision === 'now') {
       this.flush()
-    } else if (decision === 'soon') {
+    } else if (decision === 'soon' && this.#arranged !== 'soon') {
       this.#arranged = decision
       this.#microtasks = 0
       this.#quietMicrotasks = 0

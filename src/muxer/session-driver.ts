@@ -47,7 +47,10 @@ export class SessionDriver implements StreamHost {
       isPressing: () => init.session.hasPressingOutput,
       pull: () => init.session.pull(init.maxBatchBytes, init.policy.maxFramesPerWrite, init.clock.nowMs()),
       send: init.send,
-      onFlushed: () => { this.#tellNews() },
+      onFlushed: () => {
+        this.#tellNews()
+        this.requestIfOutput()
+      },
       onError: init.onSendFailed
     })
   }
@@ -105,13 +108,17 @@ export class SessionDriver implements StreamHost {
     this.#isReceiving = false
     this.#tellNews()
 
+    if (violation == null) {
+      this.requestIfOutput(true)
+    }
+
     return violation
   }
 
-  requestIfOutput (): void {
-    // while news are told one request at the end does for all
-    if (!this.#isTellingNews && this.#session.hasOutput) {
-      this.#coalescer.request()
+  requestIfOutput (isEndOfChunk = false): void {
+    // while a chunk is received and news are told, one request at the end does for all
+    if (!this.#isTellingNews && !this.#isReceiving && this.#session.hasOutput) {
+      this.#coalescer.request(isEndOfChunk)
     }
   }
 
@@ -152,7 +159,6 @@ export class SessionDriver implements StreamHost {
     withNews.length = 0
     this.#isTellingNews = false
     this.#init.onSettled()
-    this.requestIfOutput()
   }
 
   #tell (state: StreamState<YamuxStream>, news: number): void {

@@ -5,6 +5,8 @@
 export interface FlushSnapshot {
   /** There is more than acknowledgements, which nobody waits for */
   isPressing: boolean
+  /** An inbound chunk has just been dealt with: what was to be answered at once has been */
+  isEndOfChunk: boolean
   /** How many flushes this turn of the event loop has seen */
   flushesThisTurn: number
 }

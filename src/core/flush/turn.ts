@@ -1,7 +1,9 @@
 /**
  * The `turn` strategy: what a turn of the event loop produces leaves as soon as a few microtasks have
- * brought no more, so nothing waits when there is little to do. When a turn keeps producing, the
- * rest leaves together in the next one. No timers, a bounded number of writes a turn under load.
+ * brought no more, so nothing waits when there is little to do; what is answered while an inbound
+ * chunk is dealt with leaves right behind it, before the layers below go on with their own work.
+ * When a turn keeps producing, the rest leaves together in the next one. No timers, a bounded
+ * number of writes a turn under load.
  */
 import type { FlushPolicy } from './flush-policy.ts'
 
@@ -14,11 +16,15 @@ const MAX_FLUSHES_PER_TURN = 3
 
 export const turn: FlushPolicy = {
   maxFramesPerWrite: Infinity,
-  decide: ({ isPressing, flushesThisTurn }) => {
+  decide: ({ isPressing, isEndOfChunk, flushesThisTurn }) => {
     if (flushesThisTurn >= MAX_FLUSHES_PER_TURN) {
       return 'next-turn'
     }
 
-    return isPressing ? 'soon' : 'end-of-turn'
+    if (!isPressing) {
+      return 'end-of-turn'
+    }
+
+    return isEndOfChunk && flushesThisTurn === 0 ? 'now' : 'soon'
   }
 }
