@@ -5,27 +5,22 @@
  * Credit follows reading. For 'message' listeners delivery is reading; a `for await` loop has read
  * a chunk when it asks for the next. While paused, or while nobody reads, bytes wait and the peer stops.
  */
-import { StreamStateError } from '@libp2p/interface'
+import { StreamMessageEvent, StreamStateError } from '@libp2p/interface'
 import { iterateStream } from './iterator.ts'
 import type { ReadBuffer } from '../core/buffer/read-buffer.ts'
+import type { StreamState } from '../core/stream-state.ts'
 import type { ChunkReader, ChunkSource } from './iterator.ts'
+import type { StreamHost, YamuxStream } from './stream.ts'
 import type { MessageStreamReadStatus } from '@libp2p/interface'
 import type { Uint8ArrayList } from 'uint8arraylist'
-
-export interface ReadSideHost {
-  listenerCount (): number
-  /** The peer will send no more */
-  isRemoteDone (): boolean
-  onChunk (chunk: Uint8ArrayList): void
-  onRead (payloadBytes: number): void
-  onEnd (): void
-}
 
 export class ReadSide implements ChunkSource {
   status: MessageStreamReadStatus = 'readable'
   hasEnded = false
+  readonly #state: StreamState<YamuxStream>
   readonly #buffer: ReadBuffer
-  readonly #host: ReadSideHost
+  readonly #host: StreamHost
+  readonly #stream: YamuxStream
   readonly #readers = new Set<ChunkReader>()
   /** Handed to loops that have not asked for the next chunk yet */
   #unfinishedBytes = 0
@@ -34,9 +29,11 @@ export class ReadSide implements ChunkSource {
   /** Why there will be no more, if not because the peer is done */
   #error: Error | undefined
 
-  constructor (buffer: ReadBuffer, host: ReadSideHost) {
-    this.#buffer = buffer
+  constructor (state: StreamState<YamuxStream>, host: StreamHost, stream: YamuxStream) {
+    this.#state = state
+    this.#buffer = state.readBuffer
     this.#host = host
+    this.#stream = stream
   }
 
   pause (): void {
@@ -159,11 +156,11 @@ export class ReadSide implements ChunkSource {
       reader.push(chunk)
     }
 
-    if (this.#host.listenerCount() > 0) {
-      this.#host.onChunk(chunk)
+    if (this.#stream.listenerCount('message') > 0) {
+      this.#stream.dispatchEvent(new StreamMessageEvent(chunk))
     }
 
-    if (this.#buffer.byteLength === 0 && this.#host.isRemoteDone() && !this.hasEnded) {
+    if (this.#buffer.byteLength === 0 && this.#isRemoteDone && !this.hasEnded) {
       this.status = 'closed'
       this.#settle()
     }
@@ -175,9 +172,14 @@ export class ReadSide implements ChunkSource {
     this.#settle()
   }
 
+  /** The peer will send no more */
+  get #isRemoteDone (): boolean {
+    return this.#stream.remoteWriteStatus === 'closed'
+  }
+
   #isWanted (): boolean {
     return this.status === 'readable' &&
-      (this.#readers.size > 0 ? this.#isEveryReaderAsking() : this.#host.listenerCount() > 0)
+      (this.#readers.size > 0 ? this.#isEveryReaderAsking() : this.#stream.listenerCount('message') > 0)
   }
 
   #isEveryReaderAsking (): boolean {
@@ -195,7 +197,7 @@ export class ReadSide implements ChunkSource {
     this.#pushedBackBytes -= pushedBackBytes
 
     if (readBytes > pushedBackBytes) {
-      this.#host.onRead(readBytes - pushedBackBytes)
+      this.#host.read(this.#state, readBytes - pushedBackBytes)
     }
   }
 
@@ -206,7 +208,7 @@ export class ReadSide implements ChunkSource {
 
   /** Ends loops and tells listeners when nothing more will be delivered */
   #settle (): void {
-    if (this.#buffer.byteLength > 0 || !(this.status === 'closed' || this.#host.isRemoteDone())) {
+    if (this.#buffer.byteLength > 0 || !(this.status === 'closed' || this.#isRemoteDone)) {
       return
     }
 
@@ -219,7 +221,7 @@ export class ReadSide implements ChunkSource {
 
     if (!this.hasEnded) {
       this.hasEnded = true
-      this.#host.onEnd()
+      this.#stream.safeDispatchEvent('end')
     }
   }
 

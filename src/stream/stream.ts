@@ -2,7 +2,7 @@
  * One stream as libp2p sees it: its events, statuses and buffers. How its bytes are read and
  * written is in read-side.ts and write-side.ts, what the protocol makes of it in core/session.ts.
  */
-import { StreamAbortEvent, StreamBufferError, StreamCloseEvent, StreamMessageEvent, StreamResetEvent, TypedEventEmitter } from '@libp2p/interface'
+import { StreamAbortEvent, StreamBufferError, StreamCloseEvent, StreamResetEvent, TypedEventEmitter } from '@libp2p/interface'
 import { StreamClosedError } from '@libp2p/utils'
 import { MAX_UINT32 } from '../core/frame/frame.ts'
 import { ReadSide } from './read-side.ts'
@@ -57,23 +57,8 @@ export class YamuxStream extends TypedEventEmitter<MessageStreamEvents> implemen
     this.inactivityTimeout = init.options.inactivityTimeout ?? init.defaults.inactivityTimeout
     this.maxReadBufferLength = init.options.maxReadBufferLength ?? init.defaults.maxReadBufferLength
     this.maxWriteBufferLength = init.options.maxWriteBufferLength ?? init.defaults.maxWriteBufferLength
-    this.#writing = new WriteSide(init.state, {
-      write: data => { this.#host.write(this.#state, data) },
-      closeWrite: () => { this.sendCloseWrite() },
-      onDrain: () => { this.safeDispatchEvent('drain') },
-      onIdle: () => {
-        if (this.listenerCount('idle') > 0) {
-          this.safeDispatchEvent('idle')
-        }
-      }
-    })
-    this.#reading = new ReadSide(init.state.readBuffer, {
-      listenerCount: () => this.listenerCount('message'),
-      isRemoteDone: () => this.remoteWriteStatus === 'closed',
-      onChunk: chunk => { this.dispatchEvent(new StreamMessageEvent(chunk)) },
-      onRead: payloadBytes => { this.#host.read(this.#state, payloadBytes) },
-      onEnd: () => { this.safeDispatchEvent('end') }
-    })
+    this.#writing = new WriteSide(init.state, init.host, this)
+    this.#reading = new ReadSide(init.state, init.host, this)
   }
 
   /** Made when somebody wants it: a logger costs more than the stream */
@@ -162,7 +147,11 @@ export class YamuxStream extends TypedEventEmitter<MessageStreamEvents> implemen
 
   /** Resolves when all that was sent, and the FIN behind it, is handed to the transport */
   async close (options?: AbortOptions): Promise<void> {
-    await this.#writing.close(options)
+    if (this.#writing.beginClose()) {
+      this.sendCloseWrite()
+    }
+
+    await this.#writing.closed(options)
   }
 
   async closeRead (options?: AbortOptions): Promise<void> {

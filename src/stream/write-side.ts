@@ -5,6 +5,7 @@
 import { StreamStateError } from '@libp2p/interface'
 import { raceSignal } from 'race-signal'
 import { withHandledRejection } from '../deferred.ts'
+import type { StreamHost, YamuxStream } from './stream.ts'
 import type { StreamState } from '../core/stream-state.ts'
 import type { AbortOptions, MessageStreamWriteStatus } from '@libp2p/interface'
 import type { Uint8ArrayList } from 'uint8arraylist'
@@ -17,26 +18,21 @@ export const HIGH_WATER_MARK_BYTES = 262_144
 /** 'drain' follows at or below half of it, so that the writer is back before the queue is empty */
 export const LOW_WATER_MARK_BYTES = 131_072
 
-export interface WriteSideHost {
-  write (data: Uint8Array | Uint8ArrayList): void
-  closeWrite (): void
-  onDrain (): void
-  onIdle (): void
-}
-
 export class WriteSide {
   status: MessageStreamWriteStatus = 'writable'
   needsDrain = false
-  readonly #state: StreamState
-  readonly #host: WriteSideHost
+  readonly #state: StreamState<YamuxStream>
+  readonly #host: StreamHost
+  readonly #stream: YamuxStream
   /** Settled when the FIN is handed down, or the stream ends before that */
   #finished: PromiseWithResolvers<void> | undefined
   /** Settled at the next drain */
   #drained: PromiseWithResolvers<void> | undefined
 
-  constructor (state: StreamState, host: WriteSideHost) {
+  constructor (state: StreamState<YamuxStream>, host: StreamHost, stream: YamuxStream) {
     this.#state = state
     this.#host = host
+    this.#stream = stream
   }
 
   /** Returns false when the writer should wait. Hot. */
@@ -45,7 +41,7 @@ export class WriteSide {
       throw new StreamStateError(`Cannot write to a stream that is ${this.status}`)
     }
 
-    this.#host.write(data)
+    this.#host.write(this.#state, data)
 
     if (this.#state.sendQueue.byteLength < HIGH_WATER_MARK_BYTES) {
       return true
@@ -64,13 +60,20 @@ export class WriteSide {
     }
   }
 
-  async close (options?: AbortOptions): Promise<void> {
-    if (this.status === 'writable') {
-      this.status = 'closing'
-      this.#finished = withHandledRejection()
-      this.#host.closeWrite()
+  /** Returns false if it is closing or closed already */
+  beginClose (): boolean {
+    if (this.status !== 'writable') {
+      return false
     }
 
+    this.status = 'closing'
+    this.#finished = withHandledRejection()
+
+    return true
+  }
+
+  /** Resolves when the FIN is handed down */
+  async closed (options?: AbortOptions): Promise<void> {
     if (this.status === 'closing' && this.#finished != null) {
       await raceSignal(this.#finished.promise, options?.signal)
     }
@@ -85,11 +88,11 @@ export class WriteSide {
       this.needsDrain = false
       this.#drained?.resolve()
       this.#drained = undefined
-      this.#host.onDrain()
+      this.#stream.safeDispatchEvent('drain')
     }
 
-    if (state.sendQueue.byteLength === 0) {
-      this.#host.onIdle()
+    if (state.sendQueue.byteLength === 0 && this.#stream.listenerCount('idle') > 0) {
+      this.#stream.safeDispatchEvent('idle')
     }
   }
 

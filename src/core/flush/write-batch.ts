@@ -5,14 +5,17 @@
  * pieces are copied into one contiguous piece; large ones go by reference.
  */
 import { Uint8ArrayList } from 'uint8arraylist'
+import { allocUnsafe } from 'uint8arrays/alloc'
 import { encodeHeader } from '../frame/encode.ts'
 import { HEADER_BYTES } from '../frame/frame.ts'
 
 /**
- * From this size on a piece is passed by reference. A piece costs sender and receiver about
- * 6 us over Noise and TCP, the time in which 8 to 12 KiB are copied into fresh memory.
+ * From this size on a piece is passed by reference, which costs a cipher call and a socket write of its
+ * own. Frames of streams that contend are just below: copying them takes two thirds off the socket
+ * writes of ten streams with 1 MiB messages, 1.09 times stock's rate instead of 1.02. The 64 KiB frames
+ * of a lone stream are faster by reference.
  */
-const BY_REFERENCE_BYTES = 8192
+const BY_REFERENCE_BYTES = 16_385
 
 export class WriteBatch {
   frameCount = 0
@@ -49,7 +52,8 @@ export class WriteBatch {
   /** Lays the batch out and forgets it; what is returned shares no memory with the next one */
   finish (): Uint8ArrayList {
     const list = new Uint8ArrayList()
-    const copies = new Uint8Array(this.#copiedBytes)
+    // every byte of it is written below
+    const copies = allocUnsafe(this.#copiedBytes)
     let runStart = 0
     let offset = 0
     let header = 0
