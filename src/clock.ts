@@ -32,8 +32,8 @@ export const systemClock: Clock = {
 }
 
 /**
- * Browsers have nothing that runs behind the last microtask. An answer to an inbound message takes libp2p
- * up to 20 microtasks (protocol negotiation), and an empty one costs 50 ns.
+ * Browsers have nothing that runs behind the last microtask. Answers come after several: libp2p awaits
+ * its way through protocol negotiation before it writes.
  */
 const MICROTASKS_OF_A_TURN = 32
 

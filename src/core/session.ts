@@ -43,10 +43,6 @@ export class Session<Owner> {
     return this.#inbound.goAwayCode
   }
 
-  get hasSentGoAway (): boolean {
-    return this.#inbound.isLeaving
-  }
-
   get hasOutput (): boolean {
     return this.#lifecycle.scheduler.hasOutput
   }

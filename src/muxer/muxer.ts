@@ -3,13 +3,13 @@
  * the bytes mean is in core/session.ts, when they are written in coalescer.ts.
  */
 import { MuxerClosedError, TypedEventEmitter } from '@libp2p/interface'
-import { MaxEarlyStreamsError } from '@libp2p/utils'
 import { off } from '../core/flush/off.ts'
 import { turn } from '../core/flush/turn.ts'
 import { GoAwayCode } from '../core/frame/frame.ts'
 import { ProtocolError } from '../core/protocol-error.ts'
 import { Session } from '../core/session.ts'
 import { RemoteGoAwayError, TransportClosedError } from '../errors.ts'
+import { EarlyStreams } from './early-streams.ts'
 import { closeTransport, Goodbye } from './goodbye.ts'
 import { Housekeeping } from './housekeeping.ts'
 import { Pinger } from './pinger.ts'
@@ -44,8 +44,7 @@ export class YamuxMuxer extends TypedEventEmitter<StreamMuxerEvents<YamuxStream>
   readonly #opener: StreamOpener
   readonly #pinger: Pinger
   #streams: YamuxStream[] | undefined
-  /** Inbound streams that nobody has listened for yet */
-  readonly #earlyStreams: YamuxStream[] = []
+  readonly #earlyStreams: EarlyStreams
   readonly #goodbye: Goodbye
   #hasEnded = false
 
@@ -79,6 +78,7 @@ export class YamuxMuxer extends TypedEventEmitter<StreamMuxerEvents<YamuxStream>
       onSendFailed: err => { this.#onTransportClosed(err) },
       onSettled: () => { this.#onSettled() }
     })
+    this.#earlyStreams = new EarlyStreams(config.maxEarlyStreams, stream => { this.safeDispatchEvent('stream', { detail: stream }) })
     this.#goodbye = new Goodbye(this.#session, this.#driver)
     this.#opener = new StreamOpener(this.#session, config.maxOutboundStreams, () => clock.nowMs())
     this.#pinger = new Pinger(this.#session.roundTrip, () => {
@@ -175,13 +175,8 @@ export class YamuxMuxer extends TypedEventEmitter<StreamMuxerEvents<YamuxStream>
   override addEventListener (type: any, listener: any, options?: boolean | AddEventListenerOptions): void {
     super.addEventListener(type, listener, options)
 
-    if (type === 'stream' && this.#earlyStreams.length > 0) {
-      // listeners are often added in constructors, which should have run before the first event
-      queueMicrotask(() => {
-        for (const stream of this.#earlyStreams.splice(0)) {
-          this.safeDispatchEvent('stream', { detail: stream })
-        }
-      })
+    if (type === 'stream') {
+      this.#earlyStreams.announceSoon()
     }
   }
 
@@ -208,7 +203,6 @@ export class YamuxMuxer extends TypedEventEmitter<StreamMuxerEvents<YamuxStream>
 
     this.#opener.admit()
     this.#pinger.settle()
-
     this.#goodbye.settle()
   }
 
@@ -224,10 +218,10 @@ export class YamuxMuxer extends TypedEventEmitter<StreamMuxerEvents<YamuxStream>
       return
     }
 
-    this.#earlyStreams.push(stream)
+    const tooMany = this.#earlyStreams.add(stream)
 
-    if (this.#earlyStreams.length > this.#config.maxEarlyStreams) {
-      this.#fail(new MaxEarlyStreamsError(`${this.#earlyStreams.length} streams were opened before anybody listened for them, maxEarlyStreams allows ${this.#config.maxEarlyStreams}`))
+    if (tooMany != null) {
+      this.#fail(tooMany)
     }
   }
 

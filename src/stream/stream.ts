@@ -61,7 +61,7 @@ export class YamuxStream extends TypedEventEmitter<MessageStreamEvents> implemen
     this.#reading = new ReadSide(init.state, init.host, this)
   }
 
-  /** Made when somebody wants it: a logger costs more than the stream */
+  /** Made when somebody wants it: to make a logger asks the terminal for its colours */
   get log (): Logger {
     this.#log ??= this.#host.createLog(`${this.direction}:${this.id}`)
 

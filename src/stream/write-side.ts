@@ -101,7 +101,7 @@ export class WriteSide {
     this.#finished?.resolve()
   }
 
-  /** The stream is over: whoever waits learns why. The error is made only for them, its stack costs more than a stream. */
+  /** The stream is over: whoever waits learns why. The error is made only for them: it takes a stack trace. */
   end (createError: () => Error): void {
     if (this.status === 'closing') {
       this.#finished?.reject(createError())

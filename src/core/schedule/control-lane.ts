@@ -56,10 +56,7 @@ export class ControlLane<Owner> {
   }
 
   enlist (stream: StreamState<Owner>): void {
-    if (!this.#streams.has(stream)) {
-      stream.hasDeferredControl = false
-      this.#streams.add(stream)
-    }
+    this.#streams.add(stream)
   }
 
   /** The stream owes nothing any more */
