@@ -112,10 +112,19 @@ export class Session<Owner> {
     this.#lifecycle.scheduler.control.goAway(code)
   }
 
-  /** The next write, at most `maxBytes` and `maxFrames` long; undefined when there is nothing to write */
+  /**
+   * The next write, at most `maxBytes` and `maxFrames` long; undefined when there is nothing to write,
+   * or only a rest that writers add to as soon as they are told: by itself it would cost a record.
+   */
   pull (maxBytes: number, maxFrames: number, nowMs: number): Uint8ArrayList | undefined {
+    const { scheduler, hasReadyWriters } = this.#lifecycle
+
+    if (hasReadyWriters && scheduler.data.queuedBytes < maxBytes && !scheduler.control.hasOutput) {
+      return undefined
+    }
+
     sharedBatch.begin(maxBytes)
-    this.#lifecycle.scheduler.fill(sharedBatch, maxFrames, nowMs)
+    scheduler.fill(sharedBatch, maxFrames, nowMs)
 
     return sharedBatch.frameCount === 0 ? undefined : sharedBatch.finish()
   }

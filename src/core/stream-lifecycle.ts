@@ -4,7 +4,7 @@
  */
 import { WriteScheduler } from './schedule/write-scheduler.ts'
 import { StreamRegistry } from './stream-registry.ts'
-import { NEWS_LOCAL_FIN, NEWS_OPENED, NEWS_REMOTE_FIN, NEWS_REMOTE_RST, OWES_ACK, OWES_FIN, OWES_RST, OWES_SYN } from './stream-state.ts'
+import { NEWS_LOCAL_FIN, NEWS_OPENED, NEWS_REMOTE_FIN, NEWS_REMOTE_RST, NEWS_TAKEN, OWES_ACK, OWES_FIN, OWES_RST, OWES_SYN } from './stream-state.ts'
 import type { RoundTrip } from './round-trip.ts'
 import type { StreamRegistryInit } from './stream-registry.ts'
 import type { StreamState } from './stream-state.ts'
@@ -25,6 +25,7 @@ export class StreamLifecycle<Owner> {
   readonly scheduler: WriteScheduler<Owner>
   /** Streams with news, each once; their owner empties it */
   readonly withNews: Array<StreamState<Owner>> = []
+  #hasReadyWriters = false
 
   constructor (init: StreamLifecycleInit, roundTrip: RoundTrip) {
     this.registry = new StreamRegistry(init.isDialler, init)
@@ -41,6 +42,11 @@ export class StreamLifecycle<Owner> {
       onPingWritten: nowMs => { roundTrip.sent(nowMs) },
       windowTuning: { budget, get roundTripMs () { return roundTrip.smoothedMs } }
     })
+  }
+
+  /** A writer that waits may go on, but has not been told yet */
+  get hasReadyWriters (): boolean {
+    return this.#hasReadyWriters && this.withNews.length > 0
   }
 
   openOutbound (nowMs: number): StreamState<Owner> {
@@ -95,11 +101,16 @@ export class StreamLifecycle<Owner> {
   }
 
   tell (stream: StreamState<Owner>, news: number): void {
+    if (this.withNews.length === 0) {
+      this.#hasReadyWriters = false
+    }
+
     if (stream.news === 0) {
       this.withNews.push(stream)
     }
 
     stream.news |= news
+    this.#hasReadyWriters ||= stream.awaitsDrain && (news & NEWS_TAKEN) !== 0
 
     if ((news & NEWS_LOCAL_FIN) !== 0) {
       stream.isLocalFinished = true

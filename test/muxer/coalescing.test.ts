@@ -129,6 +129,32 @@ describe('one turn of the event loop', () => {
   })
 })
 
+describe('a writer that goes on as soon as it may', () => {
+  test('fills every write but the last', async () => {
+    const { peer, streams: [stream] } = await createOpenPeer(1)
+    peer.deliver(windowUpdate(1, 4_000_000))
+    let unsent = 30
+
+    const sendMore = (): void => {
+      while (unsent-- > 0 && stream.send(pattern(65_536))) {
+        // until the stream is full
+      }
+    }
+
+    stream.addEventListener('drain', sendMore)
+    sendMore()
+
+    for (let turn = 0; turn < 10; turn++) {
+      await nextTurn()
+    }
+
+    const writes = peer.takeWrites().map(({ byteLength }) => byteLength)
+    writes.pop()
+    expect(writes.length).toBe(30)
+    expect(new Set(writes)).toEqual(new Set([NOISE_RECORD_BYTES]))
+  })
+})
+
 describe('a write', () => {
   test('is one contiguous piece when all that it holds is small', async () => {
     const { peer, streams } = await createOpenPeer(20)
