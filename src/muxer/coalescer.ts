@@ -14,6 +14,8 @@ const QUIET_MICROTASKS = 3
 /** Code that writes in an endless chain of microtasks does not put a flush off for ever */
 const MAX_MICROTASKS = 64
 
+const settled = Promise.resolve()
+
 export interface CoalescerInit {
   policy: FlushPolicy
   /** See FlushSnapshot */
@@ -63,7 +65,7 @@ export class Coalescer {
       this.#arranged = decision
       this.#microtasks = 0
       this.#quietMicrotasks = 0
-      queueMicrotask(this.#onMicrotask)
+      settled.then(this.#onMicrotask)
     } else if (this.#arranged == null) {
       this.#arranged = decision
 
@@ -154,7 +156,7 @@ export class Coalescer {
     this.#hasGrown = false
 
     if (this.#quietMicrotasks < QUIET_MICROTASKS && ++this.#microtasks < MAX_MICROTASKS) {
-      queueMicrotask(this.#onMicrotask)
+      settled.then(this.#onMicrotask)
     } else {
       this.flush()
     }
