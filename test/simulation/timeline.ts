@@ -1,0 +1,83 @@
+// Virtual time: what is to happen, and when. Time stands still while something happens.
+
+export interface Happening {
+  readonly atMs: number
+  readonly task: () => void
+}
+
+export class Timeline {
+  /** How much has been planned so far: shows whether the code that has just run had effects */
+  planned = 0
+  #nowMs = 0
+  /** Latest first, so that the next one is at the cheap end; of one instant, first planned happens first */
+  readonly #ahead: Happening[] = []
+
+  get nowMs (): number {
+    return this.#nowMs
+  }
+
+  /** When the next thing happens, Infinity when nothing will */
+  get nextMs (): number {
+    return this.#ahead.at(-1)?.atMs ?? Infinity
+  }
+
+  /** Plans `task` for a time to come; what is planned for the past happens now, for Infinity never */
+  at (atMs: number, task: () => void): Happening {
+    if (Number.isNaN(atMs)) {
+      throw new RangeError('Cannot plan for an instant that is not a number')
+    }
+
+    const happening = { atMs: Math.max(atMs, this.#nowMs), task }
+    this.planned++
+
+    if (happening.atMs < Infinity) {
+      this.#ahead.splice(this.#indexFor(happening.atMs), 0, happening)
+    }
+
+    return happening
+  }
+
+  cancel (happening: Happening): void {
+    const index = this.#ahead.indexOf(happening)
+
+    if (index !== -1) {
+      this.#ahead.splice(index, 1)
+    }
+  }
+
+  /** Lets time go by up to an instant, before which nothing may be planned */
+  moveTo (atMs: number): void {
+    if (atMs > this.nextMs) {
+      throw new RangeError(`Cannot pass over what happens at ${this.nextMs} ms`)
+    }
+
+    this.#nowMs = Math.max(this.#nowMs, atMs)
+  }
+
+  /** Jumps to what happens next, and runs it */
+  runNext (): void {
+    const next = this.#ahead.pop()
+
+    if (next != null) {
+      this.#nowMs = next.atMs
+      next.task()
+    }
+  }
+
+  #indexFor (atMs: number): number {
+    let low = 0
+    let high = this.#ahead.length
+
+    while (low < high) {
+      const middle = (low + high) >>> 1
+
+      if (this.#ahead[middle].atMs > atMs) {
+        low = middle + 1
+      } else {
+        high = middle
+      }
+    }
+
+    return low
+  }
+}
