@@ -5,6 +5,7 @@ export default defineConfig({
     environment: 'node',
     include: ['test/**/*.test.ts'],
     exclude: [...configDefaults.exclude, 'test/**/fixtures/**'],
+    setupFiles: ['test/property/fixtures/limits.ts'],
     testTimeout: 20_000,
     hookTimeout: 20_000,
     maxWorkers: 2,

@@ -9,6 +9,8 @@ export interface Clock {
   endOfTurn (task: () => void): void
   /** Runs `task` when the event loop comes round, without the 1 to 4 ms of a timer */
   nextTurn (task: () => void): void
+  /** A timer for less than this comes late */
+  readonly shortestTimerMs: number
   setTimer (task: () => void, delayMs: number): unknown
   clearTimer (timer: unknown): void
 }
@@ -27,6 +29,8 @@ export const systemClock: Clock = {
       postTask(task)
     }
   },
+  // browsers clamp timers that set timers
+  shortestTimerMs: nextTick == null ? 4 : 1,
   setTimer: (task, delayMs) => setTimeout(task, delayMs),
   clearTimer: timer => { clearTimeout(timer as ReturnType<typeof setTimeout>) }
 }

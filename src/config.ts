@@ -1,8 +1,12 @@
 /**
  * The options: their units, defaults and allowed ranges, in one place.
  */
-import { InvalidParametersError } from '@libp2p/interface'
 import { INITIAL_WINDOW_BYTES, MAX_UINT32 } from './core/frame/frame.ts'
+import { createCoalesceConfig } from './coalesce-options.ts'
+import { createLaneOf } from './priority.ts'
+import { integer, number } from './ranges.ts'
+import type { CoalesceConfig, CoalesceOptions } from './coalesce-options.ts'
+import type { LaneOf, Priority } from './priority.ts'
 import type { StreamMuxerOptions, StreamOptions } from '@libp2p/interface'
 
 export interface YamuxStreamOptions extends StreamOptions {
@@ -20,40 +24,6 @@ export interface YamuxStreamOptions extends StreamOptions {
    * @default 16_777_216
    */
   maxStreamWindowSize?: number
-}
-
-export interface CoalesceOptions {
-  /**
-   * When gathered output is written. `turn`: at the end of the running turn of the
-   * event loop, and what more the turn produces once in the next; no timers. `off`:
-   * every frame at once in a write of its own, as the stock muxer does.
-   *
-   * @default 'turn'
-   */
-  strategy?: 'turn' | 'off'
-
-  /**
-   * 0 is another way to say `strategy: 'off'`
-   */
-  delayMs?: 0
-
-  /**
-   * The most one write may hold, in bytes. The default is what Noise seals into one
-   * record: 65,535 less a tag of 16.
-   *
-   * @default 65_519
-   */
-  maxBytes?: number
-
-  /**
-   * Several small `send()`s of one stream may share a frame, and several frames that
-   * arrive together may share a 'message' event: a stream is a stream of bytes. When
-   * false, one `send()` of at most a frame stays one frame and one event, for
-   * protocols that take one event for one message.
-   *
-   * @default true
-   */
-  mergeMessages?: boolean
 }
 
 export interface YamuxMuxerInit extends StreamMuxerOptions<YamuxStreamOptions> {
@@ -84,9 +54,15 @@ export interface YamuxMuxerInit extends StreamMuxerOptions<YamuxStreamOptions> {
    * How small writes are gathered into large ones
    */
   coalesce?: CoalesceOptions
+
+  /**
+   * The lane of each protocol's streams: 'urgent' goes first and is written at once, 'bulk' goes last. A
+   * table from pattern to lane, as in `{ '/meshsub/*': 'urgent' }`, or a function. Others are 'normal'.
+   */
+  priority?: Priority
 }
 
-export interface Config {
+export interface Config extends CoalesceConfig {
   enableKeepAlive: boolean
   keepAliveInterval: number
   maxInboundStreams: number
@@ -94,10 +70,8 @@ export interface Config {
   maxEarlyStreams: number
   frameBytes: number
   loneFrameBytes: number
-  strategy: 'turn' | 'off'
-  maxBatchBytes: number
-  mergesMessages: boolean
   streamOptions: Required<YamuxStreamOptions>
+  laneOf: LaneOf
 }
 
 /**
@@ -108,9 +82,6 @@ const FRAME_BYTES = 16_384
 const LONE_FRAME_BYTES = 65_507
 const MAX_FRAME_BYTES = 65_536
 const MIN_FRAME_BYTES = 1024
-/** A header and the smallest frame the data lane cuts */
-const MIN_BATCH_BYTES = 2048
-const MAX_BATCH_BYTES = 2 ** 24
 /** The longest delay a timer takes; a longer one would fire at once */
 export const MAX_TIMER_MS = 2 ** 31 - 1
 
@@ -127,7 +98,8 @@ export function createConfig (init: YamuxMuxerInit): Config {
     frameBytes: frameBytes(init, FRAME_BYTES),
     loneFrameBytes: frameBytes(init, LONE_FRAME_BYTES),
     ...createCoalesceConfig(init.coalesce ?? {}),
-    streamOptions
+    streamOptions,
+    laneOf: createLaneOf(init.priority)
   }
 }
 
@@ -146,41 +118,4 @@ function createStreamConfig (options: YamuxStreamOptions): Required<YamuxStreamO
     maxReadBufferLength: number(options, 'maxReadBufferLength', 4_194_304, 0, Infinity, path),
     maxWriteBufferLength: number(options, 'maxWriteBufferLength', Infinity, 0, Infinity, path)
   }
-}
-
-function createCoalesceConfig (options: CoalesceOptions): Pick<Config, 'strategy' | 'maxBatchBytes' | 'mergesMessages'> {
-  const strategy = options.strategy ?? 'turn'
-
-  if (strategy !== 'turn' && strategy !== 'off') {
-    throw new InvalidParametersError(`coalesce.strategy is ${String(strategy)}, it must be 'turn' or 'off'`)
-  }
-
-  number(options, 'delayMs', 0, 0, 0, 'coalesce.')
-
-  return {
-    strategy: options.delayMs === 0 ? 'off' : strategy,
-    maxBatchBytes: integer(options, 'maxBytes', 65_519, MIN_BATCH_BYTES, MAX_BATCH_BYTES, 'coalesce.'),
-    mergesMessages: options.mergeMessages ?? true
-  }
-}
-
-function integer <Options, Name extends keyof Options & string> (options: Options, name: Name, byDefault: number, min: number, max: number, path = ''): number {
-  const value = number(options, name, byDefault, min, max, path)
-
-  if (value !== Infinity && !Number.isInteger(value)) {
-    throw new InvalidParametersError(`${path}${name} is ${value}, it must be a whole number`)
-  }
-
-  return value
-}
-
-function number <Options, Name extends keyof Options & string> (options: Options, name: Name, byDefault: number, min: number, max: number, path = ''): number {
-  const value: unknown = options[name] ?? byDefault
-
-  // written so that NaN fails
-  if (typeof value !== 'number' || !(value >= min && value <= max)) {
-    throw new InvalidParametersError(`${path}${name} is ${String(value)}, it must be a number from ${min} to ${max}`)
-  }
-
-  return value
 }

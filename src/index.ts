@@ -21,16 +21,20 @@
 import { serviceCapabilities } from '@libp2p/interface'
 import { systemClock } from './clock.ts'
 import { createConfig } from './config.ts'
+import { NodeMetrics } from './metrics.ts'
 import { YAMUX_PROTOCOL_ID, YamuxMuxer } from './muxer/muxer.ts'
 import type { Config, YamuxMuxerInit } from './config.ts'
-import type { MessageStream, StreamMuxerFactory } from '@libp2p/interface'
+import type { ComponentLogger, MessageStream, Metrics, StreamMuxerFactory } from '@libp2p/interface'
 
 export { GoAwayCode } from './core/frame/frame.ts'
 export { ProtocolError } from './core/protocol-error.ts'
 export { InactivityTimeoutError, KeepAliveTimeoutError, RemoteGoAwayError, RemoteResetError, StreamIdsExhaustedError, TransportClosedError } from './errors.ts'
-export type { CoalesceOptions, YamuxMuxerInit, YamuxStreamOptions } from './config.ts'
+export type { CoalesceOptions, Strategy } from './coalesce-options.ts'
+export type { YamuxMuxerInit, YamuxStreamOptions } from './config.ts'
+export type { Lane } from './core/schedule/lane.ts'
 export type { ProtocolErrorCode } from './core/protocol-error.ts'
 export type { CloseOptions, YamuxMuxer } from './muxer/muxer.ts'
+export type { Priority } from './priority.ts'
 export type { YamuxStream } from './stream/stream.ts'
 
 class Yamux implements StreamMuxerFactory<YamuxMuxer> {
@@ -38,14 +42,22 @@ class Yamux implements StreamMuxerFactory<YamuxMuxer> {
   readonly [Symbol.toStringTag] = 'libp2p-coalescing-yamux'
   readonly [serviceCapabilities] = ['@libp2p/stream-multiplexing']
   readonly #config: Config
+  readonly #metrics: NodeMetrics | undefined
 
-  constructor (config: Config) {
+  constructor (config: Config, metrics: NodeMetrics | undefined) {
     this.#config = config
+    this.#metrics = metrics
   }
 
   createStreamMuxer (maConn: MessageStream): YamuxMuxer {
-    return new YamuxMuxer(maConn, this.#config, systemClock)
+    return new YamuxMuxer(maConn, this.#config, systemClock, this.#metrics)
   }
+}
+
+/** What libp2p hands to the factory */
+export interface YamuxComponents {
+  metrics?: Metrics
+  logger?: ComponentLogger
 }
 
 /**
@@ -53,8 +65,22 @@ class Yamux implements StreamMuxerFactory<YamuxMuxer> {
  *
  * Throws InvalidParametersError when an option is out of its range.
  */
-export function yamux (init: YamuxMuxerInit = {}): (components?: object) => StreamMuxerFactory<YamuxMuxer> {
+export function yamux (init: YamuxMuxerInit = {}): (components?: YamuxComponents) => StreamMuxerFactory<YamuxMuxer> {
   const config = createConfig(init)
 
-  return () => new Yamux(config)
+  return (components = {}) => new Yamux(config, createNodeMetrics(components))
+}
+
+function createNodeMetrics ({ metrics, logger }: YamuxComponents): NodeMetrics | undefined {
+  if (metrics == null) {
+    return undefined
+  }
+
+  try {
+    return new NodeMetrics(metrics)
+  } catch (err: any) {
+    logger?.forComponent('libp2p:yamux').error('metrics could not be registered - %e', err)
+
+    return undefined
+  }
 }

@@ -13,6 +13,7 @@ export class RoundTrip {
   /** The last measured round trip; undefined before the first */
   lastMs: number | undefined
   smoothedMs: number | undefined
+  onMeasured: ((roundTripMs: number) => void) | undefined
   #nextValue = 0
   #pendingValue: number | undefined
   /** When the last ping was written; undefined while one waits to be */
@@ -55,6 +56,7 @@ export class RoundTrip {
     this.smoothedMs = this.smoothedMs === undefined
       ? this.lastMs
       : this.smoothedMs + SAMPLE_WEIGHT * (this.lastMs - this.smoothedMs)
+    this.onMeasured?.(this.lastMs)
 
     return true
   }

@@ -19,6 +19,7 @@ const sharedBatch = new WriteBatch()
 
 export class Session<Owner> {
   readonly roundTrip = new RoundTrip()
+  framesWritten = 0
   readonly #lifecycle: StreamLifecycle<Owner>
   readonly #inbound: InboundFrames<Owner>
   readonly #decoder: Decoder
@@ -47,9 +48,24 @@ export class Session<Owner> {
     return this.#lifecycle.scheduler.hasOutput
   }
 
-  /** There is more to write than acknowledgements, which nobody waits for */
-  get hasPressingOutput (): boolean {
-    return this.#lifecycle.scheduler.hasPressingOutput
+  /** A stream of the urgent lane has data */
+  get hasUrgent (): boolean {
+    return this.#lifecycle.scheduler.data.hasUrgent
+  }
+
+  /** There are control frames other than acknowledgements */
+  get hasControl (): boolean {
+    return this.#lifecycle.scheduler.control.hasMoreThanAcks
+  }
+
+  /** What streams have queued and may send */
+  get queuedBytes (): number {
+    return this.#lifecycle.scheduler.data.queuedBytes
+  }
+
+  /** Smoothed; undefined until it was measured */
+  get roundTripMs (): number | undefined {
+    return this.roundTrip.smoothedMs
   }
 
   open (nowMs: number): StreamState<Owner> {
@@ -63,6 +79,11 @@ export class Session<Owner> {
       stream.sendQueue.push(bytes)
       this.#lifecycle.scheduler.data.enlist(stream, bytes.byteLength)
     }
+  }
+
+  /** From here on its data goes out in another of the LANES */
+  setLane (stream: StreamState<Owner>, lane: number): void {
+    this.#lifecycle.setLane(stream, lane)
   }
 
   /** No more will be written; the FIN goes behind the last byte */
@@ -115,16 +136,18 @@ export class Session<Owner> {
   /**
    * The next write, at most `maxBytes` and `maxFrames` long; undefined when there is nothing to write,
    * or only a rest that writers add to as soon as they are told: by itself it would cost a record.
+   * While there are urgent streams, data of others leaves `reservedBytes` free.
    */
-  pull (maxBytes: number, maxFrames: number, nowMs: number): Uint8ArrayList | undefined {
-    const { scheduler, hasReadyWriters } = this.#lifecycle
+  pull (maxBytes: number, maxFrames: number, nowMs: number, reservedBytes = 0): Uint8ArrayList | undefined {
+    const { scheduler, hasReadyWriters, registry } = this.#lifecycle
 
     if (hasReadyWriters && scheduler.data.queuedBytes < maxBytes && !scheduler.control.hasOutput) {
       return undefined
     }
 
     sharedBatch.begin(maxBytes)
-    scheduler.fill(sharedBatch, maxFrames, nowMs)
+    scheduler.fill(sharedBatch, maxFrames, registry.urgentCount > 0 ? reservedBytes : 0, nowMs)
+    this.framesWritten += sharedBatch.frameCount
 
     return sharedBatch.frameCount === 0 ? undefined : sharedBatch.finish()
   }

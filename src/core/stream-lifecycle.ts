@@ -2,6 +2,7 @@
  * How streams come to be, are half-closed, reset and forgotten, whichever side asks for it; what
  * they then owe the peer, and what their owners are told.
  */
+import { URGENT } from './schedule/lane.ts'
 import { WriteScheduler } from './schedule/write-scheduler.ts'
 import { StreamRegistry } from './stream-registry.ts'
 import { NEWS_LOCAL_FIN, NEWS_OPENED, NEWS_REMOTE_FIN, NEWS_REMOTE_RST, NEWS_TAKEN, OWES_ACK, OWES_FIN, OWES_RST, OWES_SYN } from './stream-state.ts'
@@ -16,6 +17,8 @@ export interface StreamLifecycleInit extends StreamRegistryInit {
   /** The largest payload of a frame of a stream that has the connection to itself */
   loneFrameBytes: number
   lowWaterMarkBytes: number
+  /** A frame of a stream whose `waitsSinceMs` is known was written */
+  onWaited? (lane: number, waitedMs: number): void
   /** Replies pile up while a chunk is received: `pull` may be called here, or not at all */
   onRepliesFull (): void
 }
@@ -35,6 +38,7 @@ export class StreamLifecycle<Owner> {
       loneFrameBytes: init.loneFrameBytes,
       mergesMessages: init.mergesMessages,
       lowWaterMarkBytes: init.lowWaterMarkBytes,
+      onWaited: (lane, waitedMs) => { init.onWaited?.(lane, waitedMs) },
       onNews: (stream, news) => { this.tell(stream, news) },
       onFinDue: stream => { this.owe(stream, OWES_FIN) },
       onResetWritten: stream => { this.registry.release(stream) },
@@ -62,6 +66,13 @@ export class StreamLifecycle<Owner> {
     this.tell(stream, NEWS_OPENED)
 
     return stream
+  }
+
+  setLane (stream: StreamState<Owner>, lane: number): void {
+    if (lane !== stream.lane && !stream.isOver) {
+      this.registry.urgentCount += Number(lane === URGENT) - Number(stream.lane === URGENT)
+      this.scheduler.data.move(stream, lane)
+    }
   }
 
   finishRemote (stream: StreamState<Owner>): void {

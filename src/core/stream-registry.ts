@@ -8,6 +8,7 @@ import { ReadBuffer } from './buffer/read-buffer.ts'
 import { ConnectionBudget } from './flow/connection-budget.ts'
 import { ReceiveWindow } from './flow/receive-window.ts'
 import { MAX_UINT32 } from './frame/frame.ts'
+import { URGENT } from './schedule/lane.ts'
 import { StreamState } from './stream-state.ts'
 
 /**
@@ -30,6 +31,8 @@ export class StreamRegistry<Owner> {
   inboundCount = 0
   outboundCount = 0
   unackedCount = 0
+  /** Streams of the urgent lane */
+  urgentCount = 0
   readonly budget: ConnectionBudget
   readonly #init: StreamRegistryInit
   readonly #streams = new Map<number, StreamState<Owner>>()
@@ -98,7 +101,10 @@ export class StreamRegistry<Owner> {
 
   /** No frame can reach the stream any more */
   remove (stream: StreamState<Owner>): void {
-    this.#streams.delete(stream.id)
+    if (this.#streams.delete(stream.id) && stream.lane === URGENT) {
+      this.urgentCount--
+    }
+
     stream.receiveWindow.release(this.budget)
   }
 

@@ -5,6 +5,7 @@
 import { SendQueue } from './buffer/send-queue.ts'
 import { SendCredit } from './flow/send-credit.ts'
 import { FLAG_ACK, FLAG_FIN, FLAG_RST, FLAG_SYN } from './frame/frame.ts'
+import { NORMAL } from './schedule/lane.ts'
 import type { ReadBuffer } from './buffer/read-buffer.ts'
 import type { ReceiveWindow } from './flow/receive-window.ts'
 
@@ -59,6 +60,12 @@ export class StreamState<Owner = unknown> {
 
   /** When bytes last moved in either direction */
   lastActiveMs: number
+
+  /** When the next frame began to wait; undefined when nobody asks */
+  waitsSinceMs: number | undefined
+
+  /** Which of the LANES its data goes out in */
+  lane = NORMAL
 
   // Places in the scheduler's lists. They are here so that the lists need no objects of their own.
   /** SYN or ACK let a DATA frame go first, once */

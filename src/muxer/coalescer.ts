@@ -3,7 +3,7 @@
  * there is no more or the transport says "wait". Owns all that is scheduled for writing.
  */
 import type { Clock } from '../clock.ts'
-import type { FlushDecision, FlushPolicy } from '../core/flush/flush-policy.ts'
+import type { FlushDecision, FlushPolicy, FlushReason, FlushSnapshot, FlushTime } from '../core/flush/flush-policy.ts'
 import type { Uint8ArrayList } from 'uint8arraylist'
 
 /**
@@ -14,30 +14,42 @@ const QUIET_MICROTASKS = 3
 /** Code that writes in an endless chain of microtasks does not put a flush off for ever */
 const MAX_MICROTASKS = 64
 
+/** What is arranged gives way only to what comes before it */
+const PRECEDENCE: Record<FlushTime, number> = { hold: 0, at: 1, 'next-turn': 2, 'end-of-turn': 3, soon: 4, now: 5 }
+
 const settled = Promise.resolve()
+
+/** What the policy wants to know of the session */
+export type Output = Pick<FlushSnapshot, 'hasUrgent' | 'hasControl' | 'queuedBytes' | 'roundTripMs'>
 
 export interface CoalescerInit {
   policy: FlushPolicy
-  /** See FlushSnapshot */
-  isPressing (): boolean
+  output: Output
   clock: Clock
-  /** The next write, or undefined when there is nothing to write */
-  pull (): Uint8ArrayList | undefined
+  /**
+   * The next write, or undefined when there is nothing to write. `isBackedUp`: the transport takes it
+   * more slowly than it comes.
+   */
+  pull (isBackedUp: boolean): Uint8ArrayList | undefined
   /** Returns false when the transport wants no more until it drains */
   send (bytes: Uint8ArrayList): boolean
   /** Runs after each flush, outside of it: what it makes the application write is the next flush */
-  onFlushed (): void
+  onFlushed (reason: FlushReason, writtenBytes: number): void
   onError (err: Error): void
 }
 
 export class Coalescer {
   readonly #init: CoalescerInit
-  readonly #snapshot = { isPressing: false, isEndOfChunk: false, flushesThisTurn: 0 }
+  readonly #snapshot: Snapshot
   #arranged: FlushDecision | undefined
+  #timer: unknown
   #isTransportFull = false
+  /** The transport said "wait", and what has gathered since is not all written yet */
+  #isBackedUp = false
   #isFlushing = false
   #isStopped = false
   #isRegardless = false
+  #isNextTurnAwaited = false
   #drains = 0
   #hasGrown = false
   #microtasks = 0
@@ -45,34 +57,24 @@ export class Coalescer {
 
   constructor (init: CoalescerInit) {
     this.#init = init
+    this.#snapshot = new Snapshot(init.output, init.clock)
   }
 
   /** There is output. Hot: runs once per send. */
   request (isEndOfChunk = false): void {
+    const arranged = this.#arranged
     this.#hasGrown = true
 
-    if ((this.#arranged === 'soon' && !isEndOfChunk) || this.#isTransportFull || this.#isFlushing || this.#isStopped) {
+    if ((arranged?.time === 'soon' && !isEndOfChunk) || this.#isTransportFull || this.#isFlushing || this.#isStopped) {
       return
     }
 
-    this.#snapshot.isPressing = this.#init.isPressing()
     this.#snapshot.isEndOfChunk = isEndOfChunk
+    this.#snapshot.isArranged = arranged !== undefined
     const decision = this.#init.policy.decide(this.#snapshot)
 
-    if (decision === 'now') {
-      this.flush()
-    } else if (decision === 'soon' && this.#arranged !== 'soon') {
-      this.#arranged = decision
-      this.#microtasks = 0
-      this.#quietMicrotasks = 0
-      settled.then(this.#onMicrotask)
-    } else if (this.#arranged == null) {
-      this.#arranged = decision
-
-      // the task that ends this turn is on its way already: see #countFlush
-      if (decision === 'end-of-turn') {
-        this.#init.clock.endOfTurn(this.#onEndOfTurn)
-      }
+    if (arranged === undefined || PRECEDENCE[decision.time] > PRECEDENCE[arranged.time]) {
+      this.#arrange(decision)
     }
   }
 
@@ -82,21 +84,22 @@ export class Coalescer {
 
     if (this.#isTransportFull) {
       this.#isTransportFull = false
-      this.flush()
+      this.flush('drain')
     }
   }
 
   /** Writes what there is, as far as the transport takes it */
-  flush (): void {
+  flush (reason: FlushReason): void {
     if (this.#isFlushing || this.#isStopped) {
       return
     }
 
+    let writtenBytes = 0
     this.#isFlushing = true
-    this.#arranged = undefined
+    this.#disarrange()
 
     try {
-      this.#write()
+      writtenBytes = this.#write()
     } catch (err: any) {
       this.stop()
       this.#init.onError(err)
@@ -104,51 +107,103 @@ export class Coalescer {
       this.#isFlushing = false
     }
 
-    this.#init.onFlushed()
+    this.#init.onFlushed(reason, writtenBytes)
   }
 
   /** Writes all there is, although the transport said "wait": for last words, which are few */
   flushRegardless (): void {
     this.#isRegardless = true
     // a flush that is under way, because the transport has called back from send(), sees it too
-    this.flush()
+    this.flush('forced')
   }
 
   /** Nothing is written from here on */
   stop (): void {
     this.#isStopped = true
+    this.#disarrange()
   }
 
-  #write (): void {
-    let writes = 0
+  #arrange (decision: FlushDecision): void {
+    if (decision.time === 'now') {
+      this.flush(decision.reason)
+      return
+    }
+
+    this.#disarrange()
+    this.#arranged = decision
+
+    switch (decision.time) {
+      case 'soon':
+        this.#microtasks = 0
+        this.#quietMicrotasks = 0
+        settled.then(this.#onMicrotask)
+        break
+      case 'end-of-turn':
+        this.#init.clock.endOfTurn(this.#onEndOfTurn)
+        break
+      case 'next-turn':
+        this.#awaitNextTurn()
+        break
+      case 'at':
+        this.#timer = this.#init.clock.setTimer(this.#onTimer, Math.max(0, (decision.atMs ?? 0) - this.#init.clock.nowMs()))
+        break
+      default:
+        this.#arranged = undefined
+    }
+  }
+
+  #disarrange (): void {
+    this.#arranged = undefined
+
+    if (this.#timer !== undefined) {
+      this.#init.clock.clearTimer(this.#timer)
+      this.#timer = undefined
+    }
+  }
+
+  #write (): number {
+    let writtenBytes = 0
 
     while (!this.#isTransportFull || this.#isRegardless) {
-      const bytes = this.#init.pull()
+      const bytes = this.#init.pull(this.#isBackedUp)
 
       if (bytes === undefined) {
+        this.#isBackedUp = false
         break
       }
 
-      writes++
+      writtenBytes += bytes.byteLength
       const drainsBefore = this.#drains
       const takesMore = this.#init.send(bytes)
       // a transport that drained within the call will not say so again
       this.#isTransportFull = !takesMore && this.#drains === drainsBefore
+      this.#isBackedUp ||= this.#isTransportFull
     }
 
-    if (writes > 0) {
-      this.#countFlush()
+    if (writtenBytes > 0) {
+      this.#snapshot.flushesThisTurn++
+      this.#awaitNextTurn()
     }
+
+    return writtenBytes
   }
 
-  #countFlush (): void {
-    if (this.#snapshot.flushesThisTurn++ === 0) {
+  #awaitNextTurn (): void {
+    if (!this.#isNextTurnAwaited) {
+      this.#isNextTurnAwaited = true
       this.#init.clock.nextTurn(this.#onNextTurn)
     }
   }
 
+  /** If it is still what is arranged */
+  #flushIfArranged (time: FlushTime): void {
+    if (this.#arranged?.time === time) {
+      this.flush(this.#arranged.reason)
+    }
+  }
+
   readonly #onMicrotask = (): void => {
-    if (this.#arranged !== 'soon') {
+    if (this.#arranged?.time !== 'soon') {
       return
     }
 
@@ -158,21 +213,56 @@ export class Coalescer {
     if (this.#quietMicrotasks < QUIET_MICROTASKS && ++this.#microtasks < MAX_MICROTASKS) {
       settled.then(this.#onMicrotask)
     } else {
-      this.flush()
+      this.#flushIfArranged('soon')
     }
   }
 
   readonly #onEndOfTurn = (): void => {
-    if (this.#arranged === 'end-of-turn') {
-      this.flush()
-    }
+    this.#flushIfArranged('end-of-turn')
   }
 
   readonly #onNextTurn = (): void => {
+    this.#isNextTurnAwaited = false
     this.#snapshot.flushesThisTurn = 0
+    this.#flushIfArranged('next-turn')
+  }
 
-    if (this.#arranged === 'next-turn') {
-      this.flush()
-    }
+  readonly #onTimer = (): void => {
+    this.#timer = undefined
+    this.#flushIfArranged('at')
+  }
+}
+
+/** Finds out what a policy asks for when it asks */
+class Snapshot implements FlushSnapshot {
+  isEndOfChunk = false
+  isArranged = false
+  flushesThisTurn = 0
+  readonly #output: Output
+  readonly #clock: Clock
+
+  constructor (output: Output, clock: Clock) {
+    this.#output = output
+    this.#clock = clock
+  }
+
+  get nowMs (): number {
+    return this.#clock.nowMs()
+  }
+
+  get hasUrgent (): boolean {
+    return this.#output.hasUrgent
+  }
+
+  get hasControl (): boolean {
+    return this.#output.hasControl
+  }
+
+  get queuedBytes (): number {
+    return this.#output.queuedBytes
+  }
+
+  get roundTripMs (): number | undefined {
+    return this.#output.roundTripMs
   }
 }

@@ -1,25 +1,26 @@
 /**
- * One connection's muxer as libp2p sees it: opening streams, pings, and how a session ends. What
- * the bytes mean is in core/session.ts, when they are written in coalescer.ts.
+ * One connection's muxer as libp2p sees it: opening streams, pings and its end. What the bytes mean
+ * is in core/session.ts, when they are written in coalescer.ts.
  */
 import { MuxerClosedError, TypedEventEmitter } from '@libp2p/interface'
-import { off } from '../core/flush/off.ts'
-import { turn } from '../core/flush/turn.ts'
 import { GoAwayCode } from '../core/frame/frame.ts'
-import { ProtocolError } from '../core/protocol-error.ts'
 import { Session } from '../core/session.ts'
-import { RemoteGoAwayError, TransportClosedError } from '../errors.ts'
 import { EarlyStreams } from './early-streams.ts'
-import { closeTransport, Goodbye } from './goodbye.ts'
+import { Ending } from './ending.ts'
+import { createFrameTraces } from './frame-trace.ts'
+import { Goodbye } from './goodbye.ts'
 import { Housekeeping } from './housekeeping.ts'
 import { Pinger } from './pinger.ts'
 import { SessionDriver } from './session-driver.ts'
+import { createFlushPolicy } from './strategy.ts'
 import { StreamOpener } from './stream-opener.ts'
+import { ConnectionMetrics } from '../metrics.ts'
 import { LOW_WATER_MARK_BYTES } from '../stream/write-side.ts'
 import { YamuxStream } from '../stream/stream.ts'
 import type { Clock } from '../clock.ts'
 import type { Config, YamuxStreamOptions } from '../config.ts'
 import type { StreamState } from '../core/stream-state.ts'
+import type { NodeMetrics } from '../metrics.ts'
 import type { AbortOptions, CreateStreamOptions, EventHandler, Logger, MessageStream, StreamMessageEvent, StreamMuxer, StreamMuxerEvents, StreamMuxerStatus } from '@libp2p/interface'
 
 export const YAMUX_PROTOCOL_ID = '/yamux/1.0.0'
@@ -34,7 +35,6 @@ export interface CloseOptions extends AbortOptions {
 export class YamuxMuxer extends TypedEventEmitter<StreamMuxerEvents<YamuxStream>> implements StreamMuxer<YamuxStream> {
   readonly protocol = YAMUX_PROTOCOL_ID
   status: StreamMuxerStatus = 'open'
-  readonly #maConn: MessageStream
   readonly #config: Config
   readonly #clock: Clock
   readonly #log: Logger
@@ -46,11 +46,11 @@ export class YamuxMuxer extends TypedEventEmitter<StreamMuxerEvents<YamuxStream>
   #streams: YamuxStream[] | undefined
   readonly #earlyStreams: EarlyStreams
   readonly #goodbye: Goodbye
-  #hasEnded = false
+  readonly #ending: Ending
+  readonly #traces: ReturnType<typeof createFrameTraces>
 
-  constructor (maConn: MessageStream, config: Config, clock: Clock) {
+  constructor (maConn: MessageStream, config: Config, clock: Clock, nodeMetrics?: NodeMetrics) {
     super()
-    this.#maConn = maConn
     this.#config = config
     this.#clock = clock
     this.#log = maConn.log.newScope('yamux')
@@ -63,19 +63,30 @@ export class YamuxMuxer extends TypedEventEmitter<StreamMuxerEvents<YamuxStream>
       mergesMessages: config.mergesMessages,
       lowWaterMarkBytes: LOW_WATER_MARK_BYTES,
       maxInboundStreams: config.maxInboundStreams,
+      onWaited: (lane, waitedMs) => { metrics?.onWaited(lane, waitedMs) },
       onRepliesFull: () => { this.#driver.flush() }
     })
+    const metrics = nodeMetrics === undefined ? undefined : new ConnectionMetrics(nodeMetrics, this.#session, this.#log)
+    const traces = createFrameTraces(this.#log)
+    this.#traces = traces
     this.#driver = new SessionDriver({
       session: this.#session,
       clock,
       log: this.#log,
-      policy: config.strategy === 'off' ? off : turn,
+      policy: createFlushPolicy(config, clock.shortestTimerMs),
       maxBatchBytes: config.maxBatchBytes,
+      reservedBytes: config.reservedBytes,
       mergesMessages: config.mergesMessages,
-      send: bytes => maConn.send(bytes),
+      send: bytes => {
+        traces?.sent.push(bytes)
+
+        return maConn.send(bytes)
+      },
       onOpened: state => { this.#onOpened(state) },
       onStreamsChanged: () => { this.#streams = undefined },
       onSendFailed: err => { this.#onTransportClosed(err) },
+      laneOf: config.laneOf,
+      metrics,
       onSettled: () => { this.#onSettled() }
     })
     this.#earlyStreams = new EarlyStreams(config.maxEarlyStreams, stream => { this.safeDispatchEvent('stream', { detail: stream }) })
@@ -90,7 +101,20 @@ export class YamuxMuxer extends TypedEventEmitter<StreamMuxerEvents<YamuxStream>
       keepAliveIntervalMs: config.enableKeepAlive ? config.keepAliveInterval : Infinity,
       streams: () => this.#session.registry.values(),
       ping: () => { this.#pinger.start() },
-      onSilence: err => { this.#fail(err) }
+      onSilence: err => { this.#ending.fail(err) }
+    })
+    this.#ending = new Ending({
+      maConn,
+      log: this.#log,
+      session: this.#session,
+      driver: this.#driver,
+      opener: this.#opener,
+      pinger: this.#pinger,
+      goodbye: this.#goodbye,
+      housekeeping: this.#housekeeping,
+      metrics,
+      onEnded: () => { this.status = 'closed' },
+      onStreamsChanged: () => { this.#streams = undefined }
     })
 
     maConn.addEventListener('message', this.#onMessage)
@@ -164,10 +188,7 @@ export class YamuxMuxer extends TypedEventEmitter<StreamMuxerEvents<YamuxStream>
 
   /** Ends the session at once: every stream is reset and everything queued is discarded */
   abort (err: Error): void {
-    if (!this.#hasEnded) {
-      this.#log.error('aborted - %e', err)
-      this.#resetAll(err)
-    }
+    this.#ending.abort(err)
   }
 
   override addEventListener<K extends keyof StreamMuxerEvents<YamuxStream>>(type: K, listener: EventHandler<StreamMuxerEvents<YamuxStream>[K]> | null, options?: boolean | AddEventListenerOptions): void
@@ -180,19 +201,24 @@ export class YamuxMuxer extends TypedEventEmitter<StreamMuxerEvents<YamuxStream>
     }
   }
 
+  #onTransportClosed (cause?: Error): void {
+    this.#ending.onTransportClosed(this.status !== 'open', cause)
+  }
+
   readonly #onMessage = (evt: StreamMessageEvent): void => {
-    if (this.#hasEnded) {
+    if (this.#ending.hasEnded) {
       return
     }
 
+    this.#traces?.received.push(evt.data)
     const nowMs = this.#clock.nowMs()
     this.#housekeeping.onReceived(nowMs)
     const violation = this.#driver.receive(evt.data, nowMs)
 
     if (violation != null) {
-      this.#fail(violation)
+      this.#ending.fail(violation)
     } else if (this.#session.remoteGoAwayCode != null) {
-      this.#onRemoteGoAway(this.#session.remoteGoAwayCode)
+      this.#ending.onRemoteGoAway(this.#session.remoteGoAwayCode)
     }
   }
 
@@ -207,7 +233,7 @@ export class YamuxMuxer extends TypedEventEmitter<StreamMuxerEvents<YamuxStream>
   }
 
   #onOpened (state: StreamState<YamuxStream>): void {
-    if (this.#hasEnded) {
+    if (this.#ending.hasEnded) {
       return
     }
 
@@ -221,7 +247,7 @@ export class YamuxMuxer extends TypedEventEmitter<StreamMuxerEvents<YamuxStream>
     const tooMany = this.#earlyStreams.add(stream)
 
     if (tooMany != null) {
-      this.#fail(tooMany)
+      this.#ending.fail(tooMany)
     }
   }
 
@@ -238,73 +264,5 @@ export class YamuxMuxer extends TypedEventEmitter<StreamMuxerEvents<YamuxStream>
     this.#housekeeping.onStream(stream.inactivityTimeout)
 
     return stream
-  }
-
-  // The end
-
-  #onRemoteGoAway (code: number): void {
-    if (code !== GoAwayCode.NormalTermination && !this.#hasEnded) {
-      const err = new RemoteGoAwayError(code)
-      this.#log.error('%e', err)
-      this.#end(stream => { stream.onEnded(err) })
-      closeTransport(this.#maConn, err)
-    }
-  }
-
-  #onTransportClosed (cause?: Error): void {
-    if (this.#hasEnded) {
-      return
-    }
-
-    const wasClosedHere = this.status !== 'open'
-    this.#end((stream, hasUnsent) => {
-      const isComplete = stream.remoteWriteStatus === 'closed' && !hasUnsent
-
-      if (cause == null && (wasClosedHere || isComplete)) {
-        stream.onClosed()
-      } else {
-        stream.onEnded(new TransportClosedError({ cause }))
-      }
-    })
-  }
-
-  /** The peer has broken a rule, or cannot be served: tells it why, and ends the connection */
-  #fail (err: Error): void {
-    if (!this.#hasEnded) {
-      this.#log.error('connection ended - %e', err)
-      this.#resetAll(err)
-      closeTransport(this.#maConn, err)
-    }
-  }
-
-  #resetAll (err: Error): void {
-    for (const stream of this.streams) {
-      stream.abort(err)
-    }
-
-    this.#session.goAway(err instanceof ProtocolError ? err.goAwayCode : GoAwayCode.InternalError)
-    this.#driver.flushRegardless()
-    this.#end(stream => { stream.abort(err) })
-  }
-
-  /** Nothing is sent or received any more; all that waits is settled */
-  #end (endStream: (stream: YamuxStream, hasUnsent: boolean) => void): void {
-    this.#hasEnded = true
-    this.status = 'closed'
-    this.#driver.stop()
-    this.#housekeeping.stop()
-    this.#opener.close(new MuxerClosedError())
-    this.#pinger.reject(new MuxerClosedError())
-    this.#goodbye.end()
-
-    for (const state of [...this.#session.registry.values()]) {
-      const hasUnsent = state.sendQueue.byteLength > 0
-      this.#session.forget(state)
-      this.#streams = undefined
-
-      if (state.owner != null) {
-        endStream(state.owner, hasUnsent)
-      }
-    }
   }
 }

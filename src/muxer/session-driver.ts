@@ -6,9 +6,11 @@ import { Coalescer } from './coalescer.ts'
 import { NEWS_DATA, NEWS_LOCAL_FIN, NEWS_OPENED, NEWS_REMOTE_FIN, NEWS_REMOTE_RST, NEWS_TAKEN } from '../core/stream-state.ts'
 import { RemoteResetError } from '../errors.ts'
 import type { Clock } from '../clock.ts'
+import type { ConnectionMetrics } from '../metrics.ts'
 import type { FlushPolicy } from '../core/flush/flush-policy.ts'
 import type { Session } from '../core/session.ts'
 import type { StreamState } from '../core/stream-state.ts'
+import type { LaneOf } from '../priority.ts'
 import type { StreamHost, YamuxStream } from '../stream/stream.ts'
 import type { Logger } from '@libp2p/interface'
 import type { Uint8ArrayList } from 'uint8arraylist'
@@ -19,7 +21,11 @@ export interface SessionDriverInit {
   log: Logger
   policy: FlushPolicy
   maxBatchBytes: number
+  /** What is left to urgent data of each write while the transport is slower than the streams */
+  reservedBytes: number
   mergesMessages: boolean
+  metrics: ConnectionMetrics | undefined
+  laneOf: LaneOf
   send (bytes: Uint8ArrayList): boolean
   /** The peer has opened a stream */
   onOpened (state: StreamState<YamuxStream>): void
@@ -32,6 +38,7 @@ export interface SessionDriverInit {
 }
 
 export class SessionDriver implements StreamHost {
+  readonly laneOf: LaneOf
   readonly #init: SessionDriverInit
   readonly #session: Session<YamuxStream>
   readonly #coalescer: Coalescer
@@ -40,14 +47,16 @@ export class SessionDriver implements StreamHost {
 
   constructor (init: SessionDriverInit) {
     this.#init = init
+    this.laneOf = init.laneOf
     this.#session = init.session
     this.#coalescer = new Coalescer({
       policy: init.policy,
       clock: init.clock,
-      isPressing: () => init.session.hasPressingOutput,
-      pull: () => init.session.pull(init.maxBatchBytes, init.policy.maxFramesPerWrite, init.clock.nowMs()),
+      output: init.session,
+      pull: isBackedUp => init.session.pull(init.maxBatchBytes, init.policy.maxFramesPerWrite, init.clock.nowMs(), isBackedUp ? init.reservedBytes : 0),
       send: init.send,
-      onFlushed: () => {
+      onFlushed: (reason, writtenBytes) => {
+        init.metrics?.onFlush(reason, writtenBytes)
         this.#tellNews()
         this.requestIfOutput()
       },
@@ -69,7 +78,16 @@ export class SessionDriver implements StreamHost {
       }
     }
 
+    if (this.#init.metrics !== undefined && state.sendQueue.byteLength > 0) {
+      state.waitsSinceMs ??= this.#init.clock.nowMs()
+    }
+
     this.#coalescer.request()
+  }
+
+  setLane (state: StreamState<YamuxStream>, lane: number): void {
+    this.#session.setLane(state, lane)
+    this.requestIfOutput()
   }
 
   closeWrite (state: StreamState<YamuxStream>): void {
@@ -124,7 +142,7 @@ export class SessionDriver implements StreamHost {
 
   /** Writes what the transport takes, inside this call */
   flush (): void {
-    this.#coalescer.flush()
+    this.#coalescer.flush('forced')
   }
 
   drained (): void {

@@ -5,8 +5,12 @@
 import { StreamAbortEvent, StreamBufferError, StreamCloseEvent, StreamResetEvent, TypedEventEmitter } from '@libp2p/interface'
 import { StreamClosedError } from '@libp2p/utils'
 import { MAX_UINT32 } from '../core/frame/frame.ts'
+import { LANES } from '../core/schedule/lane.ts'
+import { toLaneIndex } from '../priority.ts'
 import { ReadSide } from './read-side.ts'
 import { WriteSide } from './write-side.ts'
+import type { Lane } from '../core/schedule/lane.ts'
+import type { LaneOf } from '../priority.ts'
 import type { SendQueue } from '../core/buffer/send-queue.ts'
 import type { StreamState } from '../core/stream-state.ts'
 import type { YamuxStreamOptions } from '../config.ts'
@@ -19,6 +23,9 @@ export interface StreamHost {
   closeWrite (state: StreamState<YamuxStream>): void
   reset (state: StreamState<YamuxStream>, errorCode: number): void
   read (state: StreamState<YamuxStream>, payloadBytes: number): void
+  /** Moves the stream to another of the LANES */
+  setLane (state: StreamState<YamuxStream>, lane: number): void
+  laneOf: LaneOf
   createLog (scope: string): Logger
 }
 
@@ -34,7 +41,6 @@ export class YamuxStream extends TypedEventEmitter<MessageStreamEvents> implemen
   readonly id: string
   readonly direction: MessageStreamDirection
   readonly timeline: MessageStreamTimeline = { open: Date.now() }
-  protocol = ''
   status: MessageStreamStatus = 'open'
   remoteReadStatus: MessageStreamReadStatus = 'readable'
   remoteWriteStatus: MessageStreamWriteStatus = 'writable'
@@ -47,6 +53,7 @@ export class YamuxStream extends TypedEventEmitter<MessageStreamEvents> implemen
   readonly #reading: ReadSide
   readonly #writing: WriteSide
   #log: Logger | undefined
+  #protocol = ''
 
   constructor (init: YamuxStreamInit) {
     super()
@@ -66,6 +73,25 @@ export class YamuxStream extends TypedEventEmitter<MessageStreamEvents> implemen
     this.#log ??= this.#host.createLog(`${this.direction}:${this.id}`)
 
     return this.#log
+  }
+
+  get protocol (): string {
+    return this.#protocol
+  }
+
+  /** Set by libp2p when it is agreed on; the stream changes to the lane that `priority` gives the protocol */
+  set protocol (protocol: string) {
+    this.#protocol = protocol
+    this.#host.setLane(this.#state, this.#host.laneOf(protocol))
+  }
+
+  /** The lane its data goes out in; may be set at any time. Throws InvalidParametersError for an unknown one. */
+  get priority (): Lane {
+    return LANES[this.#state.lane]
+  }
+
+  set priority (lane: Lane) {
+    this.#host.setLane(this.#state, toLaneIndex(lane, 'stream.priority'))
   }
 
   get writeStatus (): MessageStreamWriteStatus {

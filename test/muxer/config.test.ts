@@ -1,6 +1,7 @@
 // Which values the options take, and what is said about the others.
 import { describe, expect, test } from 'vitest'
 import { createConfig } from '../../src/config.ts'
+import { NORMAL } from '../../src/core/schedule/lane.ts'
 import { yamux } from '../../src/index.ts'
 import type { YamuxMuxerInit } from '../../src/index.ts'
 
@@ -9,7 +10,10 @@ function init (path: string, value: unknown): YamuxMuxerInit {
 }
 
 test('without options all have the documented defaults', () => {
-  expect(createConfig({})).toEqual({
+  const { laneOf, ...config } = createConfig({})
+
+  expect(laneOf('/any/1.0.0')).toBe(NORMAL)
+  expect(config).toEqual({
     enableKeepAlive: true,
     keepAliveInterval: 30_000,
     maxInboundStreams: 1000,
@@ -18,7 +22,11 @@ test('without options all have the documented defaults', () => {
     frameBytes: 16_384,
     loneFrameBytes: 65_507,
     strategy: 'turn',
+    delayMs: 2,
+    maxDelayMs: 2,
     maxBatchBytes: 65_519,
+    watermarkBytes: 65_519 * 0.8,
+    reservedBytes: 16_379,
     mergesMessages: true,
     streamOptions: {
       initialStreamWindowSize: 262_144,
@@ -41,7 +49,9 @@ describe.each([
   ['streamOptions.inactivityTimeout', 0, Infinity, [-1, NaN]],
   ['streamOptions.maxReadBufferLength', 0, Infinity, [-1, NaN]],
   ['streamOptions.maxWriteBufferLength', 0, Infinity, [-1, NaN]],
-  ['coalesce.maxBytes', 2048, 2 ** 24, [2047, 2 ** 24 + 1, 4096.5]]
+  ['coalesce.maxBytes', 2048, 2 ** 24, [2047, 2 ** 24 + 1, 4096.5]],
+  ['coalesce.delayMs', 0, 1000, [-1, 1001, NaN]],
+  ['coalesce.maxDelayMs', 0, 1000, [-1, 1001, NaN]]
 ] as const)('%s', (path, min, max, refused) => {
   test(`takes ${min} and ${max}`, () => {
     expect(() => yamux(init(path, min))).not.toThrow()
@@ -60,11 +70,45 @@ test('a largest window below the initial one is refused', () => {
 })
 
 test('an unknown strategy is refused', () => {
-  expect(() => yamux({ coalesce: { strategy: 'sometimes' as 'turn' } })).toThrow('coalesce.strategy is sometimes, it must be \'turn\' or \'off\'')
+  expect(() => yamux({ coalesce: { strategy: 'sometimes' as 'turn' } })).toThrow('coalesce.strategy is "sometimes", it must be one of \'turn\', \'delay\', \'adaptive\', \'off\'')
 })
 
-test('a delay other than 0 is refused', () => {
-  expect(() => yamux({ coalesce: { delayMs: 2 as 0 } })).toThrow('coalesce.delayMs is 2, it must be a number from 0 to 0')
+test.each([
+  [{ delayMs: 5 }, 'delay'],
+  [{ maxDelayMs: 5 }, 'adaptive'],
+  [{ delayMs: 0 }, 'off'],
+  [{ delayMs: 0, strategy: 'delay' }, 'off'],
+  [{}, 'turn']
+] as const)('%o means the strategy %s', (coalesce, strategy) => {
+  expect(createConfig({ coalesce }).strategy).toBe(strategy)
+})
+
+test.each([
+  [{ strategy: 'turn', delayMs: 2 }, 'coalesce.delayMs is 2, which only \'delay\' takes, but coalesce.strategy is \'turn\''],
+  [{ strategy: 'turn', delayMs: 0 }, 'coalesce.delayMs is 0, which only \'delay\' takes, but coalesce.strategy is \'turn\''],
+  [{ strategy: 'adaptive', delayMs: 2 }, 'coalesce.delayMs is 2, which only \'delay\' takes, but coalesce.strategy is \'adaptive\''],
+  [{ delayMs: 2, maxDelayMs: 2 }, 'coalesce.maxDelayMs is 2, which only \'adaptive\' takes, but coalesce.strategy is \'delay\''],
+  [{ highWatermark: 0.5 }, 'coalesce.highWatermark is 0.5, which only \'delay\' and \'adaptive\' take, but coalesce.strategy is \'turn\'']
+] as const)('%o are in conflict', (coalesce, message) => {
+  expect(() => yamux({ coalesce })).toThrow(expect.objectContaining({ name: 'InvalidParametersError', message }))
+})
+
+test.each([0, -0.1, 1.1, NaN])('a watermark of %d is refused', highWatermark => {
+  expect(() => yamux({ coalesce: { delayMs: 2, highWatermark } })).toThrow(/^coalesce.highWatermark is \S+, it must be a number from/)
+})
+
+test('the watermark is a part of what a write holds', () => {
+  expect(createConfig({ coalesce: { delayMs: 2, maxBytes: 10_000, highWatermark: 0.5 } })).toMatchObject({ watermarkBytes: 5000 })
+})
+
+test('more may not be reserved for urgent data than leaves a frame to others', () => {
+  expect(createConfig({ coalesce: { maxBytes: 4096, reservedBytes: 3072 } })).toMatchObject({ reservedBytes: 3072 })
+  expect(() => yamux({ coalesce: { maxBytes: 4096, reservedBytes: 3073 } }))
+    .toThrow('coalesce.reservedBytes is 3073, it must leave at least 1024 of coalesce.maxBytes, which is 4096, to other data')
+})
+
+test('a quarter of a small write is reserved when nothing is said', () => {
+  expect(createConfig({ coalesce: { maxBytes: 4096 } })).toMatchObject({ reservedBytes: 1024 })
 })
 
 test('messages larger than 64 KiB are sent in frames of 64 KiB', () => {
@@ -72,6 +116,6 @@ test('messages larger than 64 KiB are sent in frames of 64 KiB', () => {
 })
 
 test('options that are undefined count as left out', () => {
-  expect(createConfig({ keepAliveInterval: undefined, streamOptions: { inactivityTimeout: undefined }, coalesce: undefined }))
-    .toEqual(createConfig({}))
+  expect({ ...createConfig({ keepAliveInterval: undefined, streamOptions: { inactivityTimeout: undefined }, coalesce: undefined }), laneOf: undefined })
+    .toEqual({ ...createConfig({}), laneOf: undefined })
 })

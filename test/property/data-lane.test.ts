@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { NEWS_LOCAL_FIN } from '../../src/core/stream-state.ts'
-import { createDataLane, createStream, fillBatch } from '../core/fixtures/lanes.ts'
+import { createDataLanes, createStream, fillBatch } from '../core/fixtures/lanes.ts'
 import { concat, DATA, FIN, WINDOW_UPDATE } from '../fixtures/frames.ts'
 import { streamBytes } from './fixtures/chunks.ts'
 import type { StreamState } from '../../src/core/stream-state.ts'
@@ -44,7 +44,7 @@ test('every byte goes out once, in order, within credit, frame and batch, whatev
   fc.assert(fc.property(fc.boolean(), fc.tuple(frameBytes, loneFrameBytes), fc.array(fc.nat(100_000), { minLength: 4, maxLength: 4 }), steps, (mergesMessages, [frameBytes, loneFrameBytes], credits, steps) => {
     const finsDue: StreamState[] = []
     const finished: number[] = []
-    const lane = createDataLane({
+    const lane = createDataLanes({
       frameBytes,
       loneFrameBytes,
       mergesMessages,
@@ -75,7 +75,7 @@ test('every byte goes out once, in order, within credit, frame and batch, whatev
       }
     }
     const fill = (maxBytes: number, maxFrames: number): number => {
-      const frames = fillBatch(batch => { lane.fill(batch, maxFrames, 0) }, maxBytes)
+      const frames = fillBatch(batch => { lane.fill(batch, maxFrames, 0, 0) }, maxBytes)
       frames.forEach(account)
       expect(frames.length).toBeLessThanOrEqual(maxFrames)
       expect(frames.reduce((sum, { payload }) => sum + 12 + payload.byteLength, 0)).toBeLessThanOrEqual(maxBytes)
@@ -136,7 +136,7 @@ test.each([true, false])('two streams that always have data are never further ap
   const batches = fc.array(fc.record({ maxBytes: fc.integer({ min: 2048, max: 140_000 }), maxFrames: batchFrames }), { minLength: 5, maxLength: 15, size: 'max' })
 
   fc.assert(fc.property(fc.tuple(frameBytes, loneFrameBytes), fc.tuple(messageBytes, messageBytes), batches, ([frameBytes, loneFrameBytes], sizes, batches) => {
-    const lane = createDataLane({ frameBytes, loneFrameBytes, mergesMessages })
+    const lane = createDataLanes({ frameBytes, loneFrameBytes, mergesMessages })
     const streams = sizes.map((_, i) => createStream(i))
     const sentBytes = [0, 0]
     let largestFrameBytes = 0
@@ -151,7 +151,7 @@ test.each([true, false])('two streams that always have data are never further ap
         }
       })
 
-      for (const { id, length } of fillBatch(batch => { lane.fill(batch, maxFrames, 0) }, maxBytes)) {
+      for (const { id, length } of fillBatch(batch => { lane.fill(batch, maxFrames, 0, 0) }, maxBytes)) {
         sentBytes[id] += length
         largestFrameBytes = Math.max(largestFrameBytes, length)
         largestDifferenceBytes = Math.max(largestDifferenceBytes, Math.abs(sentBytes[0] - sentBytes[1]))
@@ -167,13 +167,13 @@ test.each([true, false])('two streams that always have data are never further ap
 test('where messages are not merged, one of at most a frame stays one frame', () => {
   fc.assert(fc.property(fc.array(fc.array(messageBytes, { maxLength: 5, size: 'max' }), { maxLength: 4 }), fc.integer({ min: 0, max: 5000 }), batchFrames, (messages, moreBytes, maxFrames) => {
     const frameBytes = 50_000
-    const lane = createDataLane({ frameBytes, loneFrameBytes: frameBytes + moreBytes, mergesMessages: false })
+    const lane = createDataLanes({ frameBytes, loneFrameBytes: frameBytes + moreBytes, mergesMessages: false })
     const streams = messages.map((queued, id) => createStream(id, { queued }))
     streams.forEach(stream => { lane.enlist(stream, 0) })
     const frames: Frame[] = []
 
     while (lane.streamCount > 0) {
-      frames.push(...fillBatch(batch => { lane.fill(batch, maxFrames, 0) }, 12 + frameBytes + moreBytes))
+      frames.push(...fillBatch(batch => { lane.fill(batch, maxFrames, 0, 0) }, 12 + frameBytes + moreBytes))
     }
 
     for (const [i, sizes] of messages.entries()) {

@@ -5,7 +5,7 @@ import { ACK, data, DATA, FIN, GO_AWAY, goAway, pattern, ping, PING, RST, SYN, W
 import { nextTurn } from '../fixtures/raw-peer.ts'
 import { converse, endings, expectAlive, expectEnded, hex, hexOf, pingValues, receive, WINDOW_BYTES } from './fixtures/conversation.ts'
 import { ROLES } from './fixtures/roles.ts'
-import { VirtualClock } from './fixtures/virtual-clock.ts'
+import { VirtualClock } from '../fixtures/virtual-clock.ts'
 import type { YamuxStream } from '../../src/index.ts'
 
 describe.each(ROLES)('as $role', ({ direction, ownId, peerId, secondPeerId }) => {

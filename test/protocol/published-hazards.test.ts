@@ -6,7 +6,7 @@ import { data, GO_AWAY, pattern, ping, PING, RST, SYN, WINDOW_UPDATE, windowUpda
 import { nextTurn } from '../fixtures/raw-peer.ts'
 import { converse, endings, expectAlive, expectEnded, readAll, receive, WINDOW_BYTES } from './fixtures/conversation.ts'
 import { forbidIncidents } from './fixtures/incidents.ts'
-import { VirtualClock } from './fixtures/virtual-clock.ts'
+import { VirtualClock } from '../fixtures/virtual-clock.ts'
 import type { RawPeerInit } from '../fixtures/raw-peer.ts'
 import type { Conversation } from './fixtures/conversation.ts'
 

@@ -6,7 +6,7 @@ import { nextTurn } from '../fixtures/raw-peer.ts'
 import { converse, endings, expectEnded, pingValues, receive, WINDOW_BYTES } from './fixtures/conversation.ts'
 import { forbidIncidents } from './fixtures/incidents.ts'
 import { controlTimeouts } from './fixtures/timeouts.ts'
-import { VirtualClock } from './fixtures/virtual-clock.ts'
+import { VirtualClock } from '../fixtures/virtual-clock.ts'
 import type { YamuxStream } from '../../src/index.ts'
 import type { Conversation } from './fixtures/conversation.ts'
 

@@ -4,7 +4,7 @@ import { ACK, data, DATA, FIN, pattern, ping, SYN, WINDOW_UPDATE, windowUpdate }
 import { nextTurn } from '../fixtures/raw-peer.ts'
 import { converse, expectAlive, expectEnded, headers, hex, pingValues, receive, WINDOW_BYTES } from './fixtures/conversation.ts'
 import { forbidIncidents } from './fixtures/incidents.ts'
-import { VirtualClock } from './fixtures/virtual-clock.ts'
+import { VirtualClock } from '../fixtures/virtual-clock.ts'
 import type { Conversation, Header } from './fixtures/conversation.ts'
 
 forbidIncidents()

@@ -2,13 +2,23 @@
  * When to write: a policy looks at the state of things and answers, it owns no timer and no bytes.
  */
 
+/** Read only as far as a policy needs it: each property costs something to find out */
 export interface FlushSnapshot {
-  /** There is more than acknowledgements, which nobody waits for */
-  isPressing: boolean
+  readonly nowMs: number
+  /** A stream of the urgent lane has data */
+  readonly hasUrgent: boolean
+  /** There are control frames other than acknowledgements, which nobody waits for */
+  readonly hasControl: boolean
+  /** The data of all streams */
+  readonly queuedBytes: number
   /** An inbound chunk has just been dealt with: what was to be answered at once has been */
-  isEndOfChunk: boolean
+  readonly isEndOfChunk: boolean
   /** How many flushes this turn of the event loop has seen */
-  flushesThisTurn: number
+  readonly flushesThisTurn: number
+  /** A flush is arranged already: for the end of this turn or later, or at a time */
+  readonly isArranged: boolean
+  /** Smoothed; undefined until it was measured */
+  readonly roundTripMs: number | undefined
 }
 
 /**
@@ -16,8 +26,27 @@ export interface FlushSnapshot {
  * - `soon`: when a few microtasks have brought no more
  * - `end-of-turn`: when the running code and all its microtasks are done
  * - `next-turn`: once, when the event loop comes round
+ * - `at`: at a time
+ * - `hold`: nothing to arrange; what is arranged stays
  */
-export type FlushDecision = 'now' | 'soon' | 'end-of-turn' | 'next-turn'
+export type FlushTime = 'now' | 'soon' | 'end-of-turn' | 'next-turn' | 'at' | 'hold'
+
+/**
+ * Why bytes were written when they were: for urgent data, for control frames, for acknowledgements alone,
+ * because the turn's output was complete, right behind an inbound chunk, because the turn had seen enough
+ * flushes, because the delay was over, because the watermark was reached, because coalescing is off,
+ * because the transport drained, or because something could not wait for any of this.
+ */
+export const FLUSH_REASONS = ['urgent', 'control', 'acks', 'turn', 'chunk', 'next-turn', 'delay', 'watermark', 'off', 'drain', 'forced'] as const
+
+export type FlushReason = typeof FLUSH_REASONS[number]
+
+export interface FlushDecision {
+  readonly time: FlushTime
+  readonly reason: FlushReason
+  /** With `at` */
+  readonly atMs?: number
+}
 
 export interface FlushPolicy {
   /** How many frames one write may hold */

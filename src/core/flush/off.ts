@@ -2,9 +2,11 @@
  * No coalescing: every frame is a write of its own, inside the call that made it. For comparison, and for
  * peers that must see what the stock muxer would send.
  */
-import type { FlushPolicy } from './flush-policy.ts'
+import type { FlushDecision, FlushPolicy } from './flush-policy.ts'
+
+const NOW: FlushDecision = { time: 'now', reason: 'off' }
 
 export const off: FlushPolicy = {
   maxFramesPerWrite: 1,
-  decide: () => 'now'
+  decide: () => NOW
 }

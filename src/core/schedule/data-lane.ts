@@ -1,5 +1,5 @@
 /**
- * Which stream's bytes go out next: deficit round robin. Hot.
+ * Which stream's bytes go out next among those of one lane: deficit round robin. Hot.
  *
  * Each stream in turn may send one quantum; what a full batch cuts off is sent first in the next one.
  * So every stream with data gets the same share of bytes, whatever the size of its messages, and
@@ -16,6 +16,17 @@ import type { StreamState } from '../stream-state.ts'
  */
 const MIN_CUT_FRAME_BYTES = 1024
 
+/** What bounds the next frames, the same for all streams */
+export interface FrameLimits {
+  /** Of the whole batch */
+  maxFrames: number
+  /** Left free in the batch */
+  reservedBytes: number
+  /** No other stream waits, in this lane or another */
+  isAlone: boolean
+  nowMs: number
+}
+
 export interface DataLaneInit<Owner> {
   /** The largest payload of a frame while streams contend, and the share of each in a round */
   frameBytes: number
@@ -26,6 +37,8 @@ export interface DataLaneInit<Owner> {
   /** A waiting writer may go on at or below this */
   lowWaterMarkBytes: number
   onNews (stream: StreamState<Owner>, news: number): void
+  /** A frame of a stream whose `waitsSinceMs` is known was written */
+  onWaited (lane: number, waitedMs: number): void
   /** All data is written, but the batch has no room for the FIN */
   onFinDue (stream: StreamState<Owner>): void
 }
@@ -57,35 +70,46 @@ export class DataLane<Owner> {
 
   /** The stream's bytes are discarded, and nothing of it stays behind */
   discard (stream: StreamState<Owner>): void {
-    this.#remove(stream)
+    this.remove(stream)
     stream.sendQueue.clear()
   }
 
-  /** Fills the batch; stops at its end, or after `maxFrames` */
-  fill (batch: WriteBatch, maxFrames: number, nowMs: number): void {
-    while (this.#first != null && batch.frameCount < maxFrames) {
-      const stream = this.#first
-
-      if (this.#writeFrame(stream, batch, maxFrames, nowMs)) {
-        this.#rotate()
-      } else {
-        return
-      }
+  /** The stream goes to another lane, with all that is queued */
+  remove (stream: StreamState<Owner>): void {
+    if (stream.isInDataLane) {
+      stream.isInDataLane = false
+      this.streamCount--
+      this.queuedBytes -= stream.sendQueue.byteLength
+      this.#unlink(stream)
     }
   }
 
-  /** Returns false when the batch has no room for it */
-  #writeFrame (stream: StreamState<Owner>, batch: WriteBatch, maxFrames: number, nowMs: number): boolean {
+  /**
+   * Writes the next frame of the stream whose turn it is; returns the length of its payload, 0 when
+   * the batch has no room for it. The lane must not be empty.
+   */
+  fillFrame (batch: WriteBatch, limits: FrameLimits): number {
+    const stream = this.#first as StreamState<Owner>
+    const payloadBytes = this.#writeFrame(stream, batch, limits)
+
+    if (payloadBytes > 0) {
+      this.#rotate()
+    }
+
+    return payloadBytes
+  }
+
+  #writeFrame (stream: StreamState<Owner>, batch: WriteBatch, limits: FrameLimits): number {
     const queue = stream.sendQueue
-    const roomBytes = batch.roomBytes - HEADER_BYTES
+    const roomBytes = batch.roomBytes - limits.reservedBytes - HEADER_BYTES
     const leastBytes = this.#leastFrameBytes(stream)
     const messageBytes = this.#init.mergesMessages ? queue.byteLength : queue.firstPieceBytes
-    let payloadBytes = Math.min(messageBytes, stream.sendCredit.availableBytes, this.#shareBytes(stream, leastBytes))
+    let payloadBytes = Math.min(messageBytes, stream.sendCredit.availableBytes, this.#shareBytes(stream, leastBytes, limits.isAlone))
 
     if (payloadBytes > roomBytes) {
       // an empty batch takes what it can: there will be no larger one
       if (roomBytes < leastBytes && (batch.frameCount > 0 || roomBytes <= 0)) {
-        return false
+        return 0
       }
 
       payloadBytes = roomBytes
@@ -95,28 +119,33 @@ export class DataLane<Owner> {
     stream.owes &= ~flags
     stream.sendCredit.spend(payloadBytes)
     stream.deficitBytes = Math.max(0, stream.deficitBytes - payloadBytes)
-    stream.lastActiveMs = nowMs
+    stream.lastActiveMs = limits.nowMs
     this.queuedBytes -= payloadBytes
     batch.header(TYPE_DATA, flags, stream.id, payloadBytes)
     queue.moveTo(batch, payloadBytes)
+
+    if (stream.waitsSinceMs !== undefined) {
+      this.#init.onWaited(stream.lane, limits.nowMs - stream.waitsSinceMs)
+      stream.waitsSinceMs = queue.byteLength > 0 ? limits.nowMs : undefined
+    }
 
     if (queue.byteLength === 0 || (stream.awaitsDrain && queue.byteLength <= this.#init.lowWaterMarkBytes)) {
       this.#init.onNews(stream, NEWS_TAKEN)
     }
 
     if (queue.byteLength === 0 && stream.isClosing) {
-      this.#finish(stream, batch, maxFrames)
+      this.#finish(stream, batch, limits)
     }
 
-    return true
+    return payloadBytes
   }
 
   /**
    * The FIN follows the last DATA frame as a frame of its own. It could ride on it, but @libp2p/yamux
    * takes the flags of a frame before its body, and a FIN before data makes it discard them.
    */
-  #finish (stream: StreamState<Owner>, batch: WriteBatch, maxFrames: number): void {
-    if (batch.roomBytes >= HEADER_BYTES && batch.frameCount < maxFrames) {
+  #finish (stream: StreamState<Owner>, batch: WriteBatch, limits: FrameLimits): void {
+    if (batch.roomBytes >= HEADER_BYTES && batch.frameCount < limits.maxFrames) {
       batch.header(TYPE_WINDOW_UPDATE, FLAG_FIN, stream.id, 0)
       this.#init.onNews(stream, NEWS_LOCAL_FIN)
     } else {
@@ -129,15 +158,15 @@ export class DataLane<Owner> {
     const stream = this.#first as StreamState<Owner>
 
     if (!stream.canSendData) {
-      this.#remove(stream)
+      this.remove(stream)
     } else if (stream.deficitBytes < this.#leastFrameBytes(stream) && this.#last !== stream) {
       this.#unlink(stream)
       this.#append(stream)
     }
   }
 
-  #shareBytes (stream: StreamState<Owner>, leastBytes: number): number {
-    if (this.#first === this.#last) {
+  #shareBytes (stream: StreamState<Owner>, leastBytes: number, isAlone: boolean): number {
+    if (isAlone) {
       return this.#init.loneFrameBytes
     }
 
@@ -170,15 +199,6 @@ export class DataLane<Owner> {
     }
 
     this.#last = stream
-  }
-
-  #remove (stream: StreamState<Owner>): void {
-    if (stream.isInDataLane) {
-      stream.isInDataLane = false
-      this.streamCount--
-      this.queuedBytes -= stream.sendQueue.byteLength
-      this.#unlink(stream)
-    }
   }
 
   #unlink (stream: StreamState<Owner>): void {

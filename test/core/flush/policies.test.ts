@@ -1,46 +1,138 @@
-// When each strategy wants to write.
+// When each strategy wants to write, and why.
 import { describe, expect, test } from 'vitest'
+import { adaptive } from '../../../src/core/flush/adaptive.ts'
+import { delay } from '../../../src/core/flush/delay.ts'
 import { off } from '../../../src/core/flush/off.ts'
 import { turn } from '../../../src/core/flush/turn.ts'
+import type { FlushPolicy, FlushSnapshot } from '../../../src/core/flush/flush-policy.ts'
+
+const WATERMARK_BYTES = 52_415
+
+/** A hundred bytes of a stream that is not urgent have just been queued at 1,000 ms */
+const SNAPSHOT: FlushSnapshot = {
+  nowMs: 1000,
+  hasUrgent: false,
+  hasControl: false,
+  queuedBytes: 100,
+  isEndOfChunk: false,
+  flushesThisTurn: 0,
+  isArranged: false,
+  roundTripMs: undefined
+}
+
+const delayed = delay({ delayMs: () => 2, watermarkBytes: WATERMARK_BYTES, shortestTimerMs: 1 })
+const adapted = adaptive({ maxDelayMs: 3, watermarkBytes: WATERMARK_BYTES, shortestTimerMs: 1 })
+const onlyAcks = { queuedBytes: 0 }
+
+function decide (policy: FlushPolicy, snapshot: Partial<FlushSnapshot> = {}): unknown[] {
+  const { time, reason, atMs } = policy.decide({ ...SNAPSHOT, ...snapshot })
+
+  return atMs === undefined ? [time, reason] : [time, reason, atMs]
+}
+
+describe.each([
+  ['turn', turn],
+  ['delay', delayed],
+  ['adaptive', adapted]
+])('under %s', (_, policy) => {
+  test.each([0, 3, 1000])('urgent data asks for a flush at once, after %i flushes in the turn', flushesThisTurn => {
+    expect(decide(policy, { hasUrgent: true, flushesThisTurn })).toEqual(['soon', 'urgent'])
+    expect(decide(policy, { hasUrgent: true, flushesThisTurn, isArranged: true })).toEqual(['soon', 'urgent'])
+  })
+
+  test.each([0, 1, 2])('control frames ask for a flush at once, after %i flushes in the turn', flushesThisTurn => {
+    expect(decide(policy, { hasControl: true, flushesThisTurn })).toEqual(['soon', 'control'])
+    expect(decide(policy, { ...onlyAcks, hasControl: true, flushesThisTurn })).toEqual(['soon', 'control'])
+  })
+
+  test('control frames leave together in the next turn after three flushes', () => {
+    expect(decide(policy, { hasControl: true, flushesThisTurn: 3 })).toEqual(['next-turn', 'next-turn'])
+  })
+
+  test('either leaves right behind an inbound chunk, the first time in a turn', () => {
+    expect(decide(policy, { hasUrgent: true, isEndOfChunk: true })).toEqual(['now', 'urgent'])
+    expect(decide(policy, { hasControl: true, isEndOfChunk: true })).toEqual(['now', 'control'])
+    expect(decide(policy, { hasUrgent: true, isEndOfChunk: true, flushesThisTurn: 1 })).toEqual(['soon', 'urgent'])
+  })
+
+  test('acknowledgements alone wait for the end of the turn, behind a chunk too', () => {
+    expect(decide(policy, onlyAcks)).toEqual(['end-of-turn', 'acks'])
+    expect(decide(policy, { ...onlyAcks, isEndOfChunk: true, flushesThisTurn: 2 })).toEqual(['end-of-turn', 'acks'])
+    expect(decide(policy, { ...onlyAcks, flushesThisTurn: 3 })).toEqual(['next-turn', 'next-turn'])
+  })
+
+  test('a write holds as many frames as fit', () => {
+    expect(policy.maxFramesPerWrite).toBe(Infinity)
+  })
+})
 
 describe('turn', () => {
-  test.each([0, 1, 2])('writes what presses soon, after %i flushes in the turn', flushesThisTurn => {
-    expect(turn.decide({ isPressing: true, isEndOfChunk: false, flushesThisTurn })).toBe('soon')
+  test.each([0, 1, 2])('writes data soon, after %i flushes in the turn', flushesThisTurn => {
+    expect(decide(turn, { flushesThisTurn })).toEqual(['soon', 'turn'])
   })
 
   test('writes what was answered to an inbound chunk at once, the first time in a turn', () => {
-    expect(turn.decide({ isPressing: true, isEndOfChunk: true, flushesThisTurn: 0 })).toBe('now')
-    expect(turn.decide({ isPressing: true, isEndOfChunk: true, flushesThisTurn: 1 })).toBe('soon')
+    expect(decide(turn, { isEndOfChunk: true })).toEqual(['now', 'chunk'])
+    expect(decide(turn, { isEndOfChunk: true, flushesThisTurn: 1 })).toEqual(['soon', 'turn'])
   })
 
-  test('does not write acknowledgements alone behind an inbound chunk', () => {
-    expect(turn.decide({ isPressing: false, isEndOfChunk: true, flushesThisTurn: 0 })).toBe('end-of-turn')
+  test.each([3, 1000])('leaves the rest to the next turn after %i flushes', flushesThisTurn => {
+    expect(decide(turn, { flushesThisTurn, isEndOfChunk: true })).toEqual(['next-turn', 'next-turn'])
   })
 
-  test.each([0, 1, 2])('lets acknowledgements wait for the end of the turn, after %i flushes in it', flushesThisTurn => {
-    expect(turn.decide({ isPressing: false, isEndOfChunk: false, flushesThisTurn })).toBe('end-of-turn')
+  test('never asks for a time', () => {
+    expect(decide(turn, { roundTripMs: 500 })).toEqual(['soon', 'turn'])
+  })
+})
+
+describe('delay', () => {
+  test('lets data wait for its delay', () => {
+    expect(decide(delayed)).toEqual(['at', 'delay', 1002])
+    expect(decide(delayed, { isEndOfChunk: true })).toEqual(['at', 'delay', 1002])
   })
 
+  test('does not begin anew when more data comes', () => {
+    expect(decide(delayed, { nowMs: 1001, isArranged: true })).toEqual(['hold', 'delay'])
+  })
+
+  test('does not wait at the watermark', () => {
+    expect(decide(delayed, { queuedBytes: WATERMARK_BYTES - 1, isArranged: true })).toEqual(['hold', 'delay'])
+    expect(decide(delayed, { queuedBytes: WATERMARK_BYTES, isArranged: true })).toEqual(['soon', 'watermark'])
+    expect(decide(delayed, { queuedBytes: WATERMARK_BYTES, flushesThisTurn: 3 })).toEqual(['next-turn', 'next-turn'])
+  })
+
+  test('ends with the turn when it is shorter than a timer can measure', () => {
+    const browser = delay({ delayMs: () => 2, watermarkBytes: WATERMARK_BYTES, shortestTimerMs: 4 })
+
+    expect(decide(browser)).toEqual(['next-turn', 'delay'])
+  })
+})
+
+describe('adaptive', () => {
   test.each([
-    [true, 3],
-    [false, 3],
-    [true, 1000]
-  ])('leaves the rest to the next turn after three flushes (pressing: %s, flushes: %i)', (isPressing, flushesThisTurn) => {
-    expect(turn.decide({ isPressing, isEndOfChunk: true, flushesThisTurn })).toBe('next-turn')
+    [undefined, ['next-turn', 'delay']],
+    [0.1, ['next-turn', 'delay']],
+    [3.9, ['next-turn', 'delay']],
+    [4, ['at', 'delay', 1001]],
+    [8, ['at', 'delay', 1002]],
+    [12, ['at', 'delay', 1003]],
+    [900, ['at', 'delay', 1003]]
+  ])('waits for a quarter of a round trip of %s ms, at most its longest delay', (roundTripMs, decision) => {
+    expect(decide(adapted, { roundTripMs })).toEqual(decision)
   })
 
-  test('puts as many frames in a write as fit', () => {
-    expect(turn.maxFramesPerWrite).toBe(Infinity)
+  test('does not wait at the watermark', () => {
+    expect(decide(adapted, { queuedBytes: WATERMARK_BYTES, roundTripMs: 100, isArranged: true })).toEqual(['soon', 'watermark'])
   })
 })
 
 describe('off', () => {
   test.each([
-    [true, 0],
-    [false, 0],
-    [true, 1000]
-  ])('writes at once (pressing: %s, flushes: %i)', (isPressing, flushesThisTurn) => {
-    expect(off.decide({ isPressing, isEndOfChunk: false, flushesThisTurn })).toBe('now')
+    [{}],
+    [onlyAcks],
+    [{ flushesThisTurn: 1000, isArranged: true, roundTripMs: 500 }]
+  ])('writes at once, whatever there is: %o', snapshot => {
+    expect(decide(off, snapshot)).toEqual(['now', 'off'])
   })
 
   test('writes every frame by itself', () => {

@@ -2,18 +2,18 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { NEWS_LOCAL_FIN, NEWS_TAKEN } from '../../../src/core/stream-state.ts'
 import { pattern } from '../../fixtures/frames.ts'
-import { createDataLane, createStream, fillBatch, shares, WINDOW_BYTES } from '../fixtures/lanes.ts'
+import { createDataLanes, createStream, fillBatch, shares, WINDOW_BYTES } from '../fixtures/lanes.ts'
 import type { StreamState } from '../../../src/core/stream-state.ts'
 import type { Frame } from '../../fixtures/frames.ts'
 
 const LOW_WATER_MARK_BYTES = 1000
 
-let lane: ReturnType<typeof createDataLane>
+let lane: ReturnType<typeof createDataLanes>
 let news: Array<[id: number, news: number]>
 
 function createLane (mergesMessages = true): void {
   news = []
-  lane = createDataLane({
+  lane = createDataLanes({
     mergesMessages,
     lowWaterMarkBytes: LOW_WATER_MARK_BYTES,
     onNews: (stream, what) => { news.push([stream.id, what]) }
@@ -25,7 +25,7 @@ function enlist (...streams: StreamState[]): void {
 }
 
 function fill (maxBytes = 65_519, maxFrames = Infinity): Frame[] {
-  return fillBatch(batch => { lane.fill(batch, maxFrames, 0) }, maxBytes)
+  return fillBatch(batch => { lane.fill(batch, maxFrames, 0, 0) }, maxBytes)
 }
 
 beforeEach(() => { createLane() })

@@ -2,13 +2,13 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { NEWS_TAKEN, OWES_ACK, OWES_SYN, OWES_UPDATE } from '../../../src/core/stream-state.ts'
 import { ACK, concat, DATA, FIN, pattern, SYN, WINDOW_UPDATE } from '../../fixtures/frames.ts'
-import { createDataLane, createStream, fillBatch, shares, WINDOW_BYTES } from '../fixtures/lanes.ts'
+import { createDataLanes, createStream, fillBatch, shares, WINDOW_BYTES } from '../fixtures/lanes.ts'
 import type { StreamState } from '../../../src/core/stream-state.ts'
 import type { Frame } from '../../fixtures/frames.ts'
 
 const NOW_MS = 77
 
-let lane: ReturnType<typeof createDataLane>
+let lane: ReturnType<typeof createDataLanes>
 let news: Array<[id: number, news: number]>
 /** The streams whose FIN found no room */
 let finsDue: number[]
@@ -16,7 +16,7 @@ let finsDue: number[]
 function createLane (mergesMessages = true): void {
   news = []
   finsDue = []
-  lane = createDataLane({
+  lane = createDataLanes({
     mergesMessages,
     onNews: (stream, what) => { news.push([stream.id, what]) },
     onFinDue: stream => { finsDue.push(stream.id) }
@@ -28,7 +28,7 @@ function enlist (...streams: StreamState[]): void {
 }
 
 function fill (maxBytes = 65_519, maxFrames = Infinity): Frame[] {
-  return fillBatch(batch => { lane.fill(batch, maxFrames, NOW_MS) }, maxBytes)
+  return fillBatch(batch => { lane.fill(batch, maxFrames, 0, NOW_MS) }, maxBytes)
 }
 
 beforeEach(() => { createLane() })

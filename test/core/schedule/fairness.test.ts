@@ -1,7 +1,7 @@
 // Whose bytes go next: equal shares in bytes, nobody jumps the queue and nobody waits for ever.
 import { beforeEach, describe, expect, test } from 'vitest'
 import { pattern } from '../../fixtures/frames.ts'
-import { createDataLane, createStream, fillBatch, shares, WINDOW_BYTES } from '../fixtures/lanes.ts'
+import { createDataLanes, createStream, fillBatch, shares, WINDOW_BYTES } from '../fixtures/lanes.ts'
 import type { StreamState } from '../../../src/core/stream-state.ts'
 import type { Frame } from '../../fixtures/frames.ts'
 
@@ -10,10 +10,10 @@ const QUANTUM_BYTES = 16_384
 const MERGED_CARRY_BYTES = 1024
 const APART_CARRY_BYTES = 16_384
 
-let lane: ReturnType<typeof createDataLane>
+let lane: ReturnType<typeof createDataLanes>
 
 function createLane (mergesMessages = true): void {
-  lane = createDataLane({ frameBytes: QUANTUM_BYTES, mergesMessages })
+  lane = createDataLanes({ frameBytes: QUANTUM_BYTES, mergesMessages })
 }
 
 function enlist (...streams: StreamState[]): void {
@@ -21,7 +21,7 @@ function enlist (...streams: StreamState[]): void {
 }
 
 function fill (maxBytes: number, maxFrames = Infinity): Frame[] {
-  return fillBatch(batch => { lane.fill(batch, maxFrames, 0) }, maxBytes)
+  return fillBatch(batch => { lane.fill(batch, maxFrames, 0, 0) }, maxBytes)
 }
 
 function ids (frames: Frame[]): number[] {
@@ -151,7 +151,7 @@ describe('a newcomer', () => {
 describe('a stream that is alone', () => {
   const LONE_BYTES = 65_507
 
-  beforeEach(() => { lane = createDataLane({ loneFrameBytes: LONE_BYTES }) })
+  beforeEach(() => { lane = createDataLanes({ loneFrameBytes: LONE_BYTES }) })
 
   test('sends frames that fill the batch', () => {
     enlist(createStream(1, { queued: [200_000] }))

@@ -31,7 +31,7 @@ function enlist (id: number, init: StreamInit): StreamState {
 
 /** The frames of the next batch: type, flags and id */
 function fill (maxBytes = 65_519, maxFrames = Infinity): Array<[type: number, flags: number, id: number]> {
-  return fillBatch(batch => { scheduler.fill(batch, maxFrames, 0) }, maxBytes)
+  return fillBatch(batch => { scheduler.fill(batch, maxFrames, 0, 0) }, maxBytes)
     .map(({ type, flags, id }) => [type, flags, id])
 }
 
@@ -107,18 +107,15 @@ describe('output', () => {
     expect(scheduler.hasOutput).toBe(false)
   })
 
-  test('is not pressing when all of it is acknowledgements', () => {
+  test('tells acknowledgements, which nobody waits for, from other control frames', () => {
     enlist(2, { owes: OWES_ACK })
     expect(scheduler.hasOutput).toBe(true)
-    expect(scheduler.hasPressingOutput).toBe(false)
-
-    enlist(4, { queued: [1] })
-    expect(scheduler.hasPressingOutput).toBe(true)
-
-    fill()
-    expect(scheduler.hasPressingOutput).toBe(false)
+    expect(scheduler.control.hasMoreThanAcks).toBe(false)
 
     scheduler.control.ping(1)
-    expect(scheduler.hasPressingOutput).toBe(true)
+    expect(scheduler.control.hasMoreThanAcks).toBe(true)
+
+    fill()
+    expect(scheduler.control.hasMoreThanAcks).toBe(false)
   })
 })

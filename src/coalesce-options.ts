@@ -1,0 +1,139 @@
+/**
+ * The options of coalescing: their units, defaults, allowed ranges and conflicts.
+ */
+import { InvalidParametersError } from '@libp2p/interface'
+import { integer, number } from './ranges.ts'
+
+const STRATEGIES = ['turn', 'delay', 'adaptive', 'off'] as const
+
+export type Strategy = typeof STRATEGIES[number]
+
+export interface CoalesceOptions {
+  /**
+   * When gathered output is written. Control frames and urgent streams wait under none of them.
+   *
+   * - `turn`: at the end of the running turn of the event loop, and what more the turn produces
+   *   once in the next; no timers
+   * - `delay`: after `delayMs`, or when enough for a write has gathered
+   * - `adaptive`: like `delay`, for a quarter of the round trip, at most `maxDelayMs`
+   * - `off`: every frame at once in a write of its own, as the stock muxer does
+   *
+   * @default 'turn', or 'delay' when `delayMs` is given, or 'adaptive' when `maxDelayMs` is
+   */
+  strategy?: Strategy
+
+  /**
+   * How long `delay` lets data wait for more, in milliseconds, up to 1,000. 0 is another way to say
+   * `strategy: 'off'`. Less than a timer can measure, 1 ms in Node and 4 in browsers, is the next turn.
+   *
+   * @default 2
+   */
+  delayMs?: number
+
+  /**
+   * How long `adaptive` lets data wait at most, in milliseconds, up to 1,000
+   *
+   * @default 2
+   */
+  maxDelayMs?: number
+
+  /**
+   * The most one write may hold, in bytes. The default is what Noise seals into one
+   * record: 65,535 less a tag of 16.
+   *
+   * @default 65_519
+   */
+  maxBytes?: number
+
+  /**
+   * With `delay` and `adaptive`: the part of `maxBytes` that does not wait any longer, above 0 and at most 1
+   *
+   * @default 0.8
+   */
+  highWatermark?: number
+
+  /**
+   * What data of other streams leaves free in each write while there are urgent streams and the
+   * transport is the bottleneck, in bytes: what has been handed down cannot be overtaken.
+   *
+   * @default a quarter of `maxBytes`
+   */
+  reservedBytes?: number
+
+  /**
+   * Several small `send()`s of one stream may share a frame, and several frames that
+   * arrive together may share a 'message' event: a stream is a stream of bytes. When
+   * false, one `send()` of at most a frame stays one frame and one event, for
+   * protocols that take one event for one message.
+   *
+   * @default true
+   */
+  mergeMessages?: boolean
+}
+
+export interface CoalesceConfig {
+  strategy: Strategy
+  delayMs: number
+  maxDelayMs: number
+  maxBatchBytes: number
+  watermarkBytes: number
+  reservedBytes: number
+  mergesMessages: boolean
+}
+
+/** What Noise seals into one record: 65,535 less a tag of 16 */
+const RECORD_BYTES = 65_519
+/** A turn of one urgent stream, of a Noise record */
+const RESERVED_PART = 1 / 4
+/** What a study of write coalescing in go-yamux settled on */
+const DELAY_MS = 2
+/** Longer and requests time out */
+const MAX_DELAY_MS = 1000
+/** A header and the smallest frame the data lane cuts */
+const MIN_BATCH_BYTES = 2048
+const MAX_BATCH_BYTES = 2 ** 24
+
+export function createCoalesceConfig (options: CoalesceOptions): CoalesceConfig {
+  const path = 'coalesce.'
+  const strategy = strategyOf(options)
+  const maxBatchBytes = integer(options, 'maxBytes', RECORD_BYTES, MIN_BATCH_BYTES, MAX_BATCH_BYTES, path)
+  const reservedBytes = integer(options, 'reservedBytes', Math.floor(maxBatchBytes * RESERVED_PART), 0, MAX_BATCH_BYTES, path)
+
+  if (reservedBytes > maxBatchBytes - MIN_BATCH_BYTES / 2) {
+    throw new InvalidParametersError(`${path}reservedBytes is ${reservedBytes}, it must leave at least ${MIN_BATCH_BYTES / 2} of ${path}maxBytes, which is ${maxBatchBytes}, to other data`)
+  }
+
+  return {
+    strategy,
+    delayMs: number(options, 'delayMs', DELAY_MS, 0, MAX_DELAY_MS, path),
+    maxDelayMs: number(options, 'maxDelayMs', DELAY_MS, 0, MAX_DELAY_MS, path),
+    maxBatchBytes,
+    watermarkBytes: maxBatchBytes * number(options, 'highWatermark', 0.8, Number.MIN_VALUE, 1, path),
+    reservedBytes,
+    mergesMessages: options.mergeMessages ?? true
+  }
+}
+
+/** An option that has no effect under the strategy is a mistake */
+function strategyOf (options: CoalesceOptions): Strategy {
+  const { delayMs, maxDelayMs, highWatermark } = options
+  const implied = delayMs != null ? 'delay' : maxDelayMs != null ? 'adaptive' : 'turn'
+  const strategy = options.strategy ?? implied
+
+  if (!STRATEGIES.includes(strategy)) {
+    throw new InvalidParametersError(`coalesce.strategy is ${JSON.stringify(strategy) ?? String(strategy)}, it must be one of ${STRATEGIES.map(name => `'${name}'`).join(', ')}`)
+  }
+
+  const isOff = delayMs === 0 && (strategy === 'delay' || strategy === 'off')
+  const isDelaying = strategy === 'delay' || strategy === 'adaptive'
+  const conflict =
+    (delayMs != null && strategy !== 'delay' && !isOff && `delayMs is ${delayMs}, which only 'delay' takes`) ||
+    (maxDelayMs != null && strategy !== 'adaptive' && `maxDelayMs is ${maxDelayMs}, which only 'adaptive' takes`) ||
+    (highWatermark != null && !isDelaying && `highWatermark is ${highWatermark}, which only 'delay' and 'adaptive' take`)
+
+  if (conflict !== false) {
+    throw new InvalidParametersError(`coalesce.${conflict}, but coalesce.strategy is '${strategy}'`)
+  }
+
+  return isOff ? 'off' : strategy
+}

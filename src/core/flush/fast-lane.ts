@@ -1,0 +1,50 @@
+/**
+ * What no strategy holds back: urgent data, control frames, and answers to what has just come in.
+ */
+import type { FlushDecision, FlushSnapshot } from './flush-policy.ts'
+
+/**
+ * Answering a new stream takes libp2p two steps in one turn: the protocol is agreed on, then the
+ * handler writes. Held back to the next turn, the second cost a request on a new stream a quarter
+ * of its time; more than three flushes would bring back a write a message for loops that await each send.
+ */
+const MAX_FLUSHES_PER_TURN = 3
+
+const URGENT_AFTER_CHUNK: FlushDecision = { time: 'now', reason: 'urgent' }
+const URGENT: FlushDecision = { time: 'soon', reason: 'urgent' }
+const CONTROL_AFTER_CHUNK: FlushDecision = { time: 'now', reason: 'control' }
+const CONTROL: FlushDecision = { time: 'soon', reason: 'control' }
+const ACKS: FlushDecision = { time: 'end-of-turn', reason: 'acks' }
+
+export const NEXT_TURN: FlushDecision = { time: 'next-turn', reason: 'next-turn' }
+
+/** This turn has seen so many flushes that what is not urgent leaves together in the next */
+export function isTurnSpent (snapshot: FlushSnapshot): boolean {
+  return snapshot.flushesThisTurn >= MAX_FLUSHES_PER_TURN
+}
+
+/** The first flush of a turn can go right behind the chunk, before the layers below go on with their own work */
+export function isRightBehindChunk (snapshot: FlushSnapshot): boolean {
+  return snapshot.isEndOfChunk && snapshot.flushesThisTurn === 0
+}
+
+/** What to do for control frames and urgent data; undefined when there is only data that is not urgent */
+export function decideFastLane (snapshot: FlushSnapshot): FlushDecision | undefined {
+  if (snapshot.hasUrgent) {
+    return isRightBehindChunk(snapshot) ? URGENT_AFTER_CHUNK : URGENT
+  }
+
+  if (snapshot.hasControl) {
+    if (isTurnSpent(snapshot)) {
+      return NEXT_TURN
+    }
+
+    return isRightBehindChunk(snapshot) ? CONTROL_AFTER_CHUNK : CONTROL
+  }
+
+  if (snapshot.queuedBytes === 0) {
+    return isTurnSpent(snapshot) ? NEXT_TURN : ACKS
+  }
+
+  return undefined
+}

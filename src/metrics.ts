@@ -1,0 +1,119 @@
+/**
+ * What libp2p's metrics can show of all connections of a node. Without them none of this exists.
+ */
+import { LANES } from './core/schedule/lane.ts'
+import type { FlushReason } from './core/flush/flush-policy.ts'
+import type { Session } from './core/session.ts'
+import type { CounterGroup, Histogram, HistogramGroup, Logger, Metrics } from '@libp2p/interface'
+
+const PREFIX = 'libp2p_coalescing_yamux_'
+
+const BYTES_BUCKETS = [64, 256, 1024, 4096, 16_384, 65_536, 262_144]
+const FRAMES_BUCKETS = [1, 2, 5, 10, 50, 100, 500, 1000]
+const WAIT_S_BUCKETS = [0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1]
+const ROUND_TRIP_S_BUCKETS = [0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.25, 0.5, 1]
+
+/** The metrics of one connection */
+export class ConnectionMetrics {
+  readonly #node: NodeMetrics
+  readonly #session: Session<unknown>
+  readonly #log: Logger
+  #framesBefore = 0
+
+  constructor (node: NodeMetrics, session: Session<unknown>, log: Logger) {
+    this.#node = node
+    this.#session = session
+    this.#log = log
+    session.roundTrip.onMeasured = roundTripMs => {
+      this.#tell(() => { node.roundTrip.observe(roundTripMs / 1000) })
+    }
+    node.sessions.add(session)
+  }
+
+  onFlush (reason: FlushReason, writtenBytes: number): void {
+    const frames = this.#session.framesWritten - this.#framesBefore
+
+    if (writtenBytes > 0) {
+      this.#framesBefore += frames
+      this.#tell(() => {
+        this.#node.flushes.increment({ [reason]: 1 })
+        this.#node.flushBytes.observe(writtenBytes)
+        this.#node.flushFrames.observe(frames)
+      })
+    }
+  }
+
+  onWaited (lane: number, waitedMs: number): void {
+    this.#tell(() => { this.#node.waits.observe({ [LANES[lane]]: waitedMs / 1000 }) })
+  }
+
+  onViolation (code: string): void {
+    this.#tell(() => { this.#node.violations.increment({ [code]: 1 }) })
+  }
+
+  end (): void {
+    this.#node.sessions.delete(this.#session)
+  }
+
+  /** A sink that throws must not disturb the connection */
+  #tell (report: () => void): void {
+    try {
+      report()
+    } catch (err: any) {
+      this.#log.error('metrics threw - %e', err)
+    }
+  }
+}
+
+/** The metrics of a node, summed over its connections */
+export class NodeMetrics {
+  readonly sessions = new Set<Session<unknown>>()
+  readonly flushes: CounterGroup<FlushReason>
+  readonly flushBytes: Histogram
+  readonly flushFrames: Histogram
+  readonly waits: HistogramGroup
+  readonly roundTrip: Histogram
+  readonly violations: CounterGroup
+
+  constructor (metrics: Metrics) {
+    this.flushes = metrics.registerCounterGroup(`${PREFIX}flushes_total`, { label: 'reason', help: 'Times that output was written, by what made it leave then' })
+    this.flushBytes = metrics.registerHistogram(`${PREFIX}flush_bytes`, { help: 'Bytes per flush', buckets: BYTES_BUCKETS })
+    this.flushFrames = metrics.registerHistogram(`${PREFIX}flush_frames`, { help: 'Frames per flush', buckets: FRAMES_BUCKETS })
+    this.waits = metrics.registerHistogramGroup(`${PREFIX}frame_wait_seconds`, { label: 'lane', help: 'How long a data frame waited to be written', buckets: WAIT_S_BUCKETS })
+    this.roundTrip = metrics.registerHistogram(`${PREFIX}round_trip_seconds`, { help: 'Measured round trips', buckets: ROUND_TRIP_S_BUCKETS })
+    this.violations = metrics.registerCounterGroup(`${PREFIX}violations_total`, { label: 'code', help: 'Connections ended for what the peer did, or did not do in time' })
+    metrics.registerMetric(`${PREFIX}queue_bytes`, { help: 'Bytes that streams have queued and may send', calculate: () => this.#sum(session => session.queuedBytes) })
+    metrics.registerMetricGroup(`${PREFIX}streams`, {
+      label: 'direction',
+      help: 'Open streams',
+      calculate: () => ({
+        inbound: this.#sum(({ registry }) => registry.inboundCount),
+        outbound: this.#sum(({ registry }) => registry.outboundCount)
+      })
+    })
+    metrics.registerMetricGroup(`${PREFIX}window_bytes`, { label: 'window', help: 'Receive windows of all streams: their sum and the largest', calculate: () => this.#windows() })
+  }
+
+  #sum (value: (session: Session<unknown>) => number): number {
+    let sum = 0
+
+    for (const session of this.sessions) {
+      sum += value(session)
+    }
+
+    return sum
+  }
+
+  #windows (): { sum: number, largest: number } {
+    const windows = { sum: 0, largest: 0 }
+
+    for (const { registry } of this.sessions) {
+      for (const { receiveWindow: { windowBytes } } of registry.values()) {
+        windows.sum += windowBytes
+        windows.largest = Math.max(windows.largest, windowBytes)
+      }
+    }
+
+    return windows
+  }
+}

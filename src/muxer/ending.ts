@@ -1,0 +1,122 @@
+/**
+ * How a session ends when it is not closed in good order: the transport is gone, the peer has broken a
+ * rule or says that it goes away, or somebody aborts. Every stream learns why, nothing stays behind.
+ */
+import { MuxerClosedError } from '@libp2p/interface'
+import { GoAwayCode } from '../core/frame/frame.ts'
+import { ProtocolError } from '../core/protocol-error.ts'
+import { RemoteGoAwayError, TransportClosedError } from '../errors.ts'
+import { closeTransport } from './goodbye.ts'
+import type { Goodbye } from './goodbye.ts'
+import type { Housekeeping } from './housekeeping.ts'
+import type { Pinger } from './pinger.ts'
+import type { SessionDriver } from './session-driver.ts'
+import type { StreamOpener } from './stream-opener.ts'
+import type { Session } from '../core/session.ts'
+import type { ConnectionMetrics } from '../metrics.ts'
+import type { YamuxStream } from '../stream/stream.ts'
+import type { Logger, MessageStream } from '@libp2p/interface'
+
+export interface EndingInit {
+  maConn: MessageStream
+  log: Logger
+  session: Session<YamuxStream>
+  driver: SessionDriver
+  opener: StreamOpener
+  pinger: Pinger
+  goodbye: Goodbye
+  housekeeping: Housekeeping
+  metrics: ConnectionMetrics | undefined
+  /** Runs once, before the streams are told */
+  onEnded (): void
+  /** The list of streams is another */
+  onStreamsChanged (): void
+}
+
+export class Ending {
+  hasEnded = false
+  readonly #init: EndingInit
+
+  constructor (init: EndingInit) {
+    this.#init = init
+  }
+
+  /** The peer ends the session; a normal end is no reason to cut off streams */
+  onRemoteGoAway (code: number): void {
+    if (code !== GoAwayCode.NormalTermination && !this.hasEnded) {
+      const err = new RemoteGoAwayError(code)
+      this.#init.log.error('%e', err)
+      this.#end(stream => { stream.onEnded(err) })
+      closeTransport(this.#init.maConn, err)
+    }
+  }
+
+  /** Nothing can be sent or received any more; `wasClosedHere`: that was to be expected */
+  onTransportClosed (wasClosedHere: boolean, cause?: Error): void {
+    if (this.hasEnded) {
+      return
+    }
+
+    this.#end((stream, hasUnsent) => {
+      const isComplete = stream.remoteWriteStatus === 'closed' && !hasUnsent
+
+      if (cause == null && (wasClosedHere || isComplete)) {
+        stream.onClosed()
+      } else {
+        stream.onEnded(new TransportClosedError({ cause }))
+      }
+    })
+  }
+
+  /** The peer has broken a rule, or cannot be served: tells it why, and ends the connection */
+  fail (err: Error & { code?: string }): void {
+    if (!this.hasEnded) {
+      this.#init.log.error('connection ended - %e', err)
+      this.#init.metrics?.onViolation(err.code ?? err.name)
+      this.#resetAll(err)
+      closeTransport(this.#init.maConn, err)
+    }
+  }
+
+  abort (err: Error): void {
+    if (!this.hasEnded) {
+      this.#init.log.error('aborted - %e', err)
+      this.#resetAll(err)
+    }
+  }
+
+  #resetAll (err: Error): void {
+    const { session, driver } = this.#init
+
+    for (const { owner } of [...session.registry.values()]) {
+      owner?.abort(err)
+    }
+
+    session.goAway(err instanceof ProtocolError ? err.goAwayCode : GoAwayCode.InternalError)
+    driver.flushRegardless()
+    this.#end(stream => { stream.abort(err) })
+  }
+
+  /** All that waits is settled */
+  #end (endStream: (stream: YamuxStream, hasUnsent: boolean) => void): void {
+    const { session, driver, opener, pinger, goodbye, housekeeping, metrics, onEnded, onStreamsChanged } = this.#init
+    this.hasEnded = true
+    onEnded()
+    driver.stop()
+    housekeeping.stop()
+    opener.close(new MuxerClosedError())
+    pinger.reject(new MuxerClosedError())
+    goodbye.end()
+    metrics?.end()
+
+    for (const state of [...session.registry.values()]) {
+      const hasUnsent = state.sendQueue.byteLength > 0
+      session.forget(state)
+      onStreamsChanged()
+
+      if (state.owner != null) {
+        endStream(state.owner, hasUnsent)
+      }
+    }
+  }
+}

@@ -1,0 +1,46 @@
+/**
+ * Which lane a protocol's streams go out in.
+ */
+import { InvalidParametersError } from '@libp2p/interface'
+import { LANES, NORMAL } from './core/schedule/lane.ts'
+import type { Lane } from './core/schedule/lane.ts'
+
+/**
+ * A table from protocol pattern to lane, in which `*` stands for any characters and the first
+ * pattern that fits counts, or a function. What neither knows is 'normal'.
+ */
+export type Priority = Record<string, Lane> | ((protocol: string) => Lane | undefined)
+
+/** The place of a protocol's lane among the LANES */
+export type LaneOf = (protocol: string) => number
+
+/** Throws InvalidParametersError for an unknown lane: of a table at once, of a function when it answers */
+export function createLaneOf (priority: Priority = {}): LaneOf {
+  if (typeof priority === 'function') {
+    return protocol => toLaneIndex(priority(protocol) ?? 'normal', `priority(${JSON.stringify(protocol)})`)
+  }
+
+  const patterns = Object.entries(priority).map(([pattern, lane]) => ({
+    matcher: toMatcher(pattern),
+    lane: toLaneIndex(lane, `priority[${JSON.stringify(pattern)}]`)
+  }))
+
+  return protocol => patterns.find(({ matcher }) => matcher.test(protocol))?.lane ?? NORMAL
+}
+
+/** Throws InvalidParametersError; `name` is what the user calls it */
+export function toLaneIndex (lane: Lane, name: string): number {
+  const index = LANES.indexOf(lane)
+
+  if (index === -1) {
+    throw new InvalidParametersError(`${name} is ${JSON.stringify(lane) ?? String(lane)}, it must be one of ${LANES.map(lane => `'${lane}'`).join(', ')}`)
+  }
+
+  return index
+}
+
+function toMatcher (pattern: string): RegExp {
+  const literals = pattern.split('*').map(literal => literal.replace(/[\\^$.|?+()[\]{}]/g, '\\$&'))
+
+  return new RegExp(`^${literals.join('.*')}$`, 's')
+}

@@ -1,0 +1,257 @@
+// What the strategies and their options do to the writes, in virtual time: nothing here waits for a real timer.
+import { describe, expect, test } from 'vitest'
+import { ACK, DATA, parseFrames, pattern, PING, ping, SYN, WINDOW_UPDATE, windowUpdate } from '../fixtures/frames.ts'
+import { createRawPeer, nextTurn } from '../fixtures/raw-peer.ts'
+import { VirtualClock } from '../fixtures/virtual-clock.ts'
+import type { RawPeer } from '../fixtures/raw-peer.ts'
+import type { CoalesceOptions, Lane, YamuxStream } from '../../src/index.ts'
+
+interface Connection {
+  peer: RawPeer
+  clock: VirtualClock
+  streams: YamuxStream[]
+  /** What was written since the last call: of each write its frames' stream ids */
+  writes (): number[][]
+}
+
+/** One open stream of each lane, with a window of 4 MB; no other timer than the strategy's */
+async function connect (coalesce: CoalesceOptions, ...lanes: Lane[]): Promise<Connection> {
+  const clock = new VirtualClock()
+  const peer = createRawPeer({ clock, coalesce, streamOptions: { inactivityTimeout: 0 } })
+  const streams: YamuxStream[] = []
+
+  for (const lane of lanes) {
+    const stream = await peer.muxer.createStream()
+    stream.priority = lane
+    peer.deliver(windowUpdate(Number(stream.id), 4_000_000, ACK))
+    streams.push(stream)
+  }
+
+  await nextTurn()
+  clock.advance(1000)
+  peer.takeWrites()
+
+  return {
+    peer,
+    clock,
+    streams,
+    writes: () => peer.takeWrites().map(write => parseFrames(write.subarray()).map(({ id }) => id))
+  }
+}
+
+describe('delay', () => {
+  test('lets data wait for its delay, and writes what came meanwhile in one frame', async () => {
+    const { streams: [stream], clock, peer } = await connect({ delayMs: 5 }, 'normal')
+    stream.send(pattern(10))
+    await nextTurn()
+    clock.advance(3)
+    stream.send(pattern(20))
+    await nextTurn()
+    clock.advance(1.9)
+    expect(peer.takeWrites()).toEqual([])
+
+    clock.advance(0.1)
+    expect(peer.takeFrames()).toMatchObject([{ type: DATA, length: 30 }])
+  })
+
+  test.each([2, 20])('of %i ms is what was asked for', async delayMs => {
+    const { streams: [stream], clock, writes } = await connect({ delayMs }, 'normal')
+    stream.send(pattern(10))
+    await nextTurn()
+    clock.advance(delayMs - 0.01)
+    expect(writes()).toEqual([])
+    clock.advance(0.01)
+    expect(writes()).toEqual([[1]])
+  })
+
+  test('does not hold back urgent data, and what waits rides along behind it', async () => {
+    const { streams: [bulk, urgent], writes, clock } = await connect({ delayMs: 5 }, 'bulk', 'urgent')
+    bulk.send(pattern(10))
+    await nextTurn()
+    expect(writes()).toEqual([])
+
+    urgent.send(pattern(10))
+    await nextTurn()
+    expect(writes()).toEqual([[3, 1]])
+    expect(clock.timerCount).toBe(0)
+  })
+
+  test('does not hold back control frames, and what waits rides along behind them', async () => {
+    const { streams: [stream], peer } = await connect({ delayMs: 5 }, 'normal')
+    stream.send(pattern(10))
+    peer.deliver(ping(7, SYN))
+    await nextTurn()
+
+    expect(peer.takeFrames()).toMatchObject([{ type: PING, flags: ACK }, { type: DATA, id: 1 }])
+  })
+
+  test('writes data that waits when its stream becomes urgent', async () => {
+    const { streams: [stream], writes } = await connect({ delayMs: 5 }, 'normal')
+    stream.send(pattern(10))
+    await nextTurn()
+    stream.priority = 'urgent'
+    await nextTurn()
+
+    expect(writes()).toEqual([[1]])
+  })
+
+  test.each([
+    [undefined, 52_416],
+    [0.5, 32_760],
+    [1, 65_519]
+  ])('does not hold back more than the watermark (%s)', async (highWatermark, watermarkBytes) => {
+    const { streams: [stream], writes } = await connect({ delayMs: 5, highWatermark }, 'normal')
+    stream.send(pattern(watermarkBytes - 1))
+    await nextTurn()
+    expect(writes()).toEqual([])
+
+    stream.send(pattern(1))
+    await nextTurn()
+    expect(writes().flat().every(id => id === 1)).toBe(true)
+    expect(stream.writeBufferLength).toBe(0)
+  })
+
+  test('opens streams at once', async () => {
+    const { peer } = await connect({ delayMs: 5 })
+    await peer.muxer.createStream()
+    await nextTurn()
+
+    expect(peer.takeFrames()).toMatchObject([{ type: WINDOW_UPDATE, flags: SYN, id: 1 }])
+  })
+})
+
+describe('adaptive', () => {
+  async function connectWithRoundTrip (roundTripMs: number, maxDelayMs?: number): Promise<Connection> {
+    const connection = await connect({ strategy: 'adaptive', maxDelayMs }, 'normal')
+    const { peer, clock } = connection
+    const pinged = peer.muxer.ping()
+    await nextTurn()
+    const [{ length }] = peer.takeFrames()
+    clock.advance(roundTripMs)
+    peer.deliver(ping(length, ACK))
+    await pinged
+
+    return connection
+  }
+
+  test.each([
+    [8, 20, 2],
+    [40, 20, 10],
+    [400, 20, 20],
+    [400, undefined, 2]
+  ])('of a round trip of %i ms and a longest delay of %s ms waits %i ms', async (roundTripMs, maxDelayMs, delayMs) => {
+    const { streams: [stream], clock, writes } = await connectWithRoundTrip(roundTripMs, maxDelayMs)
+    stream.send(pattern(10))
+    await nextTurn()
+    clock.advance(delayMs - 0.01)
+    expect(writes()).toEqual([])
+    clock.advance(0.01)
+    expect(writes()).toEqual([[1]])
+  })
+
+  test('waits only for the next turn until the round trip was measured', async () => {
+    const { streams: [stream], clock, writes } = await connect({ strategy: 'adaptive' }, 'normal')
+    stream.send(pattern(10))
+    await nextTurn()
+
+    expect(writes()).toEqual([[1]])
+    expect(clock.timerCount).toBe(0)
+  })
+})
+
+describe.each(['turn', 'delay', 'adaptive', 'off'] as const)('under %s', strategy => {
+  test('there is at most one timer, none when nothing waits, and none after the end', async () => {
+    const { peer, streams, clock } = await connect({ strategy }, 'normal', 'bulk', 'urgent', 'normal')
+    const counts = new Set<number>()
+
+    for (let round = 0; round < 20; round++) {
+      streams.forEach((stream, i) => {
+        if (round % (i + 1) === 0) {
+          stream.send(pattern(100))
+        }
+
+        counts.add(clock.timerCount)
+      })
+      await nextTurn()
+      counts.add(clock.timerCount)
+      clock.advance(1)
+    }
+
+    clock.advance(100)
+    expect(Math.max(...counts)).toBe(strategy === 'delay' ? 1 : 0)
+    expect(clock.timerCount).toBe(0)
+
+    streams[0].send(pattern(10))
+    peer.muxer.abort(new Error('over'))
+    expect(clock.timerCount).toBe(0)
+  })
+
+  test('close hands down what waits first', async () => {
+    const { peer, streams: [stream], clock } = await connect({ strategy }, 'bulk')
+    stream.send(pattern(10))
+    const closed = stream.close()
+    await nextTurn()
+    clock.advance(10)
+    await closed
+
+    expect(peer.takeFrames().filter(({ type }) => type === DATA)).toMatchObject([{ length: 10 }])
+    expect(clock.timerCount).toBe(0)
+  })
+})
+
+describe('urgent data', () => {
+  test('leaves at once however many flushes the turn has seen', async () => {
+    const { peer, streams: [normal, urgent] } = await connect({}, 'normal', 'urgent')
+    let urgentWrites = 0
+
+    for (let i = 0; i < 10; i++) {
+      normal.send(pattern(10))
+
+      // a microtask's worth of quiet, many times in one turn
+      for (let quiet = 0; quiet < 8; quiet++) {
+        await null
+      }
+    }
+
+    peer.takeWrites()
+    urgent.send(pattern(10))
+
+    for (let quiet = 0; quiet < 8; quiet++) {
+      await null
+    }
+
+    urgentWrites += peer.takeFrames().filter(({ id }) => id === 3).length
+    expect(urgentWrites).toBe(1)
+  })
+
+  test.each([
+    [0, 65_519],
+    [30_000, 35_519]
+  ])('finds %i bytes less in front of it where the transport is the bottleneck', async (reservedBytes, writeBytes) => {
+    const { peer, streams: [bulk] } = await connect({ reservedBytes }, 'bulk', 'urgent')
+    peer.transport.isFull = true
+    bulk.send(pattern(1_000_000))
+    await nextTurn()
+    peer.takeWrites()
+    peer.transport.safeDispatchEvent('drain')
+
+    expect(peer.takeWrites().map(({ byteLength }) => byteLength)).toEqual([writeBytes])
+  })
+
+  test('costs nobody room in a write while there are no urgent streams, or the transport takes all', async () => {
+    const { peer, streams: [bulk, other] } = await connect({}, 'bulk', 'normal')
+    peer.transport.isFull = true
+    bulk.send(pattern(200_000))
+    await nextTurn()
+    peer.takeWrites()
+    peer.transport.safeDispatchEvent('drain')
+    expect(peer.takeWrites().map(({ byteLength }) => byteLength)).toEqual([65_519])
+
+    other.priority = 'urgent'
+    peer.transport.drain()
+    peer.takeWrites()
+    bulk.send(pattern(200_000))
+    await nextTurn()
+    expect(peer.takeWrites()[0].byteLength).toBe(65_519)
+  })
+})
