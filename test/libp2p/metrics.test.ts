@@ -1,0 +1,172 @@
+// What libp2p's two implementations of metrics show of a node that has real connections.
+import { noise } from '@chainsafe/libp2p-noise'
+import { prometheusMetrics } from '@libp2p/prometheus-metrics'
+import { simpleMetrics } from '@libp2p/simple-metrics'
+import { tcp } from '@libp2p/tcp'
+import { createLibp2p } from 'libp2p'
+import { Registry } from 'prom-client'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { yamux } from '../../src/index.ts'
+import { PROTOCOLS } from './fixtures/handlers.ts'
+import { createNode } from './fixtures/node.ts'
+import { pattern, patternBytes } from './fixtures/pattern.ts'
+import { firstMessage, readAll, sendAndClose } from './fixtures/streams.ts'
+import type { TestNode } from './fixtures/node.ts'
+import type { ComponentLogger, Libp2p, Metrics, Stream } from '@libp2p/interface'
+
+const PREFIX = 'libp2p_coalescing_yamux_'
+const WINDOW_BYTES = 262_144
+const MEBIBYTE = 2 ** 20
+
+/** All that src/metrics.ts defines, and as what */
+const TYPES = {
+  flushes_total: 'counter',
+  flush_bytes: 'histogram',
+  flush_frames: 'histogram',
+  frame_wait_seconds: 'histogram',
+  round_trip_seconds: 'histogram',
+  violations_total: 'counter',
+  queue_bytes: 'gauge',
+  streams: 'gauge',
+  window_bytes: 'gauge'
+}
+
+let node: Libp2p
+let peer: TestNode
+let held: Stream
+
+/** Two nodes with a connection that has carried 2 MiB in each direction, and a stream that stays open */
+async function startTraffic (metrics: (components: { logger: ComponentLogger }) => Metrics): Promise<void> {
+  peer = await createNode('ours')
+  node = await createLibp2p({
+    addresses: { listen: ['/ip4/127.0.0.1/tcp/0'] },
+    transports: [tcp()],
+    connectionEncrypters: [noise()],
+    streamMuxers: [yamux()],
+    connectionMonitor: { enabled: false },
+    metrics
+  })
+  const connection = await node.dial(peer.libp2p.getMultiaddrs())
+  const echo = await connection.newStream(PROTOCOLS.echo)
+  const [echoed] = await Promise.all([readAll(echo), sendAndClose(echo, pattern(1, 2 * MEBIBYTE))])
+  expect(Buffer.compare(echoed, patternBytes(1, 2 * MEBIBYTE))).toBe(0)
+
+  held = await connection.newStream(PROTOCOLS.hang)
+  await firstMessage(held)
+}
+
+afterEach(async () => {
+  await node?.stop()
+  await peer?.libp2p.stop()
+})
+
+describe('a scrape of @libp2p/prometheus-metrics', () => {
+  let registry: Registry
+
+  beforeEach(async () => {
+    registry = new Registry()
+    await startTraffic(prometheusMetrics({ registry, collectDefaultMetrics: false }))
+  })
+
+  /** The samples of this muxer, as `name{label="value"}` without the prefix */
+  async function scrape (): Promise<Map<string, number>> {
+    const text = await registry.metrics()
+    const lines = text.split('\n').filter(line => line.startsWith(PREFIX))
+
+    return new Map(lines.map(line => {
+      const [name, value] = line.slice(PREFIX.length).split(/ (?=\S+$)/)
+
+      return [name, Number(value)]
+    }))
+  }
+
+  function sumOf (samples: Map<string, number>, pattern: RegExp): number {
+    return [...samples].filter(([name]) => pattern.test(name)).reduce((sum, [, value]) => sum + value, 0)
+  }
+
+  test('names every metric, with its type and a description', async () => {
+    const text = await registry.metrics()
+    const types = [...text.matchAll(/^# TYPE libp2p_coalescing_yamux_(\S+) (\S+)$/gm)].map(([, name, type]) => [name, type])
+    const described = [...text.matchAll(/^# HELP libp2p_coalescing_yamux_(\S+) .*\S.*$/gm)].map(([, name]) => name)
+
+    expect(Object.fromEntries(types)).toEqual(TYPES)
+    expect(described.sort()).toEqual(Object.keys(TYPES).sort())
+  })
+
+  test('shows flushes that carried all that was sent', async () => {
+    const samples = await scrape()
+    const flushes = sumOf(samples, /^flushes_total\{reason="[a-z-]+"\}$/)
+
+    expect(flushes).toBeGreaterThan(0)
+    expect(samples.get('flush_bytes_count')).toBe(flushes)
+    expect(samples.get('flush_frames_count')).toBe(flushes)
+    expect(samples.get('flush_bytes_sum')).toBeGreaterThan(2 * MEBIBYTE)
+    expect(samples.get('flush_frames_sum')).toBeGreaterThanOrEqual(flushes)
+    expect(samples.get('flush_bytes_bucket{le="+Inf"}')).toBe(flushes)
+  })
+
+  test('shows how long frames waited in the lane of the streams, and round trips', async () => {
+    const samples = await scrape()
+
+    expect(samples.get('frame_wait_seconds_count{lane="normal"}')).toBeGreaterThan(0)
+    expect(samples.get('frame_wait_seconds_sum{lane="normal"}')).toBeGreaterThanOrEqual(0)
+    expect(samples.get('round_trip_seconds_count')).toBeGreaterThan(0)
+    expect(samples.get('round_trip_seconds_sum')).toBeGreaterThan(0)
+  })
+
+  test('shows the streams that are open, an empty queue, and nothing once the connection is closed', async () => {
+    await vi.waitFor(async () => {
+      const samples = await scrape()
+      expect(samples.get('streams{direction="outbound"}')).toBe(1)
+      expect(samples.get('streams{direction="inbound"}')).toBe(0)
+      expect(samples.get('queue_bytes')).toBe(0)
+      expect(samples.get('window_bytes{window="largest"}')).toBe(WINDOW_BYTES)
+      expect(samples.get('window_bytes{window="sum"}')).toBe(WINDOW_BYTES)
+    }, { timeout: 10_000 })
+
+    held.abort(new Error('no longer wanted'))
+    await node.hangUp(peer.libp2p.peerId)
+    await vi.waitFor(async () => {
+      expect(sumOf(await scrape(), /^(streams|window_bytes|queue_bytes)/)).toBe(0)
+    }, { timeout: 10_000 })
+    expect(sumOf(await scrape(), /^violations_total/)).toBe(0)
+  })
+})
+
+describe('a report of @libp2p/simple-metrics', () => {
+  test('holds every metric, with what the connection has done', async () => {
+    const reports: Array<Record<string, any>> = []
+
+    await startTraffic(components => {
+      const metrics = simpleMetrics({ intervalMs: 10, onMetrics: report => { reports.push(report) } })(components) as unknown as Metrics
+      // 1.3.16 looks for the sources and sinks of libp2p 2 here, throws, and no connection comes about
+      metrics.trackMultiaddrConnection = () => {}
+      metrics.trackProtocolStream = () => {}
+
+      return metrics
+    })
+
+    // those that were made while the traffic was under way
+    reports.splice(0)
+    await vi.waitFor(() => {
+      expect(reports.at(-1)).toMatchObject({
+        [`${PREFIX}streams`]: { inbound: 0, outbound: 1 },
+        [`${PREFIX}window_bytes`]: { sum: WINDOW_BYTES, largest: WINDOW_BYTES }
+      })
+    }, { timeout: 10_000 })
+
+    const entries = Object.entries(reports.at(-1) ?? {}).filter(([name]) => name.startsWith(PREFIX))
+    const report = Object.fromEntries(entries.map(([name, value]) => [name.slice(PREFIX.length), value]))
+    const flushes = Object.values<number>(report.flushes_total).reduce((sum, count) => sum + count, 0)
+    expect(Object.keys(report).sort()).toEqual(Object.keys(TYPES).sort())
+    expect(flushes).toBeGreaterThan(0)
+    expect(report.flush_bytes.count).toBe(flushes)
+    expect(report.flush_bytes.sum).toBeGreaterThan(2 * MEBIBYTE)
+    expect(report.flush_frames.count).toBe(flushes)
+    expect(report.flush_frames.sum).toBeGreaterThanOrEqual(flushes)
+    expect(report.frame_wait_seconds.normal.count).toBeGreaterThan(0)
+    expect(report.round_trip_seconds.count).toBeGreaterThan(0)
+    expect(report.violations_total).toEqual({})
+    expect(report.queue_bytes).toBe(0)
+  })
+})

@@ -1,0 +1,224 @@
+// What libp2p's metrics are told of the connections.
+import { describe, expect, test } from 'vitest'
+import { FLUSH_REASONS } from '../../src/core/flush/flush-policy.ts'
+import { ACK, data, FIN, goAway, ping, SYN, windowUpdate } from '../fixtures/frames.ts'
+import { nextTurn } from '../fixtures/raw-peer.ts'
+import { createMeteredPeer, openStreams } from './fixtures/metered-peer.ts'
+import { ENDINGS, fillTransport, FLUSHES, VIOLATIONS } from './fixtures/scenarios.ts'
+import type { MeteredPeer } from './fixtures/metered-peer.ts'
+
+const WINDOW_BYTES = 262_144
+/** A header */
+const HEADER_BYTES = 12
+
+describe('flushes', () => {
+  test.each(FLUSH_REASONS)('are counted under the reason %s', async reason => {
+    const { init, act, flushes } = FLUSHES[reason]
+    const peer = createMeteredPeer(init)
+    await act(peer, await openStreams(peer, 2))
+    await nextTurn()
+
+    expect(peer.sink.counts('flushes_total')).toEqual(flushes ?? { [reason]: 1 })
+  })
+
+  test('are not counted when there was nothing to write', async () => {
+    const peer = createMeteredPeer()
+    const [stream] = await openStreams(peer, 1)
+    await fillTransport(peer, stream)
+    peer.transport.drain()
+    await nextTurn()
+
+    expect(peer.sink.counts('flushes_total')).toEqual({})
+    expect(peer.sink.observed('flush_bytes')).toEqual([])
+  })
+
+  test('are observed with their bytes and frames, however many writes they take', async () => {
+    const peer = createMeteredPeer()
+    const [first, second] = await openStreams(peer, 2)
+    first.send(new Uint8Array(10))
+    second.send(new Uint8Array(20))
+    await nextTurn()
+    first.send(new Uint8Array(200_000))
+    await nextTurn()
+
+    const frames = peer.takeFrames().length
+    expect(frames).toBeGreaterThan(3)
+    expect(peer.sink.observed('flush_frames')).toEqual([2, frames - 2])
+    expect(peer.sink.observed('flush_bytes')).toEqual([30 + 2 * HEADER_BYTES, 200_000 + (frames - 2) * HEADER_BYTES])
+  })
+})
+
+describe('the wait of a frame', () => {
+  test('lasts from the send to the write, and is observed by lane', async () => {
+    const peer = createMeteredPeer()
+    const [normal, bulk, urgent, filler] = await openStreams(peer, 4)
+    bulk.priority = 'bulk'
+    urgent.priority = 'urgent'
+    await fillTransport(peer, filler)
+
+    normal.send(new Uint8Array(10))
+    peer.clock.advance(3)
+    bulk.send(new Uint8Array(10))
+    normal.send(new Uint8Array(10))
+    peer.clock.advance(2)
+    urgent.send(new Uint8Array(10))
+    peer.clock.advance(4)
+    peer.transport.drain()
+
+    expect(peer.sink.observedByLabel('frame_wait_seconds')).toEqual({ urgent: [0.004], normal: [0.009], bulk: [0.006] })
+  })
+
+  test('behind another of the stream begins when that one is written', async () => {
+    const peer = createMeteredPeer({ coalesce: { maxBytes: 4096 } })
+    const [stream] = await openStreams(peer, 1)
+    peer.transport.isFull = true
+    stream.send(new Uint8Array(6000))
+    await nextTurn()
+    peer.clock.advance(5)
+    peer.transport.drain()
+    peer.clock.advance(50)
+    stream.send(new Uint8Array(10))
+    await nextTurn()
+
+    expect(peer.sink.observedByLabel('frame_wait_seconds')).toEqual({ normal: [0, 0.005, 0] })
+  })
+
+  test('does not begin with a send of nothing', async () => {
+    const peer = createMeteredPeer()
+    const [stream] = await openStreams(peer, 1)
+    stream.send(new Uint8Array(0))
+    await nextTurn()
+    peer.clock.advance(5000)
+    stream.send(new Uint8Array(10))
+    await nextTurn()
+
+    expect(peer.sink.observedByLabel('frame_wait_seconds')).toEqual({ normal: [0] })
+  })
+})
+
+describe('the queue', () => {
+  test('shows what waits while the transport is full, whenever it is asked for', async () => {
+    const peer = createMeteredPeer()
+    const [first, second] = await openStreams(peer, 2)
+    await fillTransport(peer, first)
+    expect(peer.sink.calculate('queue_bytes')).toBe(0)
+
+    first.send(new Uint8Array(1000))
+    expect(peer.sink.calculate('queue_bytes')).toBe(1000)
+    second.send(new Uint8Array(500))
+    expect(peer.sink.calculate('queue_bytes')).toBe(1500)
+
+    peer.transport.drain()
+    expect(peer.sink.calculate('queue_bytes')).toBe(0)
+  })
+})
+
+describe('open streams', () => {
+  test('are counted by direction over all connections of a node', async () => {
+    const one = createMeteredPeer()
+    const other = createMeteredPeer({ nodeMetrics: one.nodeMetrics, direction: 'inbound' })
+    await openStreams(one, 2)
+    await openStreams(other, 1)
+    one.deliver(windowUpdate(2, 0, SYN))
+    other.deliver(windowUpdate(1, 0, SYN), windowUpdate(3, 0, SYN))
+    expect(one.sink.calculate('streams')).toEqual({ inbound: 3, outbound: 3 })
+
+    one.transport.end()
+    expect(one.sink.calculate('streams')).toEqual({ inbound: 2, outbound: 1 })
+  })
+
+  test('are counted no more when they are over', async () => {
+    const peer = createMeteredPeer()
+    const [closed, reset] = await openStreams(peer, 3)
+    peer.deliver(windowUpdate(1, 0, FIN))
+    await closed.close()
+    reset.abort(new Error('over'))
+    await nextTurn()
+
+    expect(peer.sink.calculate('streams')).toEqual({ inbound: 0, outbound: 1 })
+  })
+})
+
+describe('receive windows', () => {
+  test('show their sum and the largest, which has grown', async () => {
+    const peer = createMeteredPeer()
+    const [busy] = await openStreams(peer, 2)
+    expect(peer.sink.calculate('window_bytes')).toEqual({ sum: 2 * WINDOW_BYTES, largest: WINDOW_BYTES })
+
+    peer.muxer.ping().catch(() => {})
+    await nextTurn()
+    peer.clock.advance(100)
+    peer.deliver(ping(0, ACK))
+    busy.addEventListener('message', () => {})
+    peer.deliver(data(1, new Uint8Array(WINDOW_BYTES / 2)))
+    await nextTurn()
+
+    expect(peer.sink.calculate('window_bytes')).toEqual({ sum: 3 * WINDOW_BYTES, largest: 2 * WINDOW_BYTES })
+  })
+})
+
+describe('a connection that has ended', () => {
+  test.each(ENDINGS)('%s leaves nothing to be summed', async (_, end) => {
+    const peer = createMeteredPeer()
+    const [stream] = await openStreams(peer, 1)
+    await fillTransport(peer, stream)
+    stream.send(new Uint8Array(1000))
+    peer.deliver(windowUpdate(2, 0, SYN))
+    expect(peer.sink.calculate('queue_bytes')).toBe(1000)
+    end(peer)
+    await nextTurn()
+
+    expect(peer.sink.calculate('queue_bytes')).toBe(0)
+    expect(peer.sink.calculate('streams')).toEqual({ inbound: 0, outbound: 0 })
+    expect(peer.sink.calculate('window_bytes')).toEqual({ sum: 0, largest: 0 })
+    expect(peer.nodeMetrics.sessions.size).toBe(0)
+  })
+})
+
+test('every measured round trip is observed', async () => {
+  const peer = createMeteredPeer()
+
+  for (const [value, roundTripMs] of [80, 40].entries()) {
+    const measured = peer.muxer.ping()
+    await nextTurn()
+    peer.clock.advance(roundTripMs)
+    peer.deliver(ping(value, ACK))
+    await measured
+  }
+
+  expect(peer.sink.observed('round_trip_seconds')).toEqual([0.08, 0.04])
+})
+
+describe('violations', () => {
+  test.each(Object.entries(VIOLATIONS))('of the rule %s are counted under it, once for a connection', async (code, chunks) => {
+    const peer = createMeteredPeer()
+    const [stream] = await openStreams(peer, 1)
+    await fillTransport(peer, stream)
+    peer.deliver(...chunks)
+    peer.deliver(...chunks)
+
+    expect(peer.sink.counts('violations_total')).toEqual({ [code]: 1 })
+  })
+
+  test('are counted when the peer is silent for too long, too', () => {
+    const peer = createMeteredPeer({ enableKeepAlive: true, keepAliveInterval: 1000 })
+
+    for (let interval = 0; interval < 3; interval++) {
+      expect(peer.sink.counts('violations_total')).toEqual({})
+      peer.clock.advance(1000)
+    }
+
+    expect(peer.sink.counts('violations_total')).toEqual({ ERR_KEEP_ALIVE_TIMEOUT: 1 })
+  })
+
+  test.each<[string, (peer: MeteredPeer) => void]>([
+    ['the transport ends', ({ transport }) => { transport.end(new Error('gone')) }],
+    ['this side aborts', ({ muxer }) => { muxer.abort(new Error('over')) }],
+    ['the peer goes away', ({ deliver }) => { deliver(goAway(1)) }]
+  ])('are not counted when %s', (_, end) => {
+    const peer = createMeteredPeer()
+    end(peer)
+
+    expect(peer.sink.counts('violations_total')).toEqual({})
+  })
+})
