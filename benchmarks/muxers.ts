@@ -1,4 +1,5 @@
 // The muxers under comparison. Each is loaded only by the processes that run it.
+import type { CoalesceOptions } from '../src/index.ts'
 import type { StreamMuxerFactory } from '@libp2p/interface'
 
 type CreateMuxer = () => StreamMuxerFactory
@@ -9,11 +10,16 @@ export const streamLimits = { maxInboundStreams: 2000, maxOutboundStreams: 2000 
 /** mplex closes a connection that opens more than 5 streams a second unless told otherwise */
 const MPLEX_NEW_STREAMS_PER_SECOND = 1_000_000
 
+async function ours (coalesce?: CoalesceOptions): Promise<CreateMuxer> {
+  const { yamux } = await import('../src/index.ts')
+  return yamux({ ...streamLimits, coalesce })
+}
+
 export const muxers = {
-  async ours (): Promise<CreateMuxer> {
-    const { yamux } = await import('../src/index.ts')
-    return yamux({ ...streamLimits })
-  },
+  ours: async () => ours(),
+  'ours-off': async () => ours({ strategy: 'off' }),
+  'ours-delay': async () => ours({ strategy: 'delay', delayMs: 2 }),
+  'ours-adaptive': async () => ours({ strategy: 'adaptive' }),
 
   async stock (): Promise<CreateMuxer> {
     const { yamux } = await import('@libp2p/yamux')
@@ -28,4 +34,14 @@ export const muxers = {
 
 export type MuxerName = keyof typeof muxers
 
-export const muxerNames = Object.keys(muxers) as MuxerName[]
+const muxerNames = Object.keys(muxers) as MuxerName[]
+
+export function findMuxer (name: string): MuxerName {
+  const muxer = muxerNames.find(known => known === name)
+
+  if (muxer == null) {
+    throw new Error(`There is no muxer "${name}", only ${muxerNames.join(', ')}`)
+  }
+
+  return muxer
+}

@@ -1,13 +1,9 @@
 // The parent's view of one muxer's two processes: a sender and a receiver.
-import { fork } from 'node:child_process'
-import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
-import { createBirpc } from 'birpc'
+import { startChild } from './child.ts'
 import type { Spent } from './counters.ts'
 import type { MuxerName } from './muxers.ts'
 import type { PeerCommands, Sent } from './peer.ts'
 import type { Row } from './rows.ts'
-import type { ChildProcess } from 'node:child_process'
 
 export interface Measured {
   sent: Sent
@@ -22,48 +18,11 @@ export interface Pair {
   stop(): Promise<void>
 }
 
-const peerPath = fileURLToPath(new URL('peer.ts', import.meta.url))
-
-/** No command takes as long, unless something got lost on the way */
-const COMMAND_TIMEOUT_MS = 30_000
-const EXIT_TIMEOUT_MS = 2000
-
-function startPeer (muxer: MuxerName, role: string) {
-  const child = fork(peerPath, { serialization: 'advanced' })
-  const commands = createBirpc<PeerCommands>({}, {
-    // what cannot be sent to a peer that is gone is rejected when it exits
-    post: message => { child.send(message, () => {}) },
-    on: listener => child.on('message', listener),
-    timeout: COMMAND_TIMEOUT_MS,
-    onTimeoutError (command) {
-      throw new Error(`The ${role} of ${muxer} did not finish "${command}" in ${COMMAND_TIMEOUT_MS / 1000} seconds`)
-    }
-  })
-
-  child.once('exit', () => { commands.$close(new Error(`The ${role} of ${muxer} has exited`)) })
-
-  return { child, commands }
-}
-
-async function stopPeer (child: ChildProcess): Promise<void> {
-  if (child.exitCode != null || child.signalCode != null) {
-    return
-  }
-
-  const exited = once(child, 'exit')
-  const killing = setTimeout(() => child.kill('SIGKILL'), EXIT_TIMEOUT_MS)
-
-  if (child.connected) {
-    child.disconnect()
-  }
-
-  await exited
-  clearTimeout(killing)
-}
+const peer = new URL('peer.ts', import.meta.url)
 
 export function startPair (muxer: MuxerName): Pair {
-  const sender = startPeer(muxer, 'sender')
-  const receiver = startPeer(muxer, 'receiver')
+  const sender = startChild<PeerCommands>(peer, `sender of ${muxer}`)
+  const receiver = startChild<PeerCommands>(peer, `receiver of ${muxer}`)
 
   async function connect (): Promise<void> {
     const [addresses] = await Promise.all([receiver.commands.start(muxer), sender.commands.start(muxer)])
@@ -93,7 +52,7 @@ export function startPair (muxer: MuxerName): Pair {
     },
 
     async stop () {
-      await Promise.all([stopPeer(sender.child), stopPeer(receiver.child)])
+      await Promise.all([sender.stop(), receiver.stop()])
     }
   }
 }

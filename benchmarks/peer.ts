@@ -1,10 +1,9 @@
 // A child process: one libp2p node that runs halves of scenarios on command.
-import { tcp } from '@libp2p/tcp'
 import { multiaddr } from '@multiformats/multiaddr'
-import { createBirpc } from 'birpc'
-import { createLibp2p } from 'libp2p'
-import { countedNoise, countSocketWrites, startCounting } from './counters.ts'
-import { muxers, streamLimits } from './muxers.ts'
+import { answer } from './child.ts'
+import { countSocketWrites, startCounting } from './counters.ts'
+import { streamLimits } from './muxers.ts'
+import { createNode } from './node.ts'
 import { findRow } from './rows.ts'
 import { scenarios } from './scenarios/index.ts'
 import { streamOpener } from './scenarios/scenario.ts'
@@ -21,9 +20,6 @@ export interface Sent {
   spent: Spent
 }
 
-/** Idle pairs wait for their turn longer than TCP and libp2p would let them */
-const INACTIVITY_TIMEOUT_MS = 3_600_000
-
 const protocol = '/benchmark/1.0.0'
 
 let node: Libp2p
@@ -36,17 +32,7 @@ const commands = {
   /** Returns the addresses to dial */
   async start (muxer: MuxerName): Promise<string[]> {
     countSocketWrites()
-
-    node = await createLibp2p({
-      addresses: { listen: ['/ip4/127.0.0.1/tcp/0'] },
-      transports: [tcp({
-        inboundSocketInactivityTimeout: INACTIVITY_TIMEOUT_MS,
-        outboundSocketInactivityTimeout: INACTIVITY_TIMEOUT_MS
-      })],
-      connectionEncrypters: [countedNoise()],
-      streamMuxers: [await muxers[muxer]()],
-      connectionMonitor: { enabled: false }
-    })
+    node = await createNode(muxer)
 
     return node.getMultiaddrs().map(String)
   },
@@ -114,12 +100,4 @@ const commands = {
 
 export type PeerCommands = typeof commands
 
-createBirpc<Record<string, never>, PeerCommands>(commands, {
-  // a reply to a parent that is gone gets lost, the end of the channel ends this process
-  post: message => { process.send?.(message, undefined, undefined, () => {}) },
-  on: listener => process.on('message', listener)
-})
-
-// the parent ends its peers by closing the channel, Ctrl-C included
-process.on('SIGINT', () => {})
-process.on('disconnect', () => { process.exit() })
+answer(commands)

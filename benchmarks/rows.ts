@@ -9,6 +9,8 @@ export interface Row {
   messageBytes: number
   /** What one stream sends in one unit of work */
   unitBytesPerStream: number
+  /** Before each request, so that it finds the connection idle */
+  pauseMs?: number
 }
 
 /** A real file of about 100 MB that every machine which runs this has */
@@ -16,9 +18,14 @@ export const filePath = process.execPath
 
 const KIB = 1024
 const MIB = 1024 * KIB
+const REQUEST_BYTES = 100
 
 function messages (id: string, label: string, streams: number, messageBytes: number, perStream: number): Row {
   return { id, label, scenario: 'messages', streams, messageBytes, unitBytesPerStream: messageBytes * perStream }
+}
+
+function requests (id: string, label: string, scenario: Row['scenario'], perUnit: number): Row {
+  return { id, label, scenario, streams: 1, messageBytes: REQUEST_BYTES, unitBytesPerStream: perUnit * REQUEST_BYTES }
 }
 
 export const rows: Row[] = [
@@ -36,26 +43,21 @@ export const rows: Row[] = [
   messages('1000x4k', '1,000 × 4 KiB', 1000, 4 * KIB, 9),
   messages('1x64k', '1 × 64 KiB', 1, 64 * KIB, 2400),
   messages('10x1m', '10 × 1 MiB', 10, MIB, 10),
-  {
-    id: 'requests-1',
-    label: 'requests, 1 stream',
-    scenario: 'requests-on-one-stream',
-    streams: 1,
-    messageBytes: 100,
-    unitBytesPerStream: 300 * 100
-  },
-  {
-    id: 'requests',
-    label: 'requests, a new one',
-    scenario: 'requests',
-    streams: 1,
-    messageBytes: 100,
-    unitBytesPerStream: 50 * 100
-  }
+  requests('requests-1', 'requests, 1 stream', 'requests-on-one-stream', 300),
+  requests('requests', 'requests, a new one', 'requests', 50)
+]
+
+/** Longer than any muxer here holds output back for others to join */
+const IDLE_PAUSE_MS = 5
+
+/** The rows of the benchmark of lone requests on an idle connection */
+export const idleRows: Row[] = [
+  { ...requests('idle-1', 'one stream', 'requests-on-one-stream', 20), pauseMs: IDLE_PAUSE_MS },
+  { ...requests('idle-new', 'a new stream each', 'requests', 20), pauseMs: IDLE_PAUSE_MS }
 ]
 
 export function findRow (id: string): Row {
-  const row = rows.find(row => row.id === id)
+  const row = [...rows, ...idleRows].find(row => row.id === id)
 
   if (row == null) {
     throw new Error(`There is no row "${id}", only ${rows.map(row => row.id).join(', ')}`)

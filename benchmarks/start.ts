@@ -2,11 +2,12 @@
 import { writeFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
 import { Listr } from 'listr2'
-import { muxerNames } from './muxers.ts'
+import { parseCount, parseMuxers } from './options.ts'
 import { startPair } from './pair.ts'
 import { toMetrics } from './report/metrics.ts'
 import { renderLegend, renderMachine, renderTable } from './report/table.ts'
 import { findRow, rows } from './rows.ts'
+import { runBenchmark } from './run.ts'
 import type { MuxerName } from './muxers.ts'
 import type { Pair } from './pair.ts'
 import type { Sample } from './report/metrics.ts'
@@ -25,36 +26,20 @@ interface Options {
 const AT_LEAST_MS = 350
 const MAX_ROUNDS = 5
 const BUDGET_MS = 80_000
-const INTERRUPTED_EXIT_CODE = 130
 
 function parseOptions (): Options {
   const { values } = parseArgs({
     options: {
-      muxers: { type: 'string', default: muxerNames.join(',') },
+      muxers: { type: 'string', default: 'ours,stock,mplex' },
       rounds: { type: 'string' },
       only: { type: 'string', multiple: true, default: rows.map(row => row.id) },
       json: { type: 'string' }
     }
   })
-  const rounds = Number(values.rounds ?? MAX_ROUNDS)
-
-  if (!Number.isInteger(rounds) || rounds < 1) {
-    throw new Error(`--rounds takes a number from 1 on, not "${values.rounds}"`)
-  }
-
-  const muxers = values.muxers.split(',').map(name => {
-    const muxer = muxerNames.find(known => known === name)
-
-    if (muxer == null) {
-      throw new Error(`There is no muxer "${name}", only ${muxerNames.join(', ')}`)
-    }
-
-    return muxer
-  })
 
   return {
-    muxers,
-    rounds,
+    muxers: parseMuxers(values.muxers),
+    rounds: values.rounds == null ? MAX_ROUNDS : parseCount('rounds', values.rounds),
     budgetMs: values.rounds == null ? BUDGET_MS : Infinity,
     rows: values.only.map(findRow),
     jsonPath: values.json
@@ -111,49 +96,17 @@ async function measureAll (pairs: Pair[], options: Options): Promise<Sample[]> {
   return samples
 }
 
-async function main (): Promise<void> {
+await runBenchmark(async stopAtEnd => {
   const options = parseOptions()
   const pairs = options.muxers.map(startPair)
-  let isInterrupted = false
+  stopAtEnd(pairs)
 
-  async function stopAll (): Promise<void> {
-    await Promise.all(pairs.map(async pair => pair.stop()))
+  const samples = await measureAll(pairs, options)
+
+  console.info(`\n${renderTable(samples, options.rows, options.muxers)}\n`)
+  console.info(`${renderMachine()}\n\n${renderLegend(samples, AT_LEAST_MS)}`)
+
+  if (options.jsonPath != null) {
+    await writeFile(options.jsonPath, JSON.stringify({ machine: renderMachine(), samples }, null, 2))
   }
-
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.on(signal, () => {
-      isInterrupted = true
-      stopAll().catch(err => { console.error(err) })
-    })
-  }
-
-  try {
-    const samples = await measureAll(pairs, options)
-
-    console.info(`\n${renderTable(samples, options.rows, options.muxers)}\n`)
-    console.info(`${renderMachine()}\n\n${renderLegend(samples, AT_LEAST_MS)}`)
-
-    if (options.jsonPath != null) {
-      await writeFile(options.jsonPath, JSON.stringify({ machine: renderMachine(), samples }, null, 2))
-    }
-  } catch (err) {
-    process.exitCode = 1
-
-    if (!isInterrupted) {
-      throw err
-    }
-  } finally {
-    await stopAll()
-  }
-
-  if (isInterrupted) {
-    process.exitCode = INTERRUPTED_EXIT_CODE
-  }
-}
-
-try {
-  await main()
-} catch (err) {
-  console.error(`\nThe benchmark failed: ${err instanceof Error ? err.message : String(err)}`)
-  process.exitCode = 1
-}
+})

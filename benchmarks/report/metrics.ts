@@ -71,10 +71,12 @@ export function medianOf (samples: Sample[], metric: keyof Metrics): number | un
 }
 
 /** Each round is compared within itself, so that a slow round slows both sides */
-export function ratioOf (samples: Sample[], references: Sample[]): Ratio | undefined {
+export function ratioOf (samples: Sample[], references: Sample[], metric: keyof Metrics = 'messagesPerS'): Ratio | undefined {
   const ratios = samples.flatMap(({ round, metrics }) => {
-    const reference = references.find(sample => sample.round === round)
-    return reference == null ? [] : [metrics.messagesPerS / reference.metrics.messagesPerS]
+    const value = metrics[metric]
+    const reference = references.find(sample => sample.round === round)?.metrics[metric]
+
+    return value == null || reference == null ? [] : [value / reference]
   })
 
   return ratios.length === 0 ? undefined : { median: median(ratios), min: min(ratios), max: max(ratios) }

@@ -18,7 +18,7 @@ const columns: Array<[heading: string, metric: keyof Metrics]> = [
   ['p99\nms', 'p99Ms']
 ]
 
-function format (value: number | undefined): string {
+export function format (value: number | undefined): string {
   if (value == null) {
     return '-'
   }
@@ -27,7 +27,7 @@ function format (value: number | undefined): string {
   return value.toLocaleString('en', { minimumFractionDigits: fractionDigits, maximumFractionDigits: fractionDigits })
 }
 
-function formatRatio (ratio: Ratio | undefined): string {
+export function formatRatio (ratio: Ratio | undefined): string {
   if (ratio?.min === ratio?.max) {
     return format(ratio?.median)
   }
@@ -35,17 +35,35 @@ function formatRatio (ratio: Ratio | undefined): string {
   return ratio == null ? '-' : `${format(ratio.median)} (${format(ratio.min)}–${format(ratio.max)})`
 }
 
-export function renderTable (samples: Sample[], rows: Row[], muxers: MuxerName[]): string {
+/** The lines of one row of the table, which stay together */
+export interface Group {
+  label: string
+  lines: string[][]
+}
+
+export function renderGroups (headings: string[], groups: Group[]): string {
   const table = new Table({
-    head: ['work', 'muxer', ...columns.map(([heading]) => heading), '× stock'],
-    colAligns: ['left', 'left', ...columns.map(() => 'right' as const), 'right'],
+    head: ['work', ...headings],
+    colAligns: ['left', 'left', ...headings.slice(1).map(() => 'right' as const)],
     style: { head: [], border: [] }
   })
 
-  for (const row of rows) {
-    const lines = muxers.map(muxer => {
-      const ofMuxer = samplesOf(samples, row.id, muxer)
-      const ofStock = samplesOf(samples, row.id, 'stock')
+  for (const { label, lines } of groups) {
+    // one cell of the table per column keeps the lines of a group together
+    const cells = lines[0].map((_, column) => lines.map(line => line[column]).join('\n'))
+
+    table.push([label, ...cells])
+  }
+
+  return table.toString()
+}
+
+export function renderTable (samples: Sample[], rows: Row[], muxers: MuxerName[]): string {
+  const groups = rows.map(({ id, label }) => ({
+    label,
+    lines: muxers.map(muxer => {
+      const ofMuxer = samplesOf(samples, id, muxer)
+      const ofStock = samplesOf(samples, id, 'stock')
 
       return [
         muxer,
@@ -53,13 +71,9 @@ export function renderTable (samples: Sample[], rows: Row[], muxers: MuxerName[]
         formatRatio(ratioOf(ofMuxer, ofStock))
       ]
     })
-    // one cell of the table per column and row keeps the muxers of a row together
-    const cells = lines[0].map((_, column) => lines.map(line => line[column]).join('\n'))
+  }))
 
-    table.push([row.label, ...cells])
-  }
-
-  return table.toString()
+  return renderGroups(['muxer', ...columns.map(([heading]) => heading), '× stock'], groups)
 }
 
 export function renderMachine (): string {

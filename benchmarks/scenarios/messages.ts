@@ -1,19 +1,12 @@
 // Messages of one size on one or many streams, every byte of them compared.
-import { Uint8ArrayList } from 'uint8arraylist'
 import { bytesAt, isAt, startOfStream } from './pattern.ts'
 import { roundRobin } from './round-robin.ts'
-import { closeFully, closeWhenRemoteDoes, openStreams, replyReader, viewsOf } from './streams.ts'
+import { onIndexed, sendIndex } from './stream-index.ts'
+import { closeFully, closeWhenRemoteDoes, openStreams, replyReader } from './streams.ts'
 import type { Scenario } from './scenario.ts'
 import type { Stream } from '@libp2p/interface'
 
-const INDEX_BYTES = 4
 const REPLY_BYTES = 8
-
-function encodeIndex (index: number): Uint8Array {
-  const bytes = Buffer.alloc(INDEX_BYTES)
-  bytes.writeUInt32BE(index)
-  return bytes
-}
 
 /** The reply is the number of verified bytes, negative if the byte after them is wrong */
 function encodeReply (verifiedBytes: number, isRight: boolean): Uint8Array {
@@ -72,7 +65,7 @@ export const messages: Scenario = {
       return message
     })
 
-    streams.forEach((stream, index) => { stream.send(encodeIndex(index)) })
+    streams.forEach(sendIndex)
     await confirmAll(0)
 
     return {
@@ -100,25 +93,10 @@ export const messages: Scenario = {
   receive (row) {
     return {
       onStream (stream) {
-        const indexBytes = new Uint8ArrayList()
-        let verify: ((bytes: Uint8Array) => void) | undefined
-
         closeWhenRemoteDoes(stream)
-        stream.addEventListener('message', ({ data }) => {
-          if (verify != null) {
-            for (const view of viewsOf(data)) {
-              verify(view)
-            }
-            return
-          }
-
-          indexBytes.append(data)
-
-          if (indexBytes.byteLength === INDEX_BYTES) {
-            const index = Buffer.from(indexBytes.subarray()).readUInt32BE()
-            verify = verifyStream(stream, startOfStream(index), row.unitBytesPerStream)
-            stream.send(encodeReply(0, true))
-          }
+        onIndexed(stream, index => {
+          stream.send(encodeReply(0, true))
+          return verifyStream(stream, startOfStream(index), row.unitBytesPerStream)
         })
       },
 

@@ -1,4 +1,5 @@
 // Requests one after the other, on one stream or a new one for each, answered at the same size.
+import { setTimeout as sleep } from 'node:timers/promises'
 import { bytesAt, isAt } from './pattern.ts'
 import { closeFully, closeWhenRemoteDoes, readPieces, replyReader } from './streams.ts'
 import type { Scenario } from './scenario.ts'
@@ -42,6 +43,10 @@ export const requests: Scenario = {
     }
 
     async function request (): Promise<void> {
+      if (row.pauseMs != null) {
+        await sleep(row.pauseMs)
+      }
+
       const startMs = performance.now()
       const { stream, readReply } = isOneStream ? lasting ??= await open() : await open()
 

@@ -1,0 +1,43 @@
+// A child process: relays TCP connections on the loopback interface over links that it imitates.
+import { once } from 'node:events'
+import { connect, createServer } from 'node:net'
+import { answer } from '../child.ts'
+import { carry } from './link.ts'
+import type { AddressInfo } from 'node:net'
+
+let latenessMs: number[] = []
+
+function noteLateness (lateMs: number): void {
+  latenessMs.push(lateMs)
+}
+
+const commands = {
+  /** Returns the port whose connections go on to the target */
+  async relayTo (targetPort: number): Promise<number> {
+    const options = { allowHalfOpen: true, noDelay: true }
+
+    const server = createServer(options, inbound => {
+      const outbound = connect({ ...options, host: '127.0.0.1', port: targetPort })
+
+      carry(inbound, outbound, noteLateness)
+      carry(outbound, inbound, noteLateness)
+    })
+
+    server.listen(0, '127.0.0.1')
+    await once(server, 'listening')
+
+    return (server.address() as AddressInfo).port
+  },
+
+  /** How late each chunk since the last call left, beyond the delay and the rate of the link */
+  takeLateness (): Float64Array {
+    const taken = Float64Array.from(latenessMs)
+    latenessMs = []
+
+    return taken
+  }
+}
+
+export type RelayCommands = typeof commands
+
+answer(commands)

@@ -1,0 +1,86 @@
+// What a lone request costs on an otherwise idle connection, for each strategy: no strategy may make it wait.
+import { writeFile } from 'node:fs/promises'
+import { parseArgs } from 'node:util'
+import { parseCount, parseMuxers } from '../options.ts'
+import { startPair } from '../pair.ts'
+import { medianOf, ratioOf, samplesOf, toMetrics } from '../report/metrics.ts'
+import { format, formatRatio, renderGroups, renderMachine } from '../report/table.ts'
+import { idleRows } from '../rows.ts'
+import { runBenchmark } from '../run.ts'
+import type { MuxerName } from '../muxers.ts'
+import type { Pair } from '../pair.ts'
+import type { Sample } from '../report/metrics.ts'
+
+const AT_LEAST_MS = 1500
+const headings = ['muxer', 'p50\nms', 'p99\nms', 'p50\n× off', 'p50\n× stock']
+
+const legend = [
+  'Time from opening the stream of a 100-byte request, or from sending it where the stream is open already, to its',
+  'whole reply. Nothing else is under way: each request waits for the reply to the one before and 5 ms more. Both',
+  'processes are kept awake. Two processes per muxer, TCP on the loopback interface, Noise; everything that arrives is verified.',
+  '× off and × stock compare p50 within each round: median (lowest–highest), above 1 is slower'
+].join('\n')
+
+async function measureAll (pairs: Pair[], rounds: number): Promise<Sample[]> {
+  const samples: Sample[] = []
+
+  // the first round warms up
+  for (let round = 0; round <= rounds; round++) {
+    console.info(round === 0 ? 'Warm up' : `Round ${round} of ${rounds}`)
+
+    for (const row of idleRows) {
+      for (const pair of pairs) {
+        const measured = await pair.measure(row, AT_LEAST_MS)
+
+        if (round > 0) {
+          samples.push({ rowId: row.id, muxer: pair.muxer, round, metrics: toMetrics(row, measured), measured })
+        }
+      }
+    }
+  }
+
+  return samples
+}
+
+function renderTable (samples: Sample[], muxers: MuxerName[]): string {
+  const groups = idleRows.map(({ id, label }) => ({
+    label,
+    lines: muxers.map(muxer => {
+      const ofMuxer = samplesOf(samples, id, muxer)
+
+      return [
+        muxer,
+        format(medianOf(ofMuxer, 'p50Ms')),
+        format(medianOf(ofMuxer, 'p99Ms')),
+        formatRatio(ratioOf(ofMuxer, samplesOf(samples, id, 'ours-off'), 'p50Ms')),
+        formatRatio(ratioOf(ofMuxer, samplesOf(samples, id, 'stock'), 'p50Ms'))
+      ]
+    })
+  }))
+
+  return renderGroups(headings, groups)
+}
+
+await runBenchmark(async stopAtEnd => {
+  const { values } = parseArgs({
+    options: {
+      muxers: { type: 'string', default: 'ours,ours-delay,ours-adaptive,ours-off,stock' },
+      rounds: { type: 'string', default: '5' },
+      json: { type: 'string' }
+    }
+  })
+  const rounds = parseCount('rounds', values.rounds)
+  const muxers = parseMuxers(values.muxers)
+  const pairs = muxers.map(startPair)
+  stopAtEnd(pairs)
+  await Promise.all(pairs.map(async pair => pair.ready))
+
+  const samples = await measureAll(pairs, rounds)
+
+  console.info(`\n${renderTable(samples, muxers)}\n`)
+  console.info(`${renderMachine()}, ${rounds} rounds\n\n${legend}`)
+
+  if (values.json != null) {
+    await writeFile(values.json, JSON.stringify({ machine: renderMachine(), samples }, null, 2))
+  }
+})

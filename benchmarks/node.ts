@@ -1,0 +1,28 @@
+// The libp2p node that every process of a benchmark runs.
+import { tcp } from '@libp2p/tcp'
+import { createLibp2p } from 'libp2p'
+import { countedNoise } from './counters.ts'
+import { muxers } from './muxers.ts'
+import type { MuxerName } from './muxers.ts'
+import type { StreamMuxerFactory } from '@libp2p/interface'
+import type { Libp2p } from 'libp2p'
+
+/** Idle pairs wait for their turn longer than TCP and libp2p would let them */
+const INACTIVITY_TIMEOUT_MS = 3_600_000
+
+export async function createNode (muxer: MuxerName): Promise<Libp2p> {
+  return createNodeWith(await muxers[muxer]())
+}
+
+export async function createNodeWith (createMuxer: () => StreamMuxerFactory): Promise<Libp2p> {
+  return createLibp2p({
+    addresses: { listen: ['/ip4/127.0.0.1/tcp/0'] },
+    transports: [tcp({
+      inboundSocketInactivityTimeout: INACTIVITY_TIMEOUT_MS,
+      outboundSocketInactivityTimeout: INACTIVITY_TIMEOUT_MS
+    })],
+    connectionEncrypters: [countedNoise()],
+    streamMuxers: [createMuxer],
+    connectionMonitor: { enabled: false }
+  })
+}

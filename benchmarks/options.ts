@@ -1,0 +1,17 @@
+// The options that all benchmarks share, and what they accept.
+import { findMuxer } from './muxers.ts'
+import type { MuxerName } from './muxers.ts'
+
+export function parseMuxers (names: string): MuxerName[] {
+  return names.split(',').map(findMuxer)
+}
+
+export function parseCount (option: string, value: string): number {
+  const count = Number(value)
+
+  if (!Number.isInteger(count) || count < 1) {
+    throw new Error(`--${option} takes a number from 1 on, not "${value}"`)
+  }
+
+  return count
+}

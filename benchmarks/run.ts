@@ -1,0 +1,39 @@
+// The frame around every benchmark: its children end with it, whatever ends it.
+const INTERRUPTED_EXIT_CODE = 130
+
+interface Stoppable {
+  stop(): Promise<void>
+}
+
+/** `main` names what it has started to the function that it gets */
+export async function runBenchmark (main: (stopAtEnd: (started: Stoppable[]) => void) => Promise<void>): Promise<void> {
+  const running: Stoppable[] = []
+  let isInterrupted = false
+
+  async function stopAll (): Promise<void> {
+    await Promise.all(running.map(async child => child.stop()))
+  }
+
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.on(signal, () => {
+      isInterrupted = true
+      stopAll().catch(err => { console.error(err) })
+    })
+  }
+
+  try {
+    await main(started => { running.push(...started) })
+  } catch (err) {
+    process.exitCode = 1
+
+    if (!isInterrupted) {
+      console.error(`\nThe benchmark failed: ${err instanceof Error ? err.message : String(err)}`)
+    }
+  } finally {
+    await stopAll()
+  }
+
+  if (isInterrupted) {
+    process.exitCode = INTERRUPTED_EXIT_CODE
+  }
+}

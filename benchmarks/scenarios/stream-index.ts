@@ -1,0 +1,35 @@
+// Every stream begins with its index, which tells the receiver what bytes to expect on it.
+import { Uint8ArrayList } from 'uint8arraylist'
+import { viewsOf } from './streams.ts'
+import type { Stream } from '@libp2p/interface'
+
+const INDEX_BYTES = 4
+
+export function sendIndex (stream: Stream, index: number): void {
+  const bytes = Buffer.alloc(INDEX_BYTES)
+  bytes.writeUInt32BE(index)
+  stream.send(bytes)
+}
+
+/** `begin` gets the index and returns what takes the bytes that follow it */
+export function onIndexed (stream: Stream, begin: (index: number) => (bytes: Uint8Array) => void): void {
+  const head = new Uint8ArrayList()
+  let onBytes: ((bytes: Uint8Array) => void) | undefined
+
+  stream.addEventListener('message', ({ data }) => {
+    if (onBytes == null) {
+      head.append(data)
+
+      if (head.byteLength < INDEX_BYTES) {
+        return
+      }
+
+      onBytes = begin(Buffer.from(head.subarray(0, INDEX_BYTES)).readUInt32BE())
+      data = head.sublist(INDEX_BYTES)
+    }
+
+    for (const view of viewsOf(data)) {
+      onBytes(view)
+    }
+  })
+}
