@@ -1,0 +1,56 @@
+// What a muxer holds of writers that never stop: bounded by their marks, however slow the transport is.
+import { expect, test } from 'vitest'
+import { ACK, pattern, windowUpdate } from '../fixtures/frames.ts'
+import { createRawPeer, nextTurn } from '../fixtures/raw-peer.ts'
+import { HIGH_WATER_MARK_BYTES, LOW_WATER_MARK_BYTES } from '../../src/stream/write-side.ts'
+import type { YamuxStream } from '../../src/index.ts'
+
+const STREAMS = 1000
+const MESSAGE_BYTES = 4096
+const BATCH_BYTES = 65_519
+
+test('1,000 writers that go on as soon as they may make it hold no more than their marks and one batch', async () => {
+  const peer = createRawPeer({ maxOutboundStreams: STREAMS })
+  const message = pattern(MESSAGE_BYTES)
+  const streams: YamuxStream[] = []
+  let drains = 0
+
+  for (let i = 0; i < STREAMS; i++) {
+    const stream = await peer.muxer.createStream()
+    peer.deliver(windowUpdate(1 + 2 * i, 2 ** 30, ACK))
+    streams.push(stream)
+  }
+
+  await nextTurn()
+  peer.transport.isFull = true
+
+  for (const stream of streams) {
+    const sendMore = (): void => {
+      while (stream.send(message)) {
+        // until it is told to wait
+      }
+    }
+
+    stream.addEventListener('drain', () => {
+      drains++
+      sendMore()
+    })
+    sendMore()
+  }
+
+  await nextTurn()
+  const heldBytes = (): number => streams.reduce((sum, { writeBufferLength }) => sum + writeBufferLength, 0)
+  const boundBytes = STREAMS * HIGH_WATER_MARK_BYTES + BATCH_BYTES
+  let largestBytes = heldBytes()
+
+  // the transport takes a batch, and is full again
+  for (let round = 0; round < 5000; round++) {
+    peer.transport.safeDispatchEvent('drain')
+    largestBytes = Math.max(largestBytes, heldBytes() + peer.takeWrites().reduce((sum, { byteLength }) => sum + byteLength, 0))
+  }
+
+  expect(largestBytes).toBeLessThanOrEqual(boundBytes)
+  // they did go on: each that fell below its low mark was told
+  expect(drains).toBeGreaterThan(STREAMS)
+  expect(streams.every(({ writeBufferLength }) => writeBufferLength > LOW_WATER_MARK_BYTES - BATCH_BYTES)).toBe(true)
+})

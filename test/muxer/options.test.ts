@@ -1,0 +1,210 @@
+// Every option of the README does something: two values of it put different bytes on the wire.
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, test } from 'vitest'
+import { ACK, data, pattern, ping, SYN, windowUpdate } from '../fixtures/frames.ts'
+import { createRawPeer, nextTurn } from '../fixtures/raw-peer.ts'
+import { VirtualClock } from '../fixtures/virtual-clock.ts'
+import type { RawPeer, RawPeerInit } from '../fixtures/raw-peer.ts'
+import type { YamuxMuxerInit, YamuxStream } from '../../src/index.ts'
+
+interface Case {
+  values: [YamuxMuxerInit, YamuxMuxerInit]
+  direction?: 'inbound'
+  act (peer: RawPeer, clock: VirtualClock): Promise<void> | void
+}
+
+async function open (peer: RawPeer): Promise<YamuxStream> {
+  const stream = await peer.muxer.createStream()
+  peer.deliver(windowUpdate(Number(stream.id), 1_000_000, ACK))
+  await nextTurn()
+
+  return stream
+}
+
+/** Opens streams that the peer dials */
+function dialIn (peer: RawPeer, count: number): void {
+  for (let i = 0; i < count; i++) {
+    peer.deliver(windowUpdate(2 + 2 * i, 0, SYN))
+  }
+}
+
+function listen (peer: RawPeer): YamuxStream[] {
+  const streams: YamuxStream[] = []
+  peer.muxer.addEventListener('stream', ({ detail }) => { streams.push(detail) })
+
+  return streams
+}
+
+/** What is sent in one turn, and 3 and 30 ms later: when it is written, and with what */
+async function sendAndWait (peer: RawPeer, clock: VirtualClock, sizes: number[]): Promise<void> {
+  const stream = await open(peer)
+  sizes.forEach(size => stream.send(pattern(size)))
+  await nextTurn()
+  const now = new Uint8Array(1)
+  peer.transport.send(now)
+  clock.advance(3)
+  peer.transport.send(now)
+  clock.advance(30)
+}
+
+async function measureRoundTrip (peer: RawPeer, clock: VirtualClock, roundTripMs: number): Promise<void> {
+  const measured = peer.muxer.ping()
+  await nextTurn()
+  clock.advance(roundTripMs)
+  peer.deliver(ping(0, ACK))
+  await measured
+}
+
+const cases: Record<string, Case> = {
+  enableKeepAlive: {
+    values: [{ enableKeepAlive: true }, { enableKeepAlive: false }],
+    act: nextTurn
+  },
+  keepAliveInterval: {
+    values: [{ enableKeepAlive: true, keepAliveInterval: 1000 }, { enableKeepAlive: true, keepAliveInterval: 5000 }],
+    async act (peer, clock) {
+      await nextTurn()
+      peer.deliver(ping(0, ACK))
+      clock.advance(1500)
+      await nextTurn()
+    }
+  },
+  maxInboundStreams: {
+    values: [{ maxInboundStreams: 1 }, { maxInboundStreams: 2 }],
+    act: peer => { listen(peer); dialIn(peer, 2) }
+  },
+  maxOutboundStreams: {
+    values: [{ maxOutboundStreams: 1 }, { maxOutboundStreams: 2 }],
+    async act (peer) {
+      await peer.muxer.createStream()
+      await peer.muxer.createStream().catch(() => {})
+    }
+  },
+  maxEarlyStreams: {
+    values: [{ maxEarlyStreams: 1 }, { maxEarlyStreams: 2 }],
+    act: peer => { dialIn(peer, 2) }
+  },
+  maxMessageSize: {
+    values: [{ maxMessageSize: 1024 }, { maxMessageSize: 4096 }],
+    act: async peer => { (await open(peer)).send(pattern(10_000)) }
+  },
+  'streamOptions.initialStreamWindowSize': {
+    values: [{}, { streamOptions: { initialStreamWindowSize: 500_000 } }],
+    act: async peer => { await open(peer) }
+  },
+  'streamOptions.maxStreamWindowSize': {
+    values: [{ streamOptions: { maxStreamWindowSize: 262_144 } }, { streamOptions: { maxStreamWindowSize: 1_000_000 } }],
+    async act (peer, clock) {
+      await measureRoundTrip(peer, clock, 100)
+      const stream = await open(peer)
+      stream.addEventListener('message', () => {})
+      peer.deliver(data(1, pattern(200_000)))
+      await nextTurn()
+    }
+  },
+  'streamOptions.inactivityTimeout': {
+    values: [{ streamOptions: { inactivityTimeout: 100 } }, { streamOptions: { inactivityTimeout: 10_000 } }],
+    async act (peer, clock) {
+      await open(peer)
+      clock.advance(5000)
+    }
+  },
+  'streamOptions.maxReadBufferLength': {
+    values: [{ streamOptions: { maxReadBufferLength: 300_000 } }, { streamOptions: { maxReadBufferLength: 3_000_000 } }],
+    act: async peer => { (await open(peer)).unshift(pattern(400_000)) }
+  },
+  'streamOptions.maxWriteBufferLength': {
+    values: [{ streamOptions: { maxWriteBufferLength: 300_000 } }, { streamOptions: { maxWriteBufferLength: 3_000_000 } }],
+    async act (peer) {
+      const stream = await open(peer)
+      peer.transport.isFull = true
+      peer.muxer.ping().catch(() => {})
+      await nextTurn()
+      stream.send(pattern(300_000))
+      stream.send(pattern(300_000))
+      peer.transport.drain()
+      await nextTurn()
+    }
+  },
+  'coalesce.strategy': {
+    values: [{ coalesce: { strategy: 'turn' } }, { coalesce: { strategy: 'off' } }],
+    act: async (peer, clock) => sendAndWait(peer, clock, [10, 10])
+  },
+  'coalesce.delayMs': {
+    values: [{ coalesce: { delayMs: 2 } }, { coalesce: { delayMs: 20 } }],
+    act: async (peer, clock) => sendAndWait(peer, clock, [10])
+  },
+  'coalesce.maxDelayMs': {
+    values: [{ coalesce: { maxDelayMs: 2 } }, { coalesce: { maxDelayMs: 20 } }],
+    async act (peer, clock) {
+      await measureRoundTrip(peer, clock, 200)
+      await sendAndWait(peer, clock, [10])
+    }
+  },
+  'coalesce.maxBytes': {
+    values: [{ coalesce: { maxBytes: 4096 } }, { coalesce: { maxBytes: 65_519 } }],
+    act: async (peer, clock) => sendAndWait(peer, clock, [10_000])
+  },
+  'coalesce.highWatermark': {
+    values: [{ coalesce: { delayMs: 20, highWatermark: 0.1 } }, { coalesce: { delayMs: 20, highWatermark: 0.9 } }],
+    act: async (peer, clock) => sendAndWait(peer, clock, [10_000])
+  },
+  'coalesce.reservedBytes': {
+    values: [{ coalesce: { reservedBytes: 0 } }, { coalesce: { reservedBytes: 30_000 } }],
+    async act (peer) {
+      (await open(peer)).priority = 'urgent'
+      const other = await open(peer)
+      peer.transport.isFull = true
+      other.send(pattern(200_000))
+      await nextTurn()
+      peer.transport.drain()
+    }
+  },
+  'coalesce.mergeMessages': {
+    values: [{ coalesce: { mergeMessages: true } }, { coalesce: { mergeMessages: false } }],
+    act: async (peer, clock) => sendAndWait(peer, clock, [10, 10])
+  },
+  priority: {
+    values: [{}, { priority: { '/b': 'urgent' } }],
+    async act (peer) {
+      for (const protocol of ['/a', '/b']) {
+        const stream = await open(peer)
+        stream.protocol = protocol
+        stream.send(pattern(10))
+      }
+
+      await nextTurn()
+      peer.takeWrites()
+      peer.muxer.streams.forEach(stream => stream.send(pattern(10)))
+    }
+  }
+}
+
+async function bytesOnWire (init: YamuxMuxerInit, { direction, act }: Case): Promise<number[][]> {
+  const clock = new VirtualClock()
+  const init2: RawPeerInit = { ...init, clock, direction }
+  const peer = createRawPeer(init2)
+  await act(peer, clock)
+  await nextTurn()
+
+  return peer.takeWrites().map(write => [...write.subarray()])
+}
+
+describe('two values of an option', () => {
+  test.each(Object.keys(cases))('show on the wire: %s', async name => {
+    const [one, other] = cases[name].values
+
+    expect(await bytesOnWire(one, cases[name])).toEqual(await bytesOnWire(one, cases[name]))
+    expect(await bytesOnWire(one, cases[name])).not.toEqual(await bytesOnWire(other, cases[name]))
+  })
+})
+
+test('every option of the README is one of them', () => {
+  const readme = readFileSync(fileURLToPath(new URL('../../README.md', import.meta.url)), 'utf8')
+  const [, section] = /^## Options\n(.*?)^###/ms.exec(readme) ?? []
+  const options = section.split('\n').map(line => /^\| `(\w+(?:\.\w+)?)` \|/.exec(line)?.[1]).filter(name => name != null)
+
+  expect(options.length).toBeGreaterThan(10)
+  expect(new Set(Object.keys(cases))).toEqual(new Set(options))
+})
