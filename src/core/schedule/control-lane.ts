@@ -27,6 +27,8 @@ export class ControlLane<Owner> {
   readonly #init: ControlLaneInit<Owner>
   /** In the order in which they came to owe something */
   readonly #streams = new Set<StreamState<Owner>>()
+  /** Found out by a look at all of them, and known until one of them changes */
+  #streamsOweMoreThanAcks: boolean | undefined
   #pingValue: number | undefined
   #goAwayCode: number | undefined
   #hasWrittenGoAway = false
@@ -40,28 +42,20 @@ export class ControlLane<Owner> {
     return this.#streams.size > 0 || this.#hasSessionOutput
   }
 
-  /** Looks at the streams only as far as the first that owes more */
+  /** Hot: asked for once per send while nothing is arranged that comes soon */
   get hasMoreThanAcks (): boolean {
-    if (this.#hasSessionOutput) {
-      return true
-    }
-
-    for (const stream of this.#streams) {
-      if ((stream.owes & ~FLAG_ACK) !== 0) {
-        return true
-      }
-    }
-
-    return false
+    return this.#hasSessionOutput || (this.#streamsOweMoreThanAcks ??= this.#findMoreThanAcks())
   }
 
   enlist (stream: StreamState<Owner>): void {
     this.#streams.add(stream)
+    this.#streamsOweMoreThanAcks = undefined
   }
 
   /** The stream owes nothing any more */
   remove (stream: StreamState<Owner>): void {
     this.#streams.delete(stream)
+    this.#streamsOweMoreThanAcks = undefined
   }
 
   ping (value: number): void {
@@ -76,6 +70,7 @@ export class ControlLane<Owner> {
   }
 
   fill (batch: WriteBatch, maxFrames: number, nowMs: number): void {
+    this.#streamsOweMoreThanAcks = undefined
     this.replies.fill(batch, maxFrames)
 
     if (this.#pingValue !== undefined && hasRoom(batch, maxFrames)) {
@@ -97,6 +92,16 @@ export class ControlLane<Owner> {
 
   get #hasSessionOutput (): boolean {
     return this.replies.count > 0 || this.#pingValue !== undefined || this.#goAwayCode !== undefined
+  }
+
+  #findMoreThanAcks (): boolean {
+    for (const stream of this.#streams) {
+      if ((stream.owes & ~FLAG_ACK) !== 0) {
+        return true
+      }
+    }
+
+    return false
   }
 
   #writeStreams (batch: WriteBatch, maxFrames: number, nowMs: number): void {

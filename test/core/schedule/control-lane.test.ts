@@ -129,6 +129,7 @@ describe('the lane', () => {
     expect(lane.hasMoreThanAcks).toBe(false)
 
     stream.owes |= OWES_UPDATE
+    lane.enlist(stream)
     expect(lane.hasMoreThanAcks).toBe(true)
 
     fill()
