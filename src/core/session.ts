@@ -53,6 +53,11 @@ export class Session<Owner> {
     return this.#lifecycle.scheduler.data.hasUrgent
   }
 
+  /** There are streams of the urgent lane, with data or without */
+  get hasUrgentStreams (): boolean {
+    return this.#lifecycle.registry.urgentCount > 0
+  }
+
   /** There are control frames other than acknowledgements */
   get hasControl (): boolean {
     return this.#lifecycle.scheduler.control.hasMoreThanAcks

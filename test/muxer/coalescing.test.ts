@@ -57,6 +57,7 @@ describe('one turn of the event loop', () => {
     const { peer, streams } = await createOpenPeer(1000)
     streams.forEach((stream, i) => stream.send(pattern(4096, i)))
     await nextTurn()
+    await nextTurn()
 
     const writes = peer.takeWrites()
     const payload = new Map<number, number[]>()
@@ -126,6 +127,47 @@ describe('one turn of the event loop', () => {
     expect(writesThisTurn).toBeLessThanOrEqual(3)
     expect(frames.length).toBe(writesThisTurn + 1)
     expect(frames.reduce((sum, length) => sum + length, 0)).toBe(200)
+  })
+})
+
+describe('a turn', () => {
+  test.each([
+    ['1 MiB', 'bulk', 1_048_576],
+    ['256 KiB while there are urgent streams', 'urgent', 262_144]
+  ] as const)('writes no more than %s, and the rest in the next ones', async (_, priority, turnBytes) => {
+    const { peer, streams: [stream, other] } = await createOpenPeer(2)
+    other.priority = priority
+    peer.deliver(windowUpdate(1, 4_000_000))
+    stream.send(pattern(3_000_000))
+    const bytesOfTurns: number[] = []
+
+    while (stream.writeBufferLength > 0) {
+      await new Promise<void>(resolve => { setImmediate(resolve) })
+      bytesOfTurns.push(peer.takeWrites().reduce((sum, { byteLength }) => sum + byteLength, 0))
+    }
+
+    expect(Math.max(...bytesOfTurns)).toBeGreaterThanOrEqual(turnBytes)
+    expect(Math.max(...bytesOfTurns)).toBeLessThan(turnBytes + NOISE_RECORD_BYTES)
+  })
+
+  test('that has written so much still writes urgent data at once', async () => {
+    const { peer, streams: [stream, urgent] } = await createOpenPeer(2)
+    urgent.priority = 'urgent'
+    peer.deliver(windowUpdate(1, 4_000_000))
+    stream.send(pattern(1_000_000))
+
+    for (let quiet = 0; quiet < 8; quiet++) {
+      await null
+    }
+
+    peer.takeWrites()
+    urgent.send(pattern(10))
+
+    for (let quiet = 0; quiet < 8; quiet++) {
+      await null
+    }
+
+    expect(peer.takeFrames()[0]).toMatchObject({ id: 3, length: 10 })
   })
 })
 
