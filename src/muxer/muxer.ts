@@ -18,10 +18,11 @@ import { ConnectionMetrics } from '../metrics.ts'
 import { LOW_WATER_MARK_BYTES } from '../stream/write-side.ts'
 import { YamuxStream } from '../stream/stream.ts'
 import type { Clock } from '../clock.ts'
-import type { Config, YamuxStreamOptions } from '../config.ts'
+import type { OpenOptions } from './stream-opener.ts'
+import type { Config } from '../config.ts'
 import type { StreamState } from '../core/stream-state.ts'
 import type { NodeMetrics } from '../metrics.ts'
-import type { AbortOptions, CreateStreamOptions, EventHandler, Logger, MessageStream, StreamMessageEvent, StreamMuxer, StreamMuxerEvents, StreamMuxerStatus } from '@libp2p/interface'
+import type { AbortOptions, EventHandler, Logger, MessageStream, StreamMessageEvent, StreamMuxer, StreamMuxerEvents, StreamMuxerStatus } from '@libp2p/interface'
 
 export const YAMUX_PROTOCOL_ID = '/yamux/1.0.0'
 
@@ -91,7 +92,12 @@ export class YamuxMuxer extends TypedEventEmitter<StreamMuxerEvents<YamuxStream>
     })
     this.#earlyStreams = new EarlyStreams(config.maxEarlyStreams, stream => { this.safeDispatchEvent('stream', { detail: stream }) })
     this.#goodbye = new Goodbye(this.#session, this.#driver)
-    this.#opener = new StreamOpener(this.#session, config.maxOutboundStreams, () => clock.nowMs())
+    this.#opener = new StreamOpener({
+      session: this.#session,
+      maxOutboundStreams: config.maxOutboundStreams,
+      nowMs: () => clock.nowMs(),
+      create: (state, options) => this.#createStream(state, options)
+    })
     this.#pinger = new Pinger(this.#session.roundTrip, () => {
       this.#session.ping()
       this.#driver.requestIfOutput()
@@ -144,9 +150,8 @@ export class YamuxMuxer extends TypedEventEmitter<StreamMuxerEvents<YamuxStream>
    * Throws MuxerClosedError when the connection is ending, TooManyOutboundProtocolStreamsError
    * beyond `maxOutboundStreams`, StreamIdsExhaustedError when 2^31 streams were opened.
    */
-  async createStream (options: CreateStreamOptions & YamuxStreamOptions = {}): Promise<YamuxStream> {
-    const state = await this.#opener.open(options)
-    const stream = this.#createStream(state, options)
+  async createStream (options: OpenOptions = {}): Promise<YamuxStream> {
+    const stream = await this.#opener.open(options)
     this.#driver.requestIfOutput()
 
     return stream
@@ -251,7 +256,7 @@ export class YamuxMuxer extends TypedEventEmitter<StreamMuxerEvents<YamuxStream>
     }
   }
 
-  #createStream (state: StreamState<YamuxStream>, options: CreateStreamOptions & YamuxStreamOptions): YamuxStream {
+  #createStream (state: StreamState<YamuxStream>, options: OpenOptions): YamuxStream {
     const stream = new YamuxStream({
       state,
       host: this.#driver,

@@ -5,38 +5,51 @@ import { TooManyOutboundProtocolStreamsError } from '@libp2p/interface'
 import { raceSignal } from 'race-signal'
 import { StreamIdsExhaustedError } from '../errors.ts'
 import type { Session } from '../core/session.ts'
+import type { YamuxStreamOptions } from '../config.ts'
 import type { StreamState } from '../core/stream-state.ts'
 import type { YamuxStream } from '../stream/stream.ts'
-import type { AbortOptions } from '@libp2p/interface'
+import type { CreateStreamOptions } from '@libp2p/interface'
+
+export type OpenOptions = CreateStreamOptions & YamuxStreamOptions
+
+interface Turn extends PromiseWithResolvers<YamuxStream> {
+  options: OpenOptions
+}
+
+export interface StreamOpenerInit {
+  session: Session<YamuxStream>
+  maxOutboundStreams: number
+  nowMs (): number
+  /** Makes the stream that the state belongs to */
+  create (state: StreamState<YamuxStream>, options: OpenOptions): YamuxStream
+}
 
 export class StreamOpener {
+  readonly #init: StreamOpenerInit
   readonly #session: Session<YamuxStream>
-  readonly #maxOutboundStreams: number
-  readonly #nowMs: () => number
   /** Opens that wait for the peer to acknowledge earlier ones, in order */
-  #waiting: Array<PromiseWithResolvers<StreamState<YamuxStream>>> = []
+  #waiting: Turn[] = []
   #refusal: Error | undefined
 
-  constructor (session: Session<YamuxStream>, maxOutboundStreams: number, nowMs: () => number) {
-    this.#session = session
-    this.#maxOutboundStreams = maxOutboundStreams
-    this.#nowMs = nowMs
+  constructor (init: StreamOpenerInit) {
+    this.#init = init
+    this.#session = init.session
   }
 
   /** Throws MuxerClosedError, TooManyOutboundProtocolStreamsError or StreamIdsExhaustedError */
-  async open (options: AbortOptions): Promise<StreamState<YamuxStream>> {
+  async open (options: OpenOptions): Promise<YamuxStream> {
     options.signal?.throwIfAborted()
     this.#check()
 
     const { isAckBacklogFull } = this.#session.registry
-    const state = isAckBacklogFull || this.#waiting.length > 0 ? await this.#wait(options) : this.#session.open(this.#nowMs())
+    const stream = isAckBacklogFull || this.#waiting.length > 0 ? await this.#wait(options) : this.#open(options)
 
     if (this.#refusal != null) {
-      this.#session.reset(state, 0)
+      stream.abort(this.#refusal)
       throw this.#refusal
     }
 
-    return state
+    return stream
   }
 
   /** The backlog may have room: opens a stream for those who wait longest */
@@ -48,7 +61,7 @@ export class StreamOpener {
 
       if (registry.hasOutboundId) {
         // here and not where it is awaited, so that nobody slips in between
-        turn?.resolve(this.#session.open(this.#nowMs()))
+        turn?.resolve(this.#open(turn.options))
       } else {
         turn?.reject(new StreamIdsExhaustedError())
       }
@@ -71,8 +84,8 @@ export class StreamOpener {
 
     const { outboundCount, hasOutboundId } = this.#session.registry
 
-    if (outboundCount + this.#waiting.length >= this.#maxOutboundStreams) {
-      throw new TooManyOutboundProtocolStreamsError(`${outboundCount} streams are open and ${this.#waiting.length} wait to be, maxOutboundStreams allows ${this.#maxOutboundStreams}`)
+    if (outboundCount + this.#waiting.length >= this.#init.maxOutboundStreams) {
+      throw new TooManyOutboundProtocolStreamsError(`${outboundCount} streams are open and ${this.#waiting.length} wait to be, maxOutboundStreams allows ${this.#init.maxOutboundStreams}`)
     }
 
     if (!hasOutboundId) {
@@ -80,8 +93,13 @@ export class StreamOpener {
     }
   }
 
-  async #wait (options: AbortOptions): Promise<StreamState<YamuxStream>> {
-    const turn = Promise.withResolvers<StreamState<YamuxStream>>()
+  /** In one go: the SYN may leave, and the answer come, before anybody who awaits this runs again */
+  #open (options: OpenOptions): YamuxStream {
+    return this.#init.create(this.#session.open(this.#init.nowMs()), options)
+  }
+
+  async #wait (options: OpenOptions): Promise<YamuxStream> {
+    const turn: Turn = { ...Promise.withResolvers<YamuxStream>(), options }
     this.#waiting.push(turn)
 
     try {
@@ -90,7 +108,7 @@ export class StreamOpener {
       this.#waiting = this.#waiting.filter(waiting => waiting !== turn)
       turn.reject(err)
       // admitted in the moment of the abort: nobody will use it
-      turn.promise.then(state => { this.#session.reset(state, 0) }, () => {})
+      turn.promise.then(stream => { stream.abort(err) }, () => {})
       throw err
     }
   }

@@ -23,12 +23,37 @@ describe.each(ROLES)('as $role', ({ direction, ownId, secondOwnId, peerId, secon
     expect(await peer.written()).toEqual([[DATA, 0, ownId, 6]])
   })
 
+  test('M: data may follow SYN at once, also the answer: what comes before the opener runs again is not lost', async () => {
+    const peer = converse({ direction })
+    const send = peer.transport.send.bind(peer.transport)
+    peer.transport.send = bytes => {
+      const isTaken = send(bytes)
+      peer.deliver(data(ownId, pattern(10), ACK), windowUpdate(ownId, 0, FIN))
+
+      return isTaken
+    }
+
+    // its flush comes a microtask later and takes the SYN along
+    peer.muxer.ping().catch(() => {})
+    await null
+    const stream = await peer.muxer.createStream()
+    const received: number[] = []
+
+    for await (const bytes of stream) {
+      received.push(bytes.byteLength)
+    }
+
+    expect(received).toEqual([10])
+    expect(stream.remoteWriteStatus).toBe('closed')
+    peer.muxer.abort(new Error('over'))
+  })
+
   test('M: the first frame of a new id carries SYN, also when the stream is closed at once', async () => {
     const peer = converse({ direction })
-    const empty = await peer.muxer.createStream()
+    const closing = (await peer.muxer.createStream()).close()
     const full = await peer.muxer.createStream()
     full.send(pattern(7))
-    await Promise.all([empty.close(), full.close()])
+    await Promise.all([closing, full.close()])
 
     const frames = await peer.written()
     expect(frames.find(([, , id]) => id === ownId)).toEqual([WINDOW_UPDATE, SYN | FIN, ownId, 0])
