@@ -1,6 +1,8 @@
 /**
  * The options: their units, defaults and allowed ranges, in one place.
  */
+import { InvalidParametersError } from '@libp2p/interface'
+import { UPDATE_AT_PART_OF_WINDOW } from './core/flow/receive-window.ts'
 import { INITIAL_WINDOW_BYTES, MAX_UINT32 } from './core/frame/frame.ts'
 import { createCoalesceConfig } from './coalesce-options.ts'
 import { createLaneOf } from './priority.ts'
@@ -8,6 +10,8 @@ import { integer, number } from './ranges.ts'
 import type { CoalesceConfig, CoalesceOptions } from './coalesce-options.ts'
 import type { LaneOf, Priority } from './priority.ts'
 import type { StreamMuxerOptions, StreamOptions } from '@libp2p/interface'
+
+export type WindowUpdateMode = 'onRead' | 'onReceive'
 
 export interface YamuxStreamOptions extends StreamOptions {
   /**
@@ -51,6 +55,23 @@ export interface YamuxMuxerInit extends StreamMuxerOptions<YamuxStreamOptions> {
   maxMessageSize?: number
 
   /**
+   * When the peer gets credit for more: `onRead`, as the application reads, so that a slow reader holds its
+   * sender back; `onReceive`, as data arrives, so that a stream is reset when more than
+   * `maxReadBufferLength` is unread.
+   *
+   * @default 'onRead'
+   */
+  windowUpdateMode?: WindowUpdateMode
+
+  /**
+   * What all receive windows of a connection may grow by together beyond 262,144 bytes each, in bytes. One
+   * stream may have all of it; when others need it too they share.
+   *
+   * @default `maxStreamWindowSize`
+   */
+  maxConnectionWindow?: number
+
+  /**
    * How small writes are gathered into large ones
    */
   coalesce?: CoalesceOptions
@@ -70,6 +91,9 @@ export interface Config extends CoalesceConfig {
   maxEarlyStreams: number
   frameBytes: number
   loneFrameBytes: number
+  creditsOnReceipt: boolean
+  maxGrowthBytes: number
+  updateAtPart: number
   streamOptions: Required<YamuxStreamOptions>
   laneOf: LaneOf
 }
@@ -97,10 +121,21 @@ export function createConfig (init: YamuxMuxerInit): Config {
     maxEarlyStreams: number(init, 'maxEarlyStreams', 10, 0, Infinity),
     frameBytes: frameBytes(init, FRAME_BYTES),
     loneFrameBytes: frameBytes(init, LONE_FRAME_BYTES),
+    creditsOnReceipt: windowUpdateMode(init) === 'onReceive',
+    maxGrowthBytes: integer(init, 'maxConnectionWindow', streamOptions.maxStreamWindowSize, 0, Infinity),
+    updateAtPart: UPDATE_AT_PART_OF_WINDOW,
     ...createCoalesceConfig(init.coalesce ?? {}),
     streamOptions,
     laneOf: createLaneOf(init.priority)
   }
+}
+
+function windowUpdateMode ({ windowUpdateMode: mode = 'onRead' }: YamuxMuxerInit): WindowUpdateMode {
+  if (mode !== 'onRead' && mode !== 'onReceive') {
+    throw new InvalidParametersError(`windowUpdateMode is ${JSON.stringify(mode) ?? String(mode)}, it must be 'onRead' or 'onReceive'`)
+  }
+
+  return mode
 }
 
 function frameBytes (init: YamuxMuxerInit, byDefault: number): number {

@@ -22,6 +22,7 @@ export class InboundFrames<Owner> implements FrameSink {
   readonly #roundTrip: RoundTrip
   readonly #ids: InboundIds
   /** No body of an unknown stream can be longer than the largest window that was ever advertised */
+  readonly #creditsOnReceipt: boolean
   readonly #maxBodyBytes: number
   /** Whose body is being received, and the flags of its header */
   #bodyStream: StreamState<Owner> | undefined
@@ -32,6 +33,7 @@ export class InboundFrames<Owner> implements FrameSink {
     this.#lifecycle = lifecycle
     this.#roundTrip = roundTrip
     this.#ids = new InboundIds(init.isDialler ? 2 : 1)
+    this.#creditsOnReceipt = init.creditsOnReceipt
     this.#maxBodyBytes = Math.max(INITIAL_WINDOW_BYTES, init.maxWindowBytes)
   }
 
@@ -70,6 +72,10 @@ export class InboundFrames<Owner> implements FrameSink {
       stream.readBuffer.append(piece)
       stream.lastActiveMs = this.nowMs
       this.#lifecycle.tell(stream, NEWS_DATA)
+
+      if (this.#creditsOnReceipt) {
+        this.#lifecycle.giveBack(stream, piece.byteLength, this.nowMs)
+      }
     }
   }
 

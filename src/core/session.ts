@@ -6,7 +6,7 @@ import { Decoder } from './frame/decoder.ts'
 import { InboundFrames } from './inbound-frames.ts'
 import { RoundTrip } from './round-trip.ts'
 import { StreamLifecycle } from './stream-lifecycle.ts'
-import { OWES_FIN, OWES_UPDATE } from './stream-state.ts'
+import { OWES_FIN } from './stream-state.ts'
 import type { StreamLifecycleInit } from './stream-lifecycle.ts'
 import type { StreamRegistry } from './stream-registry.ts'
 import type { StreamState } from './stream-state.ts'
@@ -20,11 +20,13 @@ const sharedBatch = new WriteBatch()
 export class Session<Owner> {
   readonly roundTrip = new RoundTrip()
   framesWritten = 0
+  readonly #creditsOnReceipt: boolean
   readonly #lifecycle: StreamLifecycle<Owner>
   readonly #inbound: InboundFrames<Owner>
   readonly #decoder: Decoder
 
   constructor (init: SessionInit) {
+    this.#creditsOnReceipt = init.creditsOnReceipt
     this.#lifecycle = new StreamLifecycle(init, this.roundTrip)
     this.#inbound = new InboundFrames(init, this.#lifecycle, this.roundTrip)
     this.#decoder = new Decoder(this.#inbound)
@@ -106,12 +108,8 @@ export class Session<Owner> {
 
   /** The application has read so much; credit is given back when enough has gathered */
   read (stream: StreamState<Owner>, payloadBytes: number): void {
-    if (stream.receiveWindow.read(payloadBytes) && !stream.isRemoteFinished && !stream.isReset) {
-      this.#lifecycle.owe(stream, OWES_UPDATE)
-
-      if (this.roundTrip.isStale(this.#inbound.nowMs)) {
-        this.ping()
-      }
+    if (!this.#creditsOnReceipt) {
+      this.#lifecycle.giveBack(stream, payloadBytes, this.#inbound.nowMs)
     }
   }
 
@@ -130,7 +128,7 @@ export class Session<Owner> {
   }
 
   ping (): void {
-    this.#lifecycle.scheduler.control.ping(this.roundTrip.begin())
+    this.#lifecycle.ping()
   }
 
   goAway (code: number): void {

@@ -5,7 +5,7 @@
 import { URGENT } from './schedule/lane.ts'
 import { WriteScheduler } from './schedule/write-scheduler.ts'
 import { StreamRegistry } from './stream-registry.ts'
-import { NEWS_LOCAL_FIN, NEWS_OPENED, NEWS_REMOTE_FIN, NEWS_REMOTE_RST, NEWS_TAKEN, OWES_ACK, OWES_FIN, OWES_RST, OWES_SYN } from './stream-state.ts'
+import { NEWS_LOCAL_FIN, NEWS_OPENED, NEWS_REMOTE_FIN, NEWS_REMOTE_RST, NEWS_TAKEN, OWES_ACK, OWES_FIN, OWES_RST, OWES_SYN, OWES_UPDATE } from './stream-state.ts'
 import type { RoundTrip } from './round-trip.ts'
 import type { StreamRegistryInit } from './stream-registry.ts'
 import type { StreamState } from './stream-state.ts'
@@ -17,6 +17,8 @@ export interface StreamLifecycleInit extends StreamRegistryInit {
   /** The largest payload of a frame of a stream that has the connection to itself */
   loneFrameBytes: number
   lowWaterMarkBytes: number
+  /** Credit is given back for what arrives, not for what is read */
+  creditsOnReceipt: boolean
   /** A frame of a stream whose `waitsSinceMs` is known was written */
   onWaited? (lane: number, waitedMs: number): void
   /** Replies pile up while a chunk is received: `pull` may be called here, or not at all */
@@ -28,9 +30,11 @@ export class StreamLifecycle<Owner> {
   readonly scheduler: WriteScheduler<Owner>
   /** Streams with news, each once; their owner empties it */
   readonly withNews: Array<StreamState<Owner>> = []
+  readonly #roundTrip: RoundTrip
   #hasReadyWriters = false
 
   constructor (init: StreamLifecycleInit, roundTrip: RoundTrip) {
+    this.#roundTrip = roundTrip
     this.registry = new StreamRegistry(init.isDialler, init)
     const { budget } = this.registry
     this.scheduler = new WriteScheduler({
@@ -73,6 +77,21 @@ export class StreamLifecycle<Owner> {
       this.registry.urgentCount += Number(lane === URGENT) - Number(stream.lane === URGENT)
       this.scheduler.data.move(stream, lane)
     }
+  }
+
+  /** So many bytes of the window are free again; an update is owed when they are enough */
+  giveBack (stream: StreamState<Owner>, payloadBytes: number, nowMs: number): void {
+    if (stream.receiveWindow.read(payloadBytes) && !stream.isRemoteFinished && !stream.isReset) {
+      this.owe(stream, OWES_UPDATE)
+
+      if (this.#roundTrip.isStale(nowMs)) {
+        this.ping()
+      }
+    }
+  }
+
+  ping (): void {
+    this.scheduler.control.ping(this.#roundTrip.begin())
   }
 
   finishRemote (stream: StreamState<Owner>): void {

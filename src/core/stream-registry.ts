@@ -21,8 +21,12 @@ export interface StreamRegistryInit {
   maxInboundStreams: number
   /** What every new stream's receive window is raised to */
   initialWindowBytes: number
-  /** What it may grow to, and what all windows of the connection may grow by together */
+  /** What it may grow to */
   maxWindowBytes: number
+  /** What all windows of the connection may grow by together */
+  maxGrowthBytes: number
+  /** The part of a window that has been read when credit is given back */
+  updateAtPart: number
   /** Merge what one stream sends, and what it receives, where that saves frames and events */
   mergesMessages: boolean
 }
@@ -41,7 +45,7 @@ export class StreamRegistry<Owner> {
   constructor (isDialler: boolean, init: StreamRegistryInit) {
     this.#nextId = isDialler ? 1 : 2
     this.#init = init
-    this.budget = new ConnectionBudget(init.maxWindowBytes)
+    this.budget = new ConnectionBudget(init.maxGrowthBytes)
   }
 
   get (id: number): StreamState<Owner> | undefined {
@@ -118,8 +122,8 @@ export class StreamRegistry<Owner> {
   }
 
   #create (id: number, isOutbound: boolean, nowMs: number): StreamState<Owner> {
-    const { initialWindowBytes, maxWindowBytes, mergesMessages } = this.#init
+    const { initialWindowBytes, maxWindowBytes, updateAtPart, mergesMessages } = this.#init
 
-    return new StreamState(id, isOutbound, new ReceiveWindow(initialWindowBytes, maxWindowBytes, nowMs), new ReadBuffer(!mergesMessages), nowMs)
+    return new StreamState(id, isOutbound, new ReceiveWindow(initialWindowBytes, maxWindowBytes, nowMs, updateAtPart), new ReadBuffer(!mergesMessages), nowMs)
   }
 }

@@ -61,6 +61,9 @@ export class YamuxMuxer extends TypedEventEmitter<StreamMuxerEvents<YamuxStream>
       loneFrameBytes: config.loneFrameBytes,
       initialWindowBytes: config.streamOptions.initialStreamWindowSize,
       maxWindowBytes: config.streamOptions.maxStreamWindowSize,
+      maxGrowthBytes: config.maxGrowthBytes,
+      updateAtPart: config.updateAtPart,
+      creditsOnReceipt: config.creditsOnReceipt,
       mergesMessages: config.mergesMessages,
       lowWaterMarkBytes: LOW_WATER_MARK_BYTES,
       maxInboundStreams: config.maxInboundStreams,
@@ -260,6 +263,7 @@ export class YamuxMuxer extends TypedEventEmitter<StreamMuxerEvents<YamuxStream>
     const stream = new YamuxStream({
       state,
       host: this.#driver,
+      boundsUnread: this.#config.creditsOnReceipt,
       defaults: this.#config.streamOptions,
       options
     })

@@ -35,6 +35,8 @@ export interface YamuxStreamInit {
   /** The muxer's, for what `options` leaves open */
   defaults: Required<YamuxStreamOptions>
   options: CreateStreamOptions
+  /** Credit does not bound what is unread, so `maxReadBufferLength` does */
+  boundsUnread: boolean
 }
 
 export class YamuxStream extends TypedEventEmitter<MessageStreamEvents> implements Stream {
@@ -52,6 +54,7 @@ export class YamuxStream extends TypedEventEmitter<MessageStreamEvents> implemen
   readonly #host: StreamHost
   readonly #reading: ReadSide
   readonly #writing: WriteSide
+  readonly #boundsUnread: boolean
   #log: Logger | undefined
   #protocol = ''
 
@@ -59,6 +62,7 @@ export class YamuxStream extends TypedEventEmitter<MessageStreamEvents> implemen
     super()
     this.#state = init.state
     this.#host = init.host
+    this.#boundsUnread = init.boundsUnread
     this.id = String(init.state.id)
     this.direction = init.state.isOutbound ? 'outbound' : 'inbound'
     this.inactivityTimeout = init.options.inactivityTimeout ?? init.defaults.inactivityTimeout
@@ -149,12 +153,12 @@ export class YamuxStream extends TypedEventEmitter<MessageStreamEvents> implemen
 
   push (data: Uint8Array | Uint8ArrayList): void {
     this.#reading.push(data)
-    this.#checkReadBuffer()
+    this.#checkPushedBack()
   }
 
   unshift (data: Uint8Array | Uint8ArrayList): void {
     this.#reading.unshift(data)
-    this.#checkReadBuffer()
+    this.#checkPushedBack()
   }
 
   [Symbol.asyncIterator] (): AsyncGenerator<Uint8Array | Uint8ArrayList> {
@@ -221,6 +225,10 @@ export class YamuxStream extends TypedEventEmitter<MessageStreamEvents> implemen
 
   onData (): void {
     this.#reading.deliver()
+
+    if (this.#boundsUnread) {
+      this.#checkReadBuffer(this.maxReadBufferLength)
+    }
   }
 
   onRemoteCloseWrite (): void {
@@ -289,9 +297,11 @@ export class YamuxStream extends TypedEventEmitter<MessageStreamEvents> implemen
   }
 
   /** Credit bounds what the peer can make a stream hold; this bounds what the application pushes back */
-  #checkReadBuffer (): void {
-    const limitBytes = Math.max(this.maxReadBufferLength, this.#state.receiveWindow.windowBytes)
+  #checkPushedBack (): void {
+    this.#checkReadBuffer(Math.max(this.maxReadBufferLength, this.#state.receiveWindow.windowBytes))
+  }
 
+  #checkReadBuffer (limitBytes: number): void {
     if (this.readBufferLength > limitBytes) {
       this.abort(new StreamBufferError(`Read buffer length of ${this.readBufferLength} exceeded limit of ${limitBytes}, read status is ${this.readStatus}`))
     }

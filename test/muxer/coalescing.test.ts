@@ -131,13 +131,13 @@ describe('one turn of the event loop', () => {
 
 describe('a turn', () => {
   test.each([
-    ['1 MiB', 'bulk', 1_048_576],
+    ['4 MiB', 'bulk', 4_194_304],
     ['256 KiB while there are urgent streams', 'urgent', 262_144]
   ] as const)('writes no more than %s, and the rest in the next ones', async (_, priority, turnBytes) => {
     const { peer, streams: [stream, other] } = await createOpenPeer(2)
     other.priority = priority
-    peer.deliver(windowUpdate(1, 4_000_000))
-    stream.send(pattern(3_000_000))
+    peer.deliver(windowUpdate(1, 10_000_000))
+    stream.send(pattern(6_000_000))
     const bytesOfTurns: number[] = []
 
     while (stream.writeBufferLength > 0) {
@@ -153,6 +153,7 @@ describe('a turn', () => {
     const { peer, streams: [stream, urgent] } = await createOpenPeer(2)
     urgent.priority = 'urgent'
     peer.deliver(windowUpdate(1, 4_000_000))
+    // more than a turn's share while there are urgent streams
     stream.send(pattern(1_000_000))
 
     for (let quiet = 0; quiet < 8; quiet++) {

@@ -28,6 +28,9 @@ test('without options all have the documented defaults', () => {
     watermarkBytes: 65_519 * 0.8,
     reservedBytes: 16_379,
     mergesMessages: true,
+    creditsOnReceipt: false,
+    maxGrowthBytes: 16_777_216,
+    updateAtPart: 0.5,
     streamOptions: {
       initialStreamWindowSize: 262_144,
       maxStreamWindowSize: 16_777_216,
@@ -43,6 +46,7 @@ describe.each([
   ['maxInboundStreams', 0, Infinity, [-1, NaN]],
   ['maxOutboundStreams', 0, Infinity, [-1, NaN]],
   ['maxEarlyStreams', 0, Infinity, [-1, NaN]],
+  ['maxConnectionWindow', 0, Infinity, [-1, 0.5]],
   ['maxMessageSize', 1024, Infinity, [1023, 1024.5]],
   ['streamOptions.initialStreamWindowSize', 262_144, 2 ** 32 - 1, [262_143, 2 ** 32, 262_144.5]],
   ['streamOptions.maxStreamWindowSize', 262_144, 2 ** 32 - 1, [262_143, 2 ** 32]],
@@ -109,6 +113,15 @@ test('more may not be reserved for urgent data than leaves a frame to others', (
 
 test('a quarter of a small write is reserved when nothing is said', () => {
   expect(createConfig({ coalesce: { maxBytes: 4096 } })).toMatchObject({ reservedBytes: 1024 })
+})
+
+test('an unknown window update mode is refused', () => {
+  expect(() => yamux({ windowUpdateMode: 'never' as 'onRead' })).toThrow('windowUpdateMode is "never", it must be \'onRead\' or \'onReceive\'')
+})
+
+test('all windows of a connection may grow by what one may have, unless said otherwise', () => {
+  expect(createConfig({ streamOptions: { maxStreamWindowSize: 1_000_000 } }).maxGrowthBytes).toBe(1_000_000)
+  expect(createConfig({ maxConnectionWindow: 50_000_000 }).maxGrowthBytes).toBe(50_000_000)
 })
 
 test('messages larger than 64 KiB are sent in frames of 64 KiB', () => {

@@ -56,6 +56,15 @@ async function measureRoundTrip (peer: RawPeer, clock: VirtualClock, roundTripMs
   await measured
 }
 
+/** More than half a window within a round trip, so that it may grow */
+async function readFast (peer: RawPeer, clock: VirtualClock): Promise<void> {
+  await measureRoundTrip(peer, clock, 100)
+  const stream = await open(peer)
+  stream.addEventListener('message', () => {})
+  peer.deliver(data(1, pattern(200_000)))
+  await nextTurn()
+}
+
 const cases: Record<string, Case> = {
   enableKeepAlive: {
     values: [{ enableKeepAlive: true }, { enableKeepAlive: false }],
@@ -95,13 +104,18 @@ const cases: Record<string, Case> = {
   },
   'streamOptions.maxStreamWindowSize': {
     values: [{ streamOptions: { maxStreamWindowSize: 262_144 } }, { streamOptions: { maxStreamWindowSize: 1_000_000 } }],
-    async act (peer, clock) {
-      await measureRoundTrip(peer, clock, 100)
-      const stream = await open(peer)
-      stream.addEventListener('message', () => {})
+    act: readFast
+  },
+  windowUpdateMode: {
+    values: [{ windowUpdateMode: 'onRead' }, { windowUpdateMode: 'onReceive' }],
+    async act (peer) {
+      await open(peer)
       peer.deliver(data(1, pattern(200_000)))
-      await nextTurn()
     }
+  },
+  maxConnectionWindow: {
+    values: [{ maxConnectionWindow: 0 }, { maxConnectionWindow: 1_000_000 }],
+    act: readFast
   },
   'streamOptions.inactivityTimeout': {
     values: [{ streamOptions: { inactivityTimeout: 100 } }, { streamOptions: { inactivityTimeout: 10_000 } }],

@@ -73,3 +73,41 @@ test('no byte of credit is made or lost, however receiving, reading, growth and 
     expect(budget.availableBytes).toBe(budgetBytes)
   }), { numRuns: 200, examples: [READ_BEFORE_ADVERTISED] })
 })
+
+const moves = fc.array(fc.record({ index: fc.nat(3), part, afterMs: fc.nat(50), isOver: fc.integer({ max: 20, min: 1 }).map(n => n === 1) }), { minLength: 20, maxLength: 120, size: 'max' })
+
+test('windows that share a budget never hold more than it, nor less than the 256 KiB that each begins with', () => {
+  fc.assert(fc.property(fc.nat(4_194_304), moves, (budgetBytes, moves) => {
+    const budget = new ConnectionBudget(budgetBytes)
+    const create = (nowMs: number): ReceiveWindow => new ReceiveWindow(INITIAL_BYTES, 16_777_216, nowMs)
+    const windows = Array.from({ length: 4 }, () => create(0))
+    let nowMs = 0
+
+    for (const { index, part, afterMs, isOver } of moves) {
+      nowMs += afterMs
+
+      if (isOver) {
+        windows[index].release(budget)
+        windows[index] = create(nowMs)
+        continue
+      }
+
+      const window = windows[index]
+      const readBytes = Math.floor(part * window.availableBytes)
+      const beforeBytes = window.availableBytes
+      window.receive(readBytes, 1)
+      const isDue = window.read(readBytes)
+      const deltaBytes = isDue ? window.takeUpdate(nowMs, { budget, roundTripMs: 100 }) : 0
+
+      expect(deltaBytes).toBeGreaterThanOrEqual(0)
+      expect(window.availableBytes).toBe(beforeBytes - readBytes + deltaBytes)
+      expect(window.windowBytes).toBe(INITIAL_BYTES + window.grownBytes)
+      expect(window.availableBytes).toBeLessThanOrEqual(window.windowBytes)
+      expect(budget.availableBytes).toBeGreaterThanOrEqual(0)
+      expect(budget.availableBytes + windows.reduce((sum, { grownBytes }) => sum + grownBytes, 0)).toBe(budgetBytes)
+    }
+
+    windows.forEach(window => { window.release(budget) })
+    expect(budget.availableBytes).toBe(budgetBytes)
+  }))
+})

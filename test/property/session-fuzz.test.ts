@@ -120,7 +120,7 @@ class Run {
     expect(registry.outboundCount).toBe(live.filter(({ isOutbound }) => isOutbound).length)
     live.forEach(stream => { this.session.forget(stream) })
     expect([registry.size, registry.inboundCount, registry.outboundCount, registry.unackedCount]).toEqual([0, 0, 0, 0])
-    expect(registry.budget.availableBytes).toBe(SESSION_INIT.maxWindowBytes)
+    expect(registry.budget.availableBytes).toBe(SESSION_INIT.maxGrowthBytes)
   }
 
   #receive (bytes: Uint8Array, step: Extract<Step, { does: 'receive' }>): void {

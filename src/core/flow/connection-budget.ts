@@ -2,25 +2,67 @@
  * What all receive windows of a connection may grow by together. A thousand streams that each earn
  * a large window would otherwise add up to more memory than the machine has.
  *
- * Invariant: availableBytes + what windows have taken and not returned = the total.
+ * Who comes first may have all of it: one stream alone needs it. When another is denied its fair
+ * part, those that hold more give back as they are renewed, until all hold the same.
+ *
+ * Invariant: availableBytes + the grownBytes of all shares = totalBytes.
  */
 
+/** A window's part */
+export interface BudgetShare {
+  grownBytes: number
+  /** It asked for no more than its fair part, and did not get it */
+  isDenied: boolean
+}
+
 export class ConnectionBudget {
+  readonly totalBytes: number
   availableBytes: number
+  /** Shares that hold something or were denied it */
+  #shareCount = 0
+  #deniedCount = 0
 
   constructor (totalBytes: number) {
+    this.totalBytes = totalBytes
     this.availableBytes = totalBytes
   }
 
   /** Returns how much of the wish is granted */
-  take (wishBytes: number): number {
-    const grantedBytes = Math.min(wishBytes, this.availableBytes)
-    this.availableBytes -= grantedBytes
+  take (share: BudgetShare, wishBytes: number): number {
+    const isNew = share.grownBytes === 0 && !share.isDenied
+    const fairBytes = this.#fairBytes(this.#shareCount + Number(isNew)) - share.grownBytes
+    const fairWishBytes = Math.min(wishBytes, Math.max(0, fairBytes))
+    const grantedBytes = Math.min(this.availableBytes, this.#deniedCount > 0 ? fairWishBytes : wishBytes)
+    this.#set(share, share.grownBytes + grantedBytes, grantedBytes < fairWishBytes)
 
     return grantedBytes
   }
 
-  giveBack (bytes: number): void {
-    this.availableBytes += bytes
+  /** What the share holds beyond its fair part while others are denied theirs */
+  excessBytes (share: BudgetShare): number {
+    return this.#deniedCount > 0 ? Math.max(0, share.grownBytes - this.#fairBytes(this.#shareCount)) : 0
+  }
+
+  giveBack (share: BudgetShare, bytes: number): void {
+    this.#set(share, share.grownBytes - bytes, share.isDenied)
+  }
+
+  /** The window is no more */
+  release (share: BudgetShare): void {
+    this.#set(share, 0, false)
+  }
+
+  #fairBytes (shareCount: number): number {
+    return Math.floor(this.totalBytes / Math.max(1, shareCount))
+  }
+
+  #set (share: BudgetShare, grownBytes: number, isDenied: boolean): void {
+    const was = share.grownBytes > 0 || share.isDenied
+    const is = grownBytes > 0 || isDenied
+    this.availableBytes += share.grownBytes - grownBytes
+    this.#shareCount += Number(is) - Number(was)
+    this.#deniedCount += Number(isDenied) - Number(share.isDenied)
+    share.grownBytes = grownBytes
+    share.isDenied = isDenied
   }
 }

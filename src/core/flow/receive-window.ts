@@ -7,14 +7,14 @@
  */
 import { INITIAL_WINDOW_BYTES } from '../frame/frame.ts'
 import { ProtocolError } from '../protocol-error.ts'
-import type { ConnectionBudget } from './connection-budget.ts'
+import type { BudgetShare, ConnectionBudget } from './connection-budget.ts'
 
 /**
  * The part of the window that must have been read before credit is given back.
  * Half keeps the sender busy while the update travels, and costs two updates a
  * window (go-yamux, rust-yamux since 0.8 and nghttp2 do the same; at zero an adsl2+ line loses 41 %).
  */
-const UPDATE_AT_PART_OF_WINDOW = 0.5
+export const UPDATE_AT_PART_OF_WINDOW = 0.5
 
 /**
  * A window that is read in less than this many round trips holds the sender back: credit takes one
@@ -29,25 +29,28 @@ export interface WindowTuning {
   budget: ConnectionBudget
 }
 
-export class ReceiveWindow {
+export class ReceiveWindow implements BudgetShare {
   /** The window that the peer was told of */
   windowBytes = INITIAL_WINDOW_BYTES
   /** What the peer may still send */
   availableBytes = INITIAL_WINDOW_BYTES
+  /** Taken from the connection's budget */
+  grownBytes = 0
+  isDenied = false
   readonly #maxBytes: number
+  readonly #updateAtPart: number
   /** Read by the application, not yet given back */
   #readBytes = 0
   /** What the initial window is raised by, until it is advertised */
   #raiseBytes: number
-  /** Taken from the connection's budget */
-  #grownBytes = 0
   /** When the bytes that are not given back yet began to be read */
   #epochStartMs: number
 
   /** `initialBytes` is advertised with the first frame; growth ends at `maxBytes` */
-  constructor (initialBytes: number, maxBytes: number, nowMs: number) {
+  constructor (initialBytes: number, maxBytes: number, nowMs: number, updateAtPart = UPDATE_AT_PART_OF_WINDOW) {
     this.#raiseBytes = Math.max(0, initialBytes - INITIAL_WINDOW_BYTES)
     this.#maxBytes = maxBytes
+    this.#updateAtPart = updateAtPart
     this.#epochStartMs = nowMs
   }
 
@@ -64,7 +67,7 @@ export class ReceiveWindow {
   read (payloadBytes: number): boolean {
     this.#readBytes += payloadBytes
 
-    return this.#readBytes >= this.windowBytes * UPDATE_AT_PART_OF_WINDOW
+    return this.#readBytes >= this.windowBytes * this.#updateAtPart
   }
 
   /** An initial window larger than the protocol's waits to be advertised */
@@ -74,12 +77,9 @@ export class ReceiveWindow {
 
   /** The delta for a window update that is being written now; from here on the peer may use it */
   takeUpdate (nowMs: number, tuning: WindowTuning): number {
-    const grownBytes = this.#isTooSmall(nowMs, tuning.roundTripMs)
-      ? tuning.budget.take(Math.max(0, Math.min(this.windowBytes, this.#maxBytes - this.windowBytes - this.#raiseBytes)))
-      : 0
-    const deltaBytes = this.#readBytes + this.#raiseBytes + grownBytes
-    this.#grownBytes += grownBytes
-    this.windowBytes += this.#raiseBytes + grownBytes
+    const growthBytes = this.#raiseBytes + this.#shrink(tuning) + this.#grow(nowMs, tuning)
+    const deltaBytes = this.#readBytes + growthBytes
+    this.windowBytes += growthBytes
     this.availableBytes += deltaBytes
     this.#readBytes = 0
     this.#raiseBytes = 0
@@ -90,14 +90,30 @@ export class ReceiveWindow {
 
   /** The stream is over: what the window had grown by is free for others */
   release (budget: ConnectionBudget): void {
-    budget.giveBack(this.#grownBytes)
-    this.#grownBytes = 0
+    budget.release(this)
+  }
+
+  /** Others are denied their part: what is beyond the fair one is not renewed, which is all that yamux allows */
+  #shrink ({ budget }: WindowTuning): number {
+    const bytes = Math.min(this.#readBytes, budget.excessBytes(this))
+
+    if (bytes > 0) {
+      budget.giveBack(this, bytes)
+    }
+
+    return -bytes
+  }
+
+  #grow (nowMs: number, { budget, roundTripMs }: WindowTuning): number {
+    const wishBytes = Math.min(this.windowBytes, this.#maxBytes - this.windowBytes - this.#raiseBytes)
+
+    return wishBytes > 0 && this.#isTooSmall(nowMs, roundTripMs) ? budget.take(this, wishBytes) : 0
   }
 
   #isTooSmall (nowMs: number, roundTripMs: number | undefined): boolean {
     const readPart = this.#readBytes / this.windowBytes
 
-    return roundTripMs !== undefined && readPart >= UPDATE_AT_PART_OF_WINDOW &&
+    return roundTripMs !== undefined && readPart >= this.#updateAtPart &&
       nowMs - this.#epochStartMs < GROW_WITHIN_ROUND_TRIPS * readPart * roundTripMs
   }
 }

@@ -1,19 +1,90 @@
-// What all windows of a connection may grow by together.
+// What all windows of a connection may grow by together, and how they share it.
 import { expect, test } from 'vitest'
 import { ConnectionBudget } from '../../../src/core/flow/connection-budget.ts'
+import type { BudgetShare } from '../../../src/core/flow/connection-budget.ts'
 
-test('a budget grants wishes until it is spent, the last one in part', () => {
+function share (): BudgetShare {
+  return { grownBytes: 0, isDenied: false }
+}
+
+/** As windows do: what is too much goes back when they are renewed, then they ask again */
+function renew (budget: ConnectionBudget, shares: BudgetShare[], wishBytes: number): void {
+  for (const share of shares) {
+    budget.giveBack(share, budget.excessBytes(share))
+    budget.take(share, wishBytes)
+  }
+}
+
+test('one window may have all of it, the last wish is granted in part', () => {
   const budget = new ConnectionBudget(1000)
+  const one = share()
 
-  expect([600, 300, 300, 300].map(wish => budget.take(wish))).toEqual([600, 300, 100, 0])
-  expect(budget.availableBytes).toBe(0)
+  expect([600, 300, 300, 300].map(wish => budget.take(one, wish))).toEqual([600, 300, 100, 0])
+  expect([one.grownBytes, budget.availableBytes]).toEqual([1000, 0])
+  expect(budget.excessBytes(one)).toBe(0)
 })
 
-test('a budget has what is given back', () => {
+test('while there is enough, nobody is held to a fair part', () => {
   const budget = new ConnectionBudget(1000)
-  budget.take(1000)
-  budget.giveBack(400)
+  const one = share()
+  const other = share()
+  budget.take(other, 100)
 
-  expect(budget.availableBytes).toBe(400)
-  expect(budget.take(1000)).toBe(400)
+  expect(budget.take(one, 800)).toBe(800)
+  expect(budget.excessBytes(one)).toBe(0)
+})
+
+test('who holds more than its fair part owes the rest as soon as another is denied its own', () => {
+  const budget = new ConnectionBudget(1000)
+  const one = share()
+  const other = share()
+  budget.take(one, 1000)
+
+  expect(budget.take(other, 400)).toBe(0)
+  expect([budget.excessBytes(one), budget.excessBytes(other)]).toEqual([500, 0])
+
+  budget.giveBack(one, 500)
+  expect(budget.take(other, 400)).toBe(400)
+  // nobody is denied any more, so what is left is free
+  expect(budget.take(one, 100)).toBe(100)
+  expect(budget.excessBytes(one)).toBe(0)
+})
+
+test('who asks for more than its fair part is not denied it', () => {
+  const budget = new ConnectionBudget(1000)
+  const [one, other] = [share(), share()]
+  budget.take(one, 500)
+  budget.take(other, 500)
+
+  expect(budget.take(other, 500)).toBe(0)
+  expect([other.isDenied, budget.excessBytes(one)]).toEqual([false, 0])
+})
+
+test.each([2, 3, 10, 1000])('%i windows that always want more end up with the same, whoever was first', count => {
+  const budget = new ConnectionBudget(1_000_000)
+  const shares = Array.from({ length: count }, share)
+
+  for (let round = 0; round < 30; round++) {
+    renew(budget, shares, 262_144)
+  }
+
+  const grown = shares.map(({ grownBytes }) => grownBytes)
+  expect(Math.max(...grown) - Math.min(...grown)).toBeLessThanOrEqual(count)
+  expect(grown.reduce((sum, bytes) => sum + bytes, 0) + budget.availableBytes).toBe(1_000_000)
+})
+
+test('a window that is no more frees what it held, and is counted no more', () => {
+  const budget = new ConnectionBudget(1000)
+  const [one, other, third] = [share(), share(), share()]
+  budget.take(one, 1000)
+  budget.take(other, 100)
+  budget.take(third, 100)
+  expect(budget.excessBytes(one)).toBe(667)
+
+  budget.release(other)
+  expect(budget.excessBytes(one)).toBe(500)
+  budget.release(third)
+  expect(budget.excessBytes(one)).toBe(0)
+  budget.release(one)
+  expect(budget.availableBytes).toBe(1000)
 })

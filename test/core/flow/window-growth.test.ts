@@ -90,6 +90,19 @@ describe('the budget of the connection', () => {
     expect(readAndGrow(createWindow(), HALF_BYTES, 1001, { budget })).toBe(0)
   })
 
+  test('is shared: a window that holds more than its part gives it back as it is renewed, never what it began with', () => {
+    const budget = new ConnectionBudget(524_288)
+    const [large, late] = [createWindow(), createWindow()]
+    readAndGrow(large, HALF_BYTES, 1001, { budget })
+    readAndGrow(large, INITIAL_BYTES, 1002, { budget })
+    expect(large.windowBytes).toBe(INITIAL_BYTES + 524_288)
+
+    expect(readAndGrow(late, HALF_BYTES, 1003, { budget })).toBe(0)
+    expect(readAndGrow(large, 400_000, 1004, { budget })).toBe(-INITIAL_BYTES)
+    expect(readAndGrow(late, HALF_BYTES, 1005, { budget })).toBe(INITIAL_BYTES)
+    expect([large.windowBytes, late.windowBytes]).toEqual([2 * INITIAL_BYTES, 2 * INITIAL_BYTES])
+  })
+
   test('is not spent on the window a stream begins with', () => {
     const budget = new ConnectionBudget(1000)
     const window = createWindow(MAX_BYTES, 1_048_576)
