@@ -65,11 +65,39 @@ export class DataLanes<Owner> {
    */
   fill (batch: WriteBatch, maxFrames: number, reservedBytes: number, nowMs: number): void {
     const limits = this.#limits
-    let hasRoomForAll = true
     limits.maxFrames = maxFrames
     limits.nowMs = nowMs
 
-    while (batch.frameCount < maxFrames) {
+    const lane = this.#soleLane()
+
+    if (lane === undefined) {
+      this.#fillByTurns(batch, reservedBytes)
+    } else {
+      this.#fillFrom(lane, batch, reservedBytes)
+    }
+  }
+
+  /** The usual case, without a choice for each frame */
+  #fillFrom (lane: number, batch: WriteBatch, reservedBytes: number): void {
+    const source = this.#lanes[lane]
+    const limits = this.#limits
+    limits.reservedBytes = lane === URGENT ? 0 : reservedBytes
+    this.#passedBytes.fill(0)
+
+    while (source.streamCount > 0 && batch.frameCount < limits.maxFrames) {
+      limits.isAlone = source.streamCount === 1
+
+      if (source.fillFrame(batch, limits) === 0) {
+        return
+      }
+    }
+  }
+
+  #fillByTurns (batch: WriteBatch, reservedBytes: number): void {
+    const limits = this.#limits
+    let hasRoomForAll = true
+
+    while (batch.frameCount < limits.maxFrames) {
       hasRoomForAll &&= batch.roomBytes > reservedBytes
       const lane = this.#next(hasRoomForAll)
 
@@ -89,6 +117,14 @@ export class DataLanes<Owner> {
         hasRoomForAll = false
       }
     }
+  }
+
+  /** The lane that has all the streams; undefined when there are several, or none at all */
+  #soleLane (): number | undefined {
+    const { streamCount } = this
+    const lane = this.#lanes.findIndex(lane => lane.streamCount === streamCount)
+
+    return streamCount === 0 || lane === -1 ? undefined : lane
   }
 
   /** A lane that was passed for too long, else the first with data */
