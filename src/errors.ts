@@ -2,6 +2,7 @@
  * The errors that applications see. Those the peer's mistakes cause are in core/protocol-error.ts.
  */
 import { ConnectionClosedError, StreamResetError, TimeoutError } from '@libp2p/interface'
+import { MAX_UINT32 } from './core/frame/frame.ts'
 
 /** The peer reset the stream */
 export class RemoteResetError extends StreamResetError {
@@ -69,4 +70,11 @@ export class StreamIdsExhaustedError extends ConnectionClosedError {
   constructor () {
     super('All stream ids of this connection are used, open a new connection')
   }
+}
+
+/** What a reset because of `err` tells the peer; 0 is none */
+export function errorCodeOf (err: Error & { errorCode?: unknown }): number {
+  const code = err.errorCode
+
+  return typeof code === 'number' && Number.isInteger(code) && code > 0 && code <= MAX_UINT32 ? code : 0
 }

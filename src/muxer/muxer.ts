@@ -90,6 +90,7 @@ export class YamuxMuxer extends TypedEventEmitter<StreamMuxerEvents<YamuxStream>
       onStreamsChanged: () => { this.#streams = undefined },
       onSendFailed: err => { this.#onTransportClosed(err) },
       laneOf: config.laneOf,
+      creditsOnReceipt: config.creditsOnReceipt,
       metrics,
       onSettled: () => { this.#onSettled() }
     })
@@ -263,7 +264,6 @@ export class YamuxMuxer extends TypedEventEmitter<StreamMuxerEvents<YamuxStream>
     const stream = new YamuxStream({
       state,
       host: this.#driver,
-      boundsUnread: this.#config.creditsOnReceipt,
       defaults: this.#config.streamOptions,
       options
     })

@@ -11,7 +11,8 @@ import type { FlushPolicy } from '../core/flush/flush-policy.ts'
 import type { Session } from '../core/session.ts'
 import type { StreamState } from '../core/stream-state.ts'
 import type { LaneOf } from '../priority.ts'
-import type { StreamHost, YamuxStream } from '../stream/stream.ts'
+import type { YamuxStream } from '../stream/stream.ts'
+import type { StreamHost } from '../stream/stream-host.ts'
 import type { Logger } from '@libp2p/interface'
 import type { Uint8ArrayList } from 'uint8arraylist'
 
@@ -26,6 +27,7 @@ export interface SessionDriverInit {
   mergesMessages: boolean
   metrics: ConnectionMetrics | undefined
   laneOf: LaneOf
+  creditsOnReceipt: boolean
   send (bytes: Uint8ArrayList): boolean
   /** The peer has opened a stream */
   onOpened (state: StreamState<YamuxStream>): void
@@ -39,6 +41,7 @@ export interface SessionDriverInit {
 
 export class SessionDriver implements StreamHost {
   readonly laneOf: LaneOf
+  readonly creditsOnReceipt: boolean
   readonly #init: SessionDriverInit
   readonly #session: Session<YamuxStream>
   readonly #coalescer: Coalescer
@@ -48,6 +51,7 @@ export class SessionDriver implements StreamHost {
   constructor (init: SessionDriverInit) {
     this.#init = init
     this.laneOf = init.laneOf
+    this.creditsOnReceipt = init.creditsOnReceipt
     this.#session = init.session
     this.#coalescer = new Coalescer({
       policy: init.policy,

@@ -5,12 +5,13 @@
  * Credit follows reading. For 'message' listeners delivery is reading; a `for await` loop has read
  * a chunk when it asks for the next. While paused, or while nobody reads, bytes wait and the peer stops.
  */
-import { StreamMessageEvent, StreamStateError } from '@libp2p/interface'
+import { StreamBufferError, StreamMessageEvent, StreamStateError } from '@libp2p/interface'
 import { iterateStream } from './iterator.ts'
 import type { ReadBuffer } from '../core/buffer/read-buffer.ts'
 import type { StreamState } from '../core/stream-state.ts'
 import type { ChunkReader, ChunkSource } from './iterator.ts'
-import type { StreamHost, YamuxStream } from './stream.ts'
+import type { YamuxStream } from './stream.ts'
+import type { StreamHost } from './stream-host.ts'
 import type { MessageStreamReadStatus } from '@libp2p/interface'
 import type { Uint8ArrayList } from 'uint8arraylist'
 
@@ -73,6 +74,15 @@ export class ReadSide implements ChunkSource {
   deliverSoon (): void {
     if (this.#buffer.byteLength > 0) {
       queueMicrotask(() => { this.deliver() })
+    }
+  }
+
+  /** Data has arrived */
+  onData (): void {
+    this.deliver()
+
+    if (this.#host.creditsOnReceipt) {
+      this.#check(this.#stream.maxReadBufferLength)
     }
   }
 
@@ -204,6 +214,14 @@ export class ReadSide implements ChunkSource {
   #onPushedBack (bytes: number): void {
     this.#pushedBackBytes += bytes
     this.deliverSoon()
+    // credit bounds what the peer can make a stream hold, this what the application pushes back
+    this.#check(Math.max(this.#stream.maxReadBufferLength, this.#state.receiveWindow.windowBytes))
+  }
+
+  #check (limitBytes: number): void {
+    if (this.#buffer.byteLength > limitBytes) {
+      this.#stream.abort(new StreamBufferError(`Read buffer length of ${this.#buffer.byteLength} exceeded limit of ${limitBytes}, read status is ${this.status}`))
+    }
   }
 
   /** Ends loops and tells listeners when nothing more will be delivered */

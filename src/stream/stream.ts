@@ -2,32 +2,20 @@
  * One stream as libp2p sees it: its events, statuses and buffers. How its bytes are read and
  * written is in read-side.ts and write-side.ts, what the protocol makes of it in core/session.ts.
  */
-import { StreamAbortEvent, StreamBufferError, StreamCloseEvent, StreamResetEvent, TypedEventEmitter } from '@libp2p/interface'
+import { StreamAbortEvent, StreamCloseEvent, StreamResetEvent, TypedEventEmitter } from '@libp2p/interface'
 import { StreamClosedError } from '@libp2p/utils'
-import { MAX_UINT32 } from '../core/frame/frame.ts'
 import { LANES } from '../core/schedule/lane.ts'
+import { errorCodeOf } from '../errors.ts'
 import { toLaneIndex } from '../priority.ts'
 import { ReadSide } from './read-side.ts'
 import { WriteSide } from './write-side.ts'
 import type { Lane } from '../core/schedule/lane.ts'
-import type { LaneOf } from '../priority.ts'
+import type { StreamHost } from './stream-host.ts'
 import type { SendQueue } from '../core/buffer/send-queue.ts'
 import type { StreamState } from '../core/stream-state.ts'
 import type { YamuxStreamOptions } from '../config.ts'
 import type { AbortOptions, CreateStreamOptions, EventHandler, Logger, MessageStreamDirection, MessageStreamEvents, MessageStreamReadStatus, MessageStreamStatus, MessageStreamTimeline, MessageStreamWriteStatus, Stream } from '@libp2p/interface'
 import type { Uint8ArrayList } from 'uint8arraylist'
-
-/** What a stream asks of its muxer */
-export interface StreamHost {
-  write (state: StreamState<YamuxStream>, data: Uint8Array | Uint8ArrayList): void
-  closeWrite (state: StreamState<YamuxStream>): void
-  reset (state: StreamState<YamuxStream>, errorCode: number): void
-  read (state: StreamState<YamuxStream>, payloadBytes: number): void
-  /** Moves the stream to another of the LANES */
-  setLane (state: StreamState<YamuxStream>, lane: number): void
-  laneOf: LaneOf
-  createLog (scope: string): Logger
-}
 
 export interface YamuxStreamInit {
   state: StreamState<YamuxStream>
@@ -35,8 +23,6 @@ export interface YamuxStreamInit {
   /** The muxer's, for what `options` leaves open */
   defaults: Required<YamuxStreamOptions>
   options: CreateStreamOptions
-  /** Credit does not bound what is unread, so `maxReadBufferLength` does */
-  boundsUnread: boolean
 }
 
 export class YamuxStream extends TypedEventEmitter<MessageStreamEvents> implements Stream {
@@ -54,7 +40,6 @@ export class YamuxStream extends TypedEventEmitter<MessageStreamEvents> implemen
   readonly #host: StreamHost
   readonly #reading: ReadSide
   readonly #writing: WriteSide
-  readonly #boundsUnread: boolean
   #log: Logger | undefined
   #protocol = ''
 
@@ -62,7 +47,6 @@ export class YamuxStream extends TypedEventEmitter<MessageStreamEvents> implemen
     super()
     this.#state = init.state
     this.#host = init.host
-    this.#boundsUnread = init.boundsUnread
     this.id = String(init.state.id)
     this.direction = init.state.isOutbound ? 'outbound' : 'inbound'
     this.inactivityTimeout = init.options.inactivityTimeout ?? init.defaults.inactivityTimeout
@@ -129,14 +113,7 @@ export class YamuxStream extends TypedEventEmitter<MessageStreamEvents> implemen
 
   /** Queues data. False means: wait for 'drain' before sending more. Hot. */
   send (data: Uint8Array | Uint8ArrayList): boolean {
-    const wasToldToWait = this.#writing.needsDrain
-    const mayGoOn = this.#writing.send(data)
-
-    if (wasToldToWait && this.writeBufferLength > this.maxWriteBufferLength) {
-      this.abort(new StreamBufferError(`Write buffer length of ${this.writeBufferLength} exceeded limit of ${this.maxWriteBufferLength}, write status is ${this.writeStatus}`))
-    }
-
-    return mayGoOn
+    return this.#writing.send(data)
   }
 
   async onDrain (options?: AbortOptions): Promise<void> {
@@ -153,12 +130,10 @@ export class YamuxStream extends TypedEventEmitter<MessageStreamEvents> implemen
 
   push (data: Uint8Array | Uint8ArrayList): void {
     this.#reading.push(data)
-    this.#checkPushedBack()
   }
 
   unshift (data: Uint8Array | Uint8ArrayList): void {
     this.#reading.unshift(data)
-    this.#checkPushedBack()
   }
 
   [Symbol.asyncIterator] (): AsyncGenerator<Uint8Array | Uint8ArrayList> {
@@ -211,11 +186,7 @@ export class YamuxStream extends TypedEventEmitter<MessageStreamEvents> implemen
     }
 
     this.log.error('aborted - %e', err)
-    this.status = 'aborted'
-    this.#writing.end(() => err)
-    this.remoteWriteStatus = 'closed'
-    this.remoteReadStatus = 'closed'
-    this.timeline.close = Date.now()
+    this.#end('aborted', () => err)
     this.#host.reset(this.#state, errorCodeOf(err))
     this.#reading.abort(err)
     this.dispatchEvent(new StreamAbortEvent(err))
@@ -224,11 +195,7 @@ export class YamuxStream extends TypedEventEmitter<MessageStreamEvents> implemen
   // What the muxer tells
 
   onData (): void {
-    this.#reading.deliver()
-
-    if (this.#boundsUnread) {
-      this.#checkReadBuffer(this.maxReadBufferLength)
-    }
+    this.#reading.onData()
   }
 
   onRemoteCloseWrite (): void {
@@ -258,32 +225,29 @@ export class YamuxStream extends TypedEventEmitter<MessageStreamEvents> implemen
 
   /** The peer or the transport ended the stream; what had arrived can still be read */
   onEnded (err: Error): void {
-    if (this.#isOver) {
-      return
+    if (!this.#isOver) {
+      this.#end('reset', () => err)
+      this.#reading.onRemoteDone(err)
+      this.dispatchEvent(new StreamResetEvent(err))
     }
-
-    this.status = 'reset'
-    this.#writing.end(() => err)
-    this.remoteWriteStatus = 'closed'
-    this.remoteReadStatus = 'closed'
-    this.timeline.close = Date.now()
-    this.#reading.onRemoteDone(err)
-    this.dispatchEvent(new StreamResetEvent(err))
   }
 
   /** The connection is gone, and nothing of this stream is missing */
   onClosed (): void {
-    if (this.#isOver) {
-      return
+    if (!this.#isOver) {
+      this.#end('closed', () => new StreamClosedError('The stream is closed'))
+      this.#reading.onStreamClosed()
+      this.dispatchEvent(new StreamCloseEvent())
     }
+  }
 
-    this.status = 'closed'
-    this.#writing.end(() => new StreamClosedError('The stream is closed'))
+  /** In both directions; `createError` is for writers that wait */
+  #end (status: MessageStreamStatus, createError: () => Error): void {
+    this.status = status
+    this.#writing.end(createError)
     this.remoteWriteStatus = 'closed'
     this.remoteReadStatus = 'closed'
     this.timeline.close = Date.now()
-    this.#reading.onStreamClosed()
-    this.dispatchEvent(new StreamCloseEvent())
   }
 
   get #isOver (): boolean {
@@ -295,21 +259,4 @@ export class YamuxStream extends TypedEventEmitter<MessageStreamEvents> implemen
       this.onClosed()
     }
   }
-
-  /** Credit bounds what the peer can make a stream hold; this bounds what the application pushes back */
-  #checkPushedBack (): void {
-    this.#checkReadBuffer(Math.max(this.maxReadBufferLength, this.#state.receiveWindow.windowBytes))
-  }
-
-  #checkReadBuffer (limitBytes: number): void {
-    if (this.readBufferLength > limitBytes) {
-      this.abort(new StreamBufferError(`Read buffer length of ${this.readBufferLength} exceeded limit of ${limitBytes}, read status is ${this.readStatus}`))
-    }
-  }
-}
-
-function errorCodeOf (err: Error & { errorCode?: unknown }): number {
-  const code = err.errorCode
-
-  return typeof code === 'number' && Number.isInteger(code) && code > 0 && code <= MAX_UINT32 ? code : 0
 }

@@ -2,10 +2,11 @@
  * How an application's writes reach the session: when a writer must wait, when it may go on, and
  * when everything including the FIN is handed down.
  */
-import { StreamStateError } from '@libp2p/interface'
+import { StreamBufferError, StreamStateError } from '@libp2p/interface'
 import { raceSignal } from 'race-signal'
 import { withHandledRejection } from '../deferred.ts'
-import type { StreamHost, YamuxStream } from './stream.ts'
+import type { YamuxStream } from './stream.ts'
+import type { StreamHost } from './stream-host.ts'
 import type { StreamState } from '../core/stream-state.ts'
 import type { AbortOptions, MessageStreamWriteStatus } from '@libp2p/interface'
 import type { Uint8ArrayList } from 'uint8arraylist'
@@ -41,9 +42,16 @@ export class WriteSide {
       throw new StreamStateError(`Cannot write to a stream that is ${this.status}`)
     }
 
+    const wasToldToWait = this.needsDrain
     this.#host.write(this.#state, data)
+    const queuedBytes = this.#state.sendQueue.byteLength
 
-    if (this.#state.sendQueue.byteLength < HIGH_WATER_MARK_BYTES) {
+    if (wasToldToWait && queuedBytes > this.#stream.maxWriteBufferLength) {
+      this.#stream.abort(new StreamBufferError(`Write buffer length of ${queuedBytes} exceeded limit of ${this.#stream.maxWriteBufferLength}, write status is ${this.status}`))
+      return false
+    }
+
+    if (queuedBytes < HIGH_WATER_MARK_BYTES) {
       return true
     }
 

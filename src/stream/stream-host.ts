@@ -1,0 +1,21 @@
+/**
+ * What a stream asks of its muxer.
+ */
+import type { YamuxStream } from './stream.ts'
+import type { StreamState } from '../core/stream-state.ts'
+import type { LaneOf } from '../priority.ts'
+import type { Logger } from '@libp2p/interface'
+import type { Uint8ArrayList } from 'uint8arraylist'
+
+export interface StreamHost {
+  /** Credit is given back for what arrives, so it does not bound what is unread */
+  readonly creditsOnReceipt: boolean
+  readonly laneOf: LaneOf
+  write (state: StreamState<YamuxStream>, data: Uint8Array | Uint8ArrayList): void
+  closeWrite (state: StreamState<YamuxStream>): void
+  reset (state: StreamState<YamuxStream>, errorCode: number): void
+  read (state: StreamState<YamuxStream>, payloadBytes: number): void
+  /** Moves the stream to another of the LANES */
+  setLane (state: StreamState<YamuxStream>, lane: number): void
+  createLog (scope: string): Logger
+}
