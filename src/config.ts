@@ -2,7 +2,6 @@
  * The options: their units, defaults and allowed ranges, in one place.
  */
 import { InvalidParametersError } from '@libp2p/interface'
-import { UPDATE_AT_PART_OF_WINDOW } from './core/flow/receive-window.ts'
 import { INITIAL_WINDOW_BYTES, MAX_UINT32 } from './core/frame/frame.ts'
 import { createCoalesceConfig } from './coalesce-options.ts'
 import { createLaneOf } from './priority.ts'
@@ -93,7 +92,6 @@ export interface Config extends CoalesceConfig {
   loneFrameBytes: number
   creditsOnReceipt: boolean
   maxGrowthBytes: number
-  updateAtPart: number
   streamOptions: Required<YamuxStreamOptions>
   laneOf: LaneOf
 }
@@ -123,7 +121,6 @@ export function createConfig (init: YamuxMuxerInit): Config {
     loneFrameBytes: frameBytes(init, LONE_FRAME_BYTES),
     creditsOnReceipt: windowUpdateMode(init) === 'onReceive',
     maxGrowthBytes: integer(init, 'maxConnectionWindow', streamOptions.maxStreamWindowSize, 0, Infinity),
-    updateAtPart: UPDATE_AT_PART_OF_WINDOW,
     ...createCoalesceConfig(init.coalesce ?? {}),
     streamOptions,
     laneOf: createLaneOf(init.priority)

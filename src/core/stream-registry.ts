@@ -25,8 +25,6 @@ export interface StreamRegistryInit {
   maxWindowBytes: number
   /** What all windows of the connection may grow by together */
   maxGrowthBytes: number
-  /** The part of a window that has been read when credit is given back */
-  updateAtPart: number
   /** Merge what one stream sends, and what it receives, where that saves frames and events */
   mergesMessages: boolean
 }
@@ -122,8 +120,8 @@ export class StreamRegistry<Owner> {
   }
 
   #create (id: number, isOutbound: boolean, nowMs: number): StreamState<Owner> {
-    const { initialWindowBytes, maxWindowBytes, updateAtPart, mergesMessages } = this.#init
+    const { initialWindowBytes, maxWindowBytes, mergesMessages } = this.#init
 
-    return new StreamState(id, isOutbound, new ReceiveWindow(initialWindowBytes, maxWindowBytes, nowMs, updateAtPart), new ReadBuffer(!mergesMessages), nowMs)
+    return new StreamState(id, isOutbound, new ReceiveWindow(initialWindowBytes, maxWindowBytes, nowMs), new ReadBuffer(!mergesMessages), nowMs)
   }
 }

@@ -62,7 +62,6 @@ export class YamuxMuxer extends TypedEventEmitter<StreamMuxerEvents<YamuxStream>
       initialWindowBytes: config.streamOptions.initialStreamWindowSize,
       maxWindowBytes: config.streamOptions.maxStreamWindowSize,
       maxGrowthBytes: config.maxGrowthBytes,
-      updateAtPart: config.updateAtPart,
       creditsOnReceipt: config.creditsOnReceipt,
       mergesMessages: config.mergesMessages,
       lowWaterMarkBytes: LOW_WATER_MARK_BYTES,

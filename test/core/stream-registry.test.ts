@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { StreamRegistry } from '../../src/core/stream-registry.ts'
 import { noTuning } from './fixtures/lanes.ts'
 
-const INIT = { maxInboundStreams: 2, initialWindowBytes: 262_144, maxWindowBytes: 1_048_576, maxGrowthBytes: 1_048_576, updateAtPart: 0.5, mergesMessages: true }
+const INIT = { maxInboundStreams: 2, initialWindowBytes: 262_144, maxWindowBytes: 1_048_576, maxGrowthBytes: 1_048_576, mergesMessages: true }
 
 let registry: StreamRegistry<unknown>
 

@@ -30,7 +30,6 @@ test('without options all have the documented defaults', () => {
     mergesMessages: true,
     creditsOnReceipt: false,
     maxGrowthBytes: 16_777_216,
-    updateAtPart: 0.5,
     streamOptions: {
       initialStreamWindowSize: 262_144,
       maxStreamWindowSize: 16_777_216,

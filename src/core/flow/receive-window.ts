@@ -14,7 +14,7 @@ import type { BudgetShare, ConnectionBudget } from './connection-budget.ts'
  * Half keeps the sender busy while the update travels, and costs two updates a
  * window (go-yamux, rust-yamux since 0.8 and nghttp2 do the same; at zero an adsl2+ line loses 41 %).
  */
-export const UPDATE_AT_PART_OF_WINDOW = 0.5
+const UPDATE_AT_PART_OF_WINDOW = 0.5
 
 /**
  * A window that is read in less than this many round trips holds the sender back: credit takes one
@@ -38,7 +38,6 @@ export class ReceiveWindow implements BudgetShare {
   grownBytes = 0
   isDenied = false
   readonly #maxBytes: number
-  readonly #updateAtPart: number
   /** Read by the application, not yet given back */
   #readBytes = 0
   /** What the initial window is raised by, until it is advertised */
@@ -47,10 +46,9 @@ export class ReceiveWindow implements BudgetShare {
   #epochStartMs: number
 
   /** `initialBytes` is advertised with the first frame; growth ends at `maxBytes` */
-  constructor (initialBytes: number, maxBytes: number, nowMs: number, updateAtPart = UPDATE_AT_PART_OF_WINDOW) {
+  constructor (initialBytes: number, maxBytes: number, nowMs: number) {
     this.#raiseBytes = Math.max(0, initialBytes - INITIAL_WINDOW_BYTES)
     this.#maxBytes = maxBytes
-    this.#updateAtPart = updateAtPart
     this.#epochStartMs = nowMs
   }
 
@@ -67,7 +65,7 @@ export class ReceiveWindow implements BudgetShare {
   read (payloadBytes: number): boolean {
     this.#readBytes += payloadBytes
 
-    return this.#readBytes >= this.windowBytes * this.#updateAtPart
+    return this.#readBytes >= this.windowBytes * UPDATE_AT_PART_OF_WINDOW
   }
 
   /** An initial window larger than the protocol's waits to be advertised */
@@ -113,7 +111,7 @@ export class ReceiveWindow implements BudgetShare {
   #isTooSmall (nowMs: number, roundTripMs: number | undefined): boolean {
     const readPart = this.#readBytes / this.windowBytes
 
-    return roundTripMs !== undefined && readPart >= this.#updateAtPart &&
+    return roundTripMs !== undefined && readPart >= UPDATE_AT_PART_OF_WINDOW &&
       nowMs - this.#epochStartMs < GROW_WITHIN_ROUND_TRIPS * readPart * roundTripMs
   }
 }
