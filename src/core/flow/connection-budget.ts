@@ -5,8 +5,13 @@
  * Who comes first may have all of it: one stream alone needs it. When another is denied its fair
  * part, those that hold more give back as they are renewed, until all hold the same.
  *
- * Invariant: availableBytes + the grownBytes of all shares = totalBytes.
+ * A denial is forgotten after a while: a stream that falls idle must not keep the others small.
+ *
+ * Invariant: availableBytes + the grownBytes of all shares = the total.
  */
+
+/** A window that holds its sender back asks again within two round trips */
+const DENIAL_LASTS_MS = 5000
 
 /** A window's part */
 export interface BudgetShare {
@@ -16,31 +21,33 @@ export interface BudgetShare {
 }
 
 export class ConnectionBudget {
-  readonly totalBytes: number
+  readonly #totalBytes: number
   availableBytes: number
   /** Shares that hold something or were denied it */
   #shareCount = 0
-  #deniedCount = 0
+  #lastDenialMs = -Infinity
 
   constructor (totalBytes: number) {
-    this.totalBytes = totalBytes
+    this.#totalBytes = totalBytes
     this.availableBytes = totalBytes
   }
 
   /** Returns how much of the wish is granted */
-  take (share: BudgetShare, wishBytes: number): number {
+  take (share: BudgetShare, wishBytes: number, nowMs: number): number {
     const isNew = share.grownBytes === 0 && !share.isDenied
     const fairBytes = this.#fairBytes(this.#shareCount + Number(isNew)) - share.grownBytes
     const fairWishBytes = Math.min(wishBytes, Math.max(0, fairBytes))
-    const grantedBytes = Math.min(this.availableBytes, this.#deniedCount > 0 ? fairWishBytes : wishBytes)
-    this.#set(share, share.grownBytes + grantedBytes, grantedBytes < fairWishBytes)
+    const grantedBytes = Math.min(this.availableBytes, this.#isContested(nowMs) ? fairWishBytes : wishBytes)
+    const isDenied = grantedBytes < fairWishBytes
+    this.#set(share, share.grownBytes + grantedBytes, isDenied)
+    this.#lastDenialMs = isDenied ? nowMs : this.#lastDenialMs
 
     return grantedBytes
   }
 
   /** What the share holds beyond its fair part while others are denied theirs */
-  excessBytes (share: BudgetShare): number {
-    return this.#deniedCount > 0 ? Math.max(0, share.grownBytes - this.#fairBytes(this.#shareCount)) : 0
+  excessBytes (share: BudgetShare, nowMs: number): number {
+    return this.#isContested(nowMs) ? Math.max(0, share.grownBytes - this.#fairBytes(this.#shareCount)) : 0
   }
 
   giveBack (share: BudgetShare, bytes: number): void {
@@ -52,8 +59,12 @@ export class ConnectionBudget {
     this.#set(share, 0, false)
   }
 
+  #isContested (nowMs: number): boolean {
+    return nowMs - this.#lastDenialMs < DENIAL_LASTS_MS
+  }
+
   #fairBytes (shareCount: number): number {
-    return Math.floor(this.totalBytes / Math.max(1, shareCount))
+    return Math.floor(this.#totalBytes / Math.max(1, shareCount))
   }
 
   #set (share: BudgetShare, grownBytes: number, isDenied: boolean): void {
@@ -61,7 +72,6 @@ export class ConnectionBudget {
     const is = grownBytes > 0 || isDenied
     this.availableBytes += share.grownBytes - grownBytes
     this.#shareCount += Number(is) - Number(was)
-    this.#deniedCount += Number(isDenied) - Number(share.isDenied)
     share.grownBytes = grownBytes
     share.isDenied = isDenied
   }

@@ -75,7 +75,7 @@ export class ReceiveWindow implements BudgetShare {
 
   /** The delta for a window update that is being written now; from here on the peer may use it */
   takeUpdate (nowMs: number, tuning: WindowTuning): number {
-    const growthBytes = this.#raiseBytes + this.#shrink(tuning) + this.#grow(nowMs, tuning)
+    const growthBytes = this.#raiseBytes + this.#shrink(nowMs, tuning) + this.#grow(nowMs, tuning)
     const deltaBytes = this.#readBytes + growthBytes
     this.windowBytes += growthBytes
     this.availableBytes += deltaBytes
@@ -92,8 +92,8 @@ export class ReceiveWindow implements BudgetShare {
   }
 
   /** Others are denied their part: what is beyond the fair one is not renewed, which is all that yamux allows */
-  #shrink ({ budget }: WindowTuning): number {
-    const bytes = Math.min(this.#readBytes, budget.excessBytes(this))
+  #shrink (nowMs: number, { budget }: WindowTuning): number {
+    const bytes = Math.min(this.#readBytes, budget.excessBytes(this, nowMs))
 
     if (bytes > 0) {
       budget.giveBack(this, bytes)
@@ -105,7 +105,7 @@ export class ReceiveWindow implements BudgetShare {
   #grow (nowMs: number, { budget, roundTripMs }: WindowTuning): number {
     const wishBytes = Math.min(this.windowBytes, this.#maxBytes - this.windowBytes - this.#raiseBytes)
 
-    return wishBytes > 0 && this.#isTooSmall(nowMs, roundTripMs) ? budget.take(this, wishBytes) : 0
+    return wishBytes > 0 && this.#isTooSmall(nowMs, roundTripMs) ? budget.take(this, wishBytes, nowMs) : 0
   }
 
   #isTooSmall (nowMs: number, roundTripMs: number | undefined): boolean {
