@@ -23,7 +23,7 @@ export interface FlushSnapshot {
 
 /**
  * - `now`: inside the call that made the output
- * - `soon`: when a few microtasks have brought no more
+ * - `soon`: when a microtask has brought no more
  * - `end-of-turn`: when the running code and all its microtasks are done
  * - `next-turn`: once, when the event loop comes round
  * - `at`: at a time

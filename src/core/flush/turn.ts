@@ -1,5 +1,5 @@
 /**
- * The `turn` strategy: what a turn of the event loop produces leaves as soon as a few microtasks have
+ * The `turn` strategy: what a turn of the event loop produces leaves as soon as a microtask has
  * brought no more, so nothing waits when there is little to do; what is answered while an inbound
  * chunk is dealt with leaves right behind it. When a turn keeps producing, the rest leaves together
  * in the next one. No timers, a bounded number of writes a turn under load.

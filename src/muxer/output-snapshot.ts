@@ -1,0 +1,44 @@
+/**
+ * What a policy decides by, found out when it asks.
+ */
+import type { Clock } from '../clock.ts'
+import type { FlushSnapshot } from '../core/flush/flush-policy.ts'
+
+/** What the policy wants to know of the session */
+export interface Output extends Pick<FlushSnapshot, 'hasUrgent' | 'hasControl' | 'queuedBytes' | 'roundTripMs'> {
+  /** Whether they have data or not */
+  readonly hasUrgentStreams: boolean
+}
+
+export class OutputSnapshot implements FlushSnapshot {
+  isEndOfChunk = false
+  isArranged = false
+  flushesThisTurn = 0
+  readonly #output: Output
+  readonly #clock: Clock
+
+  constructor (output: Output, clock: Clock) {
+    this.#output = output
+    this.#clock = clock
+  }
+
+  get nowMs (): number {
+    return this.#clock.nowMs()
+  }
+
+  get hasUrgent (): boolean {
+    return this.#output.hasUrgent
+  }
+
+  get hasControl (): boolean {
+    return this.#output.hasControl
+  }
+
+  get queuedBytes (): number {
+    return this.#output.queuedBytes
+  }
+
+  get roundTripMs (): number | undefined {
+    return this.#output.roundTripMs
+  }
+}
