@@ -137,17 +137,11 @@ export class Session<Owner> {
   }
 
   /**
-   * The next write, at most `maxBytes` and `maxFrames` long; undefined when there is nothing to write,
-   * or only a rest that writers add to as soon as they are told: by itself it would cost a record.
+   * The next write, at most `maxBytes` and `maxFrames` long; undefined when there is nothing to write.
    * While there are urgent streams, data of others leaves `reservedBytes` free.
    */
   pull (maxBytes: number, maxFrames: number, nowMs: number, reservedBytes = 0): Uint8ArrayList | undefined {
-    const { scheduler, hasReadyWriters, registry } = this.#lifecycle
-
-    if (hasReadyWriters && scheduler.data.queuedBytes < maxBytes && !scheduler.control.hasOutput) {
-      return undefined
-    }
-
+    const { scheduler, registry } = this.#lifecycle
     sharedBatch.begin(maxBytes)
     scheduler.fill(sharedBatch, maxFrames, registry.urgentCount > 0 ? reservedBytes : 0, nowMs)
     this.framesWritten += sharedBatch.frameCount

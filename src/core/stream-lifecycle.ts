@@ -5,7 +5,7 @@
 import { URGENT } from './schedule/lane.ts'
 import { WriteScheduler } from './schedule/write-scheduler.ts'
 import { StreamRegistry } from './stream-registry.ts'
-import { NEWS_LOCAL_FIN, NEWS_OPENED, NEWS_REMOTE_FIN, NEWS_REMOTE_RST, NEWS_TAKEN, OWES_ACK, OWES_FIN, OWES_RST, OWES_SYN, OWES_UPDATE } from './stream-state.ts'
+import { NEWS_LOCAL_FIN, NEWS_OPENED, NEWS_REMOTE_FIN, NEWS_REMOTE_RST, OWES_ACK, OWES_FIN, OWES_RST, OWES_SYN, OWES_UPDATE } from './stream-state.ts'
 import type { RoundTrip } from './round-trip.ts'
 import type { StreamRegistryInit } from './stream-registry.ts'
 import type { StreamState } from './stream-state.ts'
@@ -31,7 +31,6 @@ export class StreamLifecycle<Owner> {
   /** Streams with news, each once; their owner empties it */
   readonly withNews: Array<StreamState<Owner>> = []
   readonly #roundTrip: RoundTrip
-  #hasReadyWriters = false
 
   constructor (init: StreamLifecycleInit, roundTrip: RoundTrip) {
     this.#roundTrip = roundTrip
@@ -50,11 +49,6 @@ export class StreamLifecycle<Owner> {
       onPingWritten: nowMs => { roundTrip.sent(nowMs) },
       windowTuning: { budget, get roundTripMs () { return roundTrip.smoothedMs } }
     })
-  }
-
-  /** A writer that waits may go on, but has not been told yet */
-  get hasReadyWriters (): boolean {
-    return this.#hasReadyWriters && this.withNews.length > 0
   }
 
   openOutbound (nowMs: number): StreamState<Owner> {
@@ -131,16 +125,11 @@ export class StreamLifecycle<Owner> {
   }
 
   tell (stream: StreamState<Owner>, news: number): void {
-    if (this.withNews.length === 0) {
-      this.#hasReadyWriters = false
-    }
-
     if (stream.news === 0) {
       this.withNews.push(stream)
     }
 
     stream.news |= news
-    this.#hasReadyWriters ||= stream.awaitsDrain && (news & NEWS_TAKEN) !== 0
 
     if ((news & NEWS_LOCAL_FIN) !== 0) {
       stream.isLocalFinished = true

@@ -2,6 +2,7 @@
  * Decides with a policy when output is written, and writes it: one list of bytes a write, until
  * there is no more or the transport says "wait". Owns all that is scheduled for writing.
  */
+import { HEADER_BYTES } from '../core/frame/frame.ts'
 import { OutputSnapshot } from './output-snapshot.ts'
 import type { Output } from './output-snapshot.ts'
 import type { Clock } from '../clock.ts'
@@ -21,7 +22,7 @@ const MAX_BYTES_PER_TURN = 4_194_304
 const MAX_BYTES_PER_TURN_WITH_URGENT = 262_144
 
 /** What is arranged gives way only to what comes before it */
-const PRECEDENCE: Record<FlushTime, number> = { hold: 0, at: 1, 'next-turn': 2, 'end-of-turn': 3, soon: 4, now: 5 }
+const PRECEDENCE: Record<FlushTime, number> = { hold: 0, at: 1, 'next-round': 2, 'next-turn': 3, 'end-of-turn': 4, soon: 5, now: 6 }
 
 const settled = Promise.resolve()
 
@@ -29,6 +30,8 @@ export interface CoalescerInit {
   policy: FlushPolicy
   output: Output
   clock: Clock
+  /** The longest write */
+  maxBatchBytes: number
   /**
    * The next write, or undefined when there is nothing to write. `isBackedUp`: the transport takes it
    * more slowly than it comes.
@@ -54,6 +57,8 @@ export class Coalescer {
   #isRegardless = false
   #isNextTurnAwaited = false
   #bytesThisTurn = 0
+  /** What the last flush left behind its full writes, until there is more */
+  #restBytes = 0
   #drains = 0
   #hasGrown = false
   #microtasks = 0
@@ -72,6 +77,11 @@ export class Coalescer {
       return
     }
 
+    if (this.#restBytes > 0 && this.#init.output.queuedBytes !== this.#restBytes) {
+      this.#restBytes = 0
+    }
+
+    this.#snapshot.isRest = this.#restBytes > 0
     this.#snapshot.isEndOfChunk = isEndOfChunk
     this.#snapshot.isArranged = arranged !== undefined
     const decision = this.#init.policy.decide(this.#snapshot)
@@ -144,6 +154,7 @@ export class Coalescer {
         this.#init.clock.endOfTurn(this.#onEndOfTurn)
         break
       case 'next-turn':
+      case 'next-round':
         this.#awaitNextTurn()
         break
       case 'at':
@@ -163,6 +174,7 @@ export class Coalescer {
 
   #write (): number {
     let writtenBytes = 0
+    this.#restBytes = 0
 
     while (!this.#isTransportFull || this.#isRegardless) {
       const bytes = this.#init.pull(this.#isBackedUp)
@@ -180,7 +192,18 @@ export class Coalescer {
       this.#isBackedUp ||= this.#isTransportFull
       this.#bytesThisTurn += bytes.byteLength
 
-      if (this.#isTurnFull && !this.#isRegardless) {
+      if (this.#isRegardless) {
+        continue
+      }
+
+      if (this.#isTurnFull) {
+        break
+      }
+
+      this.#restBytes = this.#findRest()
+
+      if (this.#restBytes > 0) {
+        this.#isBackedUp &&= this.#isTransportFull
         break
       }
     }
@@ -191,6 +214,14 @@ export class Coalescer {
     }
 
     return writtenBytes
+  }
+
+  /** What was left out of a full write and would not fill another, if nobody waits for it */
+  #findRest (): number {
+    const { output, maxBatchBytes, policy } = this.#init
+    const { queuedBytes } = output
+
+    return policy.holdsRest && queuedBytes > 0 && queuedBytes + HEADER_BYTES < maxBatchBytes && !output.hasUrgent && !output.hasControl ? queuedBytes : 0
   }
 
   get #isTurnFull (): boolean {
@@ -237,7 +268,14 @@ export class Coalescer {
     this.#isNextTurnAwaited = false
     this.#snapshot.flushesThisTurn = 0
     this.#bytesThisTurn = 0
-    this.#flushIfArranged('next-turn')
+
+    if (this.#arranged?.time === 'next-round') {
+      // the event loop looks for news between this turn and the next
+      this.#arranged = { ...this.#arranged, time: 'next-turn' }
+      this.#awaitNextTurn()
+    } else {
+      this.#flushIfArranged('next-turn')
+    }
   }
 
   readonly #onTimer = (): void => {

@@ -13,6 +13,7 @@ export interface Output extends Pick<FlushSnapshot, 'hasUrgent' | 'hasControl' |
 export class OutputSnapshot implements FlushSnapshot {
   isEndOfChunk = false
   isArranged = false
+  isRest = false
   flushesThisTurn = 0
   readonly #output: Output
   readonly #clock: Clock

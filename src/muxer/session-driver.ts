@@ -57,6 +57,7 @@ export class SessionDriver implements StreamHost {
       policy: init.policy,
       clock: init.clock,
       output: init.session,
+      maxBatchBytes: init.maxBatchBytes,
       pull: isBackedUp => init.session.pull(init.maxBatchBytes, init.policy.maxFramesPerWrite, init.clock.nowMs(), isBackedUp ? init.reservedBytes : 0),
       send: init.send,
       onFlushed: (reason, writtenBytes) => {

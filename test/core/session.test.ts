@@ -92,44 +92,6 @@ describe('a stream of this side', () => {
   })
 })
 
-describe('a rest that does not fill a write', () => {
-  const LOW_WATER_MARK_BYTES = 131_072
-  let stream: StreamState
-
-  beforeEach(() => {
-    stream = session.open(0)
-    pullAll(session)
-    session.write(stream, pattern(LOW_WATER_MARK_BYTES + 100))
-    stream.awaitsDrain = true
-  })
-
-  test('waits for writers that may go on until they are told, and for what they add', () => {
-    const sent = pull(session, LOW_WATER_MARK_BYTES)
-    expect(pull(session, LOW_WATER_MARK_BYTES)).toEqual([])
-    expect(session.hasOutput).toBe(true)
-
-    expect(takeNews(session)).toEqual([[1, NEWS_TAKEN]])
-    session.write(stream, Uint8Array.of(7))
-    sent.push(...pull(session, LOW_WATER_MARK_BYTES))
-    expect(concat(...sent.map(({ payload }) => payload))).toEqual(concat(pattern(LOW_WATER_MARK_BYTES + 100), Uint8Array.of(7)))
-  })
-
-  test('does not wait when nobody may go on', () => {
-    stream.awaitsDrain = false
-    pull(session, LOW_WATER_MARK_BYTES)
-
-    expect(pull(session, LOW_WATER_MARK_BYTES)).not.toEqual([])
-  })
-
-  test('does not hold up what fills a write, nor control frames', () => {
-    pull(session, LOW_WATER_MARK_BYTES)
-    expect(pull(session, 50)).toMatchObject([{ type: DATA, length: 38 }])
-
-    session.ping()
-    expect(pull(session, LOW_WATER_MARK_BYTES)).toMatchObject([{ type: PING }, { type: DATA }])
-  })
-})
-
 describe('a stream of the peer', () => {
   test('is acknowledged, and told of once', () => {
     session.receive(concat(data(2, Uint8Array.of(1, 2), SYN), data(2, Uint8Array.of(3))), 40)

@@ -1,11 +1,16 @@
 // When output is written and how much of it a write holds: the `turn` strategy, `off`, and back-pressure.
 import { describe, expect, test } from 'vitest'
-import { ACK, DATA, FIN, parseFrames, pattern, SYN, WINDOW_UPDATE, windowUpdate } from '../fixtures/frames.ts'
+import { ACK, DATA, FIN, parseFrames, pattern, ping, SYN, WINDOW_UPDATE, windowUpdate } from '../fixtures/frames.ts'
 import { createRawPeer, nextTurn } from '../fixtures/raw-peer.ts'
 import type { RawPeer, RawPeerInit } from '../fixtures/raw-peer.ts'
 import type { YamuxStream } from '../../src/index.ts'
 
 const NOISE_RECORD_BYTES = 65_519
+
+/** Not a whole round of the event loop */
+async function oneTurn (): Promise<void> {
+  await new Promise<void>(resolve => { setImmediate(resolve) })
+}
 
 /** Streams that are open, acknowledged, and have been written about */
 async function openStreams (peer: RawPeer, count: number): Promise<YamuxStream[]> {
@@ -51,6 +56,45 @@ describe('one turn of the event loop', () => {
     const writes = peer.takeWrites()
     expect(writes).toHaveLength(1)
     expect(parseFrames(writes[0].subarray()).map(({ id }) => id)).toEqual(streams.map(({ id }) => Number(id)))
+  })
+
+  test('leaves what a message has left behind its full write to the next message', async () => {
+    const { peer, streams: [stream] } = await createOpenPeer(1)
+    stream.send(pattern(65_536))
+    await oneTurn()
+    stream.send(pattern(65_536))
+    await oneTurn()
+
+    expect(peer.takeWrites().map(({ byteLength }) => byteLength)).toEqual([NOISE_RECORD_BYTES, NOISE_RECORD_BYTES])
+  })
+
+  test('writes it when the loop has come round and brought no more', async () => {
+    const { peer, streams: [stream] } = await createOpenPeer(1)
+    stream.send(pattern(65_536))
+    await oneTurn()
+    expect(peer.takeWrites()).toHaveLength(1)
+    await nextTurn()
+
+    const [rest, ...others] = peer.takeWrites()
+    expect(others).toEqual([])
+    expect(parseFrames(rest.subarray())).toMatchObject([{ type: DATA, id: 1, length: 65_536 - (NOISE_RECORD_BYTES - 12) }])
+  })
+
+  test.each([
+    ['data of another stream', (_: RawPeer, [, second]: YamuxStream[]) => { second.send(pattern(10)) }],
+    ['a reset of another stream', (_: RawPeer, [, second]: YamuxStream[]) => { second.abort(new Error('over')) }],
+    ['the answer to a ping', ({ deliver }: RawPeer) => { deliver(ping(7, SYN)) }]
+  ])('takes it along with %s at once', async (_, act) => {
+    const { peer, streams } = await createOpenPeer(2)
+    streams[0].send(pattern(65_536))
+    await oneTurn()
+    peer.takeWrites()
+    act(peer, streams)
+    await oneTurn()
+
+    const [write, ...others] = peer.takeWrites()
+    expect(others).toEqual([])
+    expect(parseFrames(write.subarray()).map(({ id }) => id)).toContain(1)
   })
 
   test('makes as many writes as records are needed for 1,000 streams with 4 KiB each, and not 5 % more', async () => {

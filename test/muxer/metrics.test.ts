@@ -10,6 +10,8 @@ import type { MeteredPeer } from './fixtures/metered-peer.ts'
 const WINDOW_BYTES = 262_144
 /** A header */
 const HEADER_BYTES = 12
+/** Payload that leaves no rest */
+const BYTES_OF_FOUR_WRITES = 4 * (65_519 - HEADER_BYTES)
 
 describe('flushes', () => {
   test.each(FLUSH_REASONS)('are counted under the reason %s', async reason => {
@@ -38,13 +40,13 @@ describe('flushes', () => {
     first.send(new Uint8Array(10))
     second.send(new Uint8Array(20))
     await nextTurn()
-    first.send(new Uint8Array(200_000))
+    first.send(new Uint8Array(BYTES_OF_FOUR_WRITES))
     await nextTurn()
 
     const frames = peer.takeFrames().length
     expect(frames).toBeGreaterThan(3)
     expect(peer.sink.observed('flush_frames')).toEqual([2, frames - 2])
-    expect(peer.sink.observed('flush_bytes')).toEqual([30 + 2 * HEADER_BYTES, 200_000 + (frames - 2) * HEADER_BYTES])
+    expect(peer.sink.observed('flush_bytes')).toEqual([30 + 2 * HEADER_BYTES, BYTES_OF_FOUR_WRITES + (frames - 2) * HEADER_BYTES])
   })
 })
 

@@ -21,6 +21,7 @@ const HOLD: FlushDecision = { time: 'hold', reason: 'delay' }
 export function delay ({ delayMs, watermarkBytes, shortestTimerMs }: DelayInit): FlushPolicy {
   return {
     maxFramesPerWrite: Infinity,
+    holdsRest: true,
     decide (snapshot) {
       const fast = decideFastLane(snapshot)
 

@@ -15,6 +15,8 @@ export interface FlushSnapshot {
   readonly isEndOfChunk: boolean
   /** How many flushes this turn of the event loop has seen */
   readonly flushesThisTurn: number
+  /** It is what the last flush left behind its full writes, and nothing was added */
+  readonly isRest: boolean
   /** A flush is arranged already: for the end of this turn or later, or at a time */
   readonly isArranged: boolean
   /** Smoothed; undefined until it was measured */
@@ -26,18 +28,19 @@ export interface FlushSnapshot {
  * - `soon`: when a microtask has brought no more
  * - `end-of-turn`: when the running code and all its microtasks are done
  * - `next-turn`: once, when the event loop comes round
+ * - `next-round`: when it has also looked for what timers, sockets and files have brought
  * - `at`: at a time
  * - `hold`: nothing to arrange; what is arranged stays
  */
-export type FlushTime = 'now' | 'soon' | 'end-of-turn' | 'next-turn' | 'at' | 'hold'
+export type FlushTime = 'now' | 'soon' | 'end-of-turn' | 'next-turn' | 'next-round' | 'at' | 'hold'
 
 /**
  * Why bytes were written when they were: for urgent data, for control frames, for acknowledgements alone,
  * because the turn's output was complete, right behind an inbound chunk, because the turn had seen enough
- * flushes, because the delay was over, because the watermark was reached, because coalescing is off,
+ * flushes, because nothing came to join the rest of a flush, because the delay was over, because the watermark was reached, because coalescing is off,
  * because the transport drained, or because something could not wait for any of this.
  */
-export const FLUSH_REASONS = ['urgent', 'control', 'acks', 'turn', 'chunk', 'next-turn', 'delay', 'watermark', 'off', 'drain', 'forced'] as const
+export const FLUSH_REASONS = ['urgent', 'control', 'acks', 'turn', 'chunk', 'next-turn', 'rest', 'delay', 'watermark', 'off', 'drain', 'forced'] as const
 
 export type FlushReason = typeof FLUSH_REASONS[number]
 
@@ -51,6 +54,8 @@ export interface FlushDecision {
 export interface FlushPolicy {
   /** How many frames one write may hold */
   readonly maxFramesPerWrite: number
+  /** What is left behind full writes, too little for another, is decided on anew */
+  readonly holdsRest: boolean
   /** There is output and the transport takes it: when should it leave? */
   decide (snapshot: FlushSnapshot): FlushDecision
 }

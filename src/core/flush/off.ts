@@ -8,5 +8,6 @@ const NOW: FlushDecision = { time: 'now', reason: 'off' }
 
 export const off: FlushPolicy = {
   maxFramesPerWrite: 1,
+  holdsRest: false,
   decide: () => NOW
 }

@@ -10,8 +10,15 @@ import type { FlushDecision, FlushPolicy } from './flush-policy.ts'
 const AFTER_CHUNK: FlushDecision = { time: 'now', reason: 'chunk' }
 const SOON: FlushDecision = { time: 'soon', reason: 'turn' }
 
+/**
+ * A message of 64 KiB fills a record but for a few bytes. By themselves they cost a record and its writes; when
+ * the next message comes with the next round of the loop, as from a file, they leave with it.
+ */
+const REST: FlushDecision = { time: 'next-round', reason: 'rest' }
+
 export const turn: FlushPolicy = {
   maxFramesPerWrite: Infinity,
+  holdsRest: true,
   decide (snapshot) {
     const fast = decideFastLane(snapshot)
 
@@ -21,6 +28,10 @@ export const turn: FlushPolicy = {
 
     if (isTurnSpent(snapshot)) {
       return NEXT_TURN
+    }
+
+    if (snapshot.isRest) {
+      return REST
     }
 
     return isRightBehindChunk(snapshot) ? AFTER_CHUNK : SOON

@@ -17,6 +17,7 @@ const SNAPSHOT: FlushSnapshot = {
   isEndOfChunk: false,
   flushesThisTurn: 0,
   isArranged: false,
+  isRest: false,
   roundTripMs: undefined
 }
 
@@ -80,6 +81,12 @@ describe('turn', () => {
     expect(decide(turn, { flushesThisTurn, isEndOfChunk: true })).toEqual(['next-turn', 'next-turn'])
   })
 
+  test('lets what was left behind full writes wait for one round of the event loop', () => {
+    expect(decide(turn, { isRest: true })).toEqual(['next-round', 'rest'])
+    expect(decide(turn, { isRest: true, isEndOfChunk: true })).toEqual(['next-round', 'rest'])
+    expect(decide(turn, { isRest: true, flushesThisTurn: 3 })).toEqual(['next-turn', 'next-turn'])
+  })
+
   test('never asks for a time', () => {
     expect(decide(turn, { roundTripMs: 500 })).toEqual(['soon', 'turn'])
   })
@@ -93,6 +100,10 @@ describe('delay', () => {
 
   test('does not begin anew when more data comes', () => {
     expect(decide(delayed, { nowMs: 1001, isArranged: true })).toEqual(['hold', 'delay'])
+  })
+
+  test('lets what was left behind full writes wait for its delay like any other data', () => {
+    expect(decide(delayed, { isRest: true })).toEqual(['at', 'delay', 1002])
   })
 
   test('does not wait at the watermark', () => {
