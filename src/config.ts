@@ -2,10 +2,12 @@
  * The options: their units, defaults and allowed ranges, in one place.
  */
 import { InvalidParametersError } from '@libp2p/interface'
+import { UPDATE_PARTS } from './core/flow/receive-window.ts'
 import { INITIAL_WINDOW_BYTES, MAX_UINT32 } from './core/frame/frame.ts'
 import { createCoalesceConfig } from './coalesce-options.ts'
 import { createLaneOf } from './priority.ts'
 import { integer, number } from './ranges.ts'
+import type { UpdateParts } from './core/flow/receive-window.ts'
 import type { CoalesceConfig, CoalesceOptions } from './coalesce-options.ts'
 import type { LaneOf, Priority } from './priority.ts'
 import type { StreamMuxerOptions, StreamOptions } from '@libp2p/interface'
@@ -92,6 +94,8 @@ export interface Config extends CoalesceConfig {
   loneFrameBytes: number
   creditsOnReceipt: boolean
   maxGrowthBytes: number
+  /** No option: one that is better than the default is a better default */
+  updateParts: UpdateParts
   streamOptions: Required<YamuxStreamOptions>
   laneOf: LaneOf
 }
@@ -121,6 +125,7 @@ export function createConfig (init: YamuxMuxerInit): Config {
     loneFrameBytes: frameBytes(init, LONE_FRAME_BYTES),
     creditsOnReceipt: windowUpdateMode(init) === 'onReceive',
     maxGrowthBytes: integer(init, 'maxConnectionWindow', streamOptions.maxStreamWindowSize, 0, Infinity),
+    updateParts: UPDATE_PARTS,
     ...createCoalesceConfig(init.coalesce ?? {}),
     streamOptions,
     laneOf: createLaneOf(init.priority)

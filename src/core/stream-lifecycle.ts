@@ -6,6 +6,7 @@ import { URGENT } from './schedule/lane.ts'
 import { WriteScheduler } from './schedule/write-scheduler.ts'
 import { StreamRegistry } from './stream-registry.ts'
 import { NEWS_LOCAL_FIN, NEWS_OPENED, NEWS_REMOTE_FIN, NEWS_REMOTE_RST, OWES_ACK, OWES_FIN, OWES_RST, OWES_SYN, OWES_UPDATE } from './stream-state.ts'
+import type { UpdateParts, WindowTuning } from './flow/receive-window.ts'
 import type { RoundTrip } from './round-trip.ts'
 import type { StreamRegistryInit } from './stream-registry.ts'
 import type { StreamState } from './stream-state.ts'
@@ -17,6 +18,8 @@ export interface StreamLifecycleInit extends StreamRegistryInit {
   /** The largest payload of a frame of a stream that has the connection to itself */
   loneFrameBytes: number
   lowWaterMarkBytes: number
+  /** When credit is given back */
+  updateParts: UpdateParts
   /** Credit is given back for what arrives, not for what is read */
   creditsOnReceipt: boolean
   /** A frame of a stream whose `waitsSinceMs` is known was written */
@@ -31,11 +34,13 @@ export class StreamLifecycle<Owner> {
   /** Streams with news, each once; their owner empties it */
   readonly withNews: Array<StreamState<Owner>> = []
   readonly #roundTrip: RoundTrip
+  readonly #windowTuning: WindowTuning
 
   constructor (init: StreamLifecycleInit, roundTrip: RoundTrip) {
     this.#roundTrip = roundTrip
     this.registry = new StreamRegistry(init.isDialler, init)
     const { budget } = this.registry
+    this.#windowTuning = { budget, updateParts: init.updateParts, get roundTripMs () { return roundTrip.smoothedMs } }
     this.scheduler = new WriteScheduler({
       frameBytes: init.frameBytes,
       loneFrameBytes: init.loneFrameBytes,
@@ -47,7 +52,7 @@ export class StreamLifecycle<Owner> {
       onResetWritten: stream => { this.registry.release(stream) },
       onRepliesFull: init.onRepliesFull,
       onPingWritten: nowMs => { roundTrip.sent(nowMs) },
-      windowTuning: { budget, get roundTripMs () { return roundTrip.smoothedMs } }
+      windowTuning: this.#windowTuning
     })
   }
 
@@ -75,7 +80,9 @@ export class StreamLifecycle<Owner> {
 
   /** So many bytes of the window are free again; an update is owed when they are enough */
   giveBack (stream: StreamState<Owner>, payloadBytes: number, nowMs: number): void {
-    if (stream.receiveWindow.read(payloadBytes) && !stream.isRemoteFinished && !stream.isReset) {
+    stream.receiveWindow.read(payloadBytes)
+
+    if (stream.receiveWindow.isUpdateDue(nowMs, this.#windowTuning) && !stream.isRemoteFinished && !stream.isReset) {
       this.owe(stream, OWES_UPDATE)
 
       if (this.#roundTrip.isStale(nowMs)) {

@@ -62,6 +62,7 @@ export class YamuxMuxer extends TypedEventEmitter<StreamMuxerEvents<YamuxStream>
       initialWindowBytes: config.streamOptions.initialStreamWindowSize,
       maxWindowBytes: config.streamOptions.maxStreamWindowSize,
       maxGrowthBytes: config.maxGrowthBytes,
+      updateParts: config.updateParts,
       creditsOnReceipt: config.creditsOnReceipt,
       mergesMessages: config.mergesMessages,
       lowWaterMarkBytes: LOW_WATER_MARK_BYTES,

@@ -63,7 +63,7 @@ describe('the budget for growing windows', () => {
     const stream = registry.addInbound(2, 0)
     stream.receiveWindow.receive(262_144, 2)
     stream.receiveWindow.read(262_144)
-    stream.receiveWindow.takeUpdate(1, { roundTripMs: 100, budget: registry.budget })
+    stream.receiveWindow.takeUpdate(1, { ...noTuning, roundTripMs: 100, budget: registry.budget })
     expect(registry.budget.availableBytes).toBe(1_048_576 - 262_144)
 
     registry.remove(stream)

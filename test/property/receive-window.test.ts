@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { ConnectionBudget } from '../../src/core/flow/connection-budget.ts'
-import { ReceiveWindow } from '../../src/core/flow/receive-window.ts'
+import { ReceiveWindow, UPDATE_PARTS } from '../../src/core/flow/receive-window.ts'
 import { ProtocolError } from '../../src/core/protocol-error.ts'
 
 const INITIAL_BYTES = 262_144
@@ -46,13 +46,14 @@ test('no byte of credit is made or lost, however receiving, reading, growth and 
         const bytes = Math.ceil(step.part * unreadBytes)
         unreadBytes -= bytes
         readBytes += bytes
-        expect(window.read(bytes)).toBe(2 * readBytes >= windowBytes)
+        window.read(bytes)
+        expect(window.isUpdateDue(nowMs, { budget, updateParts: UPDATE_PARTS, roundTripMs: undefined })).toBe(2 * readBytes >= windowBytes)
       } else if (step.does === 'overrun') {
         const tooManyBytes = availableBytes + 1 + Math.floor(step.part * 1000)
         expect(() => { window.receive(tooManyBytes, 1) }).toThrow(ProtocolError)
       } else {
         nowMs += step.afterMs
-        const grownBytes = window.takeUpdate(nowMs, { roundTripMs: step.roundTripMs, budget }) - readBytes - raiseBytes
+        const grownBytes = window.takeUpdate(nowMs, { roundTripMs: step.roundTripMs, budget, updateParts: UPDATE_PARTS }) - readBytes - raiseBytes
 
         expect(grownBytes).toBeGreaterThanOrEqual(0)
         expect(grownBytes).toBeLessThanOrEqual(windowBytes)
@@ -96,8 +97,9 @@ test('windows that share a budget never hold more than it, nor less than the 256
       const readBytes = Math.floor(part * window.availableBytes)
       const beforeBytes = window.availableBytes
       window.receive(readBytes, 1)
-      const isDue = window.read(readBytes)
-      const deltaBytes = isDue ? window.takeUpdate(nowMs, { budget, roundTripMs: 100 }) : 0
+      window.read(readBytes)
+      const tuning = { budget, roundTripMs: 100, updateParts: UPDATE_PARTS }
+      const deltaBytes = window.isUpdateDue(nowMs, tuning) ? window.takeUpdate(nowMs, tuning) : 0
 
       expect(deltaBytes).toBeGreaterThanOrEqual(0)
       expect(window.availableBytes).toBe(beforeBytes - readBytes + deltaBytes)

@@ -1,10 +1,12 @@
 // When a window grows: it was read in few round trips, there is room below its maximum, and the connection can afford it.
 import { describe, expect, test } from 'vitest'
 import { ConnectionBudget } from '../../../src/core/flow/connection-budget.ts'
-import { ReceiveWindow } from '../../../src/core/flow/receive-window.ts'
+import { ReceiveWindow, UPDATE_PARTS } from '../../../src/core/flow/receive-window.ts'
+import type { WindowTuning } from '../../../src/core/flow/receive-window.ts'
 
 const INITIAL_BYTES = 262_144
 const HALF_BYTES = 131_072
+const QUARTER_BYTES = 65_536
 const MAX_BYTES = 16_777_216
 const ROUND_TRIP_MS = 50
 
@@ -12,17 +14,16 @@ function createWindow (maxBytes = MAX_BYTES, initialBytes = INITIAL_BYTES): Rece
   return new ReceiveWindow(initialBytes, maxBytes, 1000)
 }
 
-interface Conditions {
-  budget?: ConnectionBudget
-  roundTripMs?: number
+function tuning (conditions: Partial<WindowTuning> = {}): WindowTuning {
+  return { roundTripMs: ROUND_TRIP_MS, budget: new ConnectionBudget(MAX_BYTES), updateParts: UPDATE_PARTS, ...conditions }
 }
 
 /** Receives and reads so much, and updates at that time; returns what the peer is given beyond what was read */
-function readAndGrow (window: ReceiveWindow, bytes: number, nowMs: number, conditions: Conditions = {}): number {
+function readAndGrow (window: ReceiveWindow, bytes: number, nowMs: number, conditions: Partial<WindowTuning> = {}): number {
   window.receive(bytes, 1)
   window.read(bytes)
 
-  return window.takeUpdate(nowMs, { roundTripMs: ROUND_TRIP_MS, budget: new ConnectionBudget(MAX_BYTES), ...conditions }) - bytes
+  return window.takeUpdate(nowMs, tuning(conditions)) - bytes
 }
 
 describe('a window', () => {
@@ -46,8 +47,13 @@ describe('a window', () => {
     expect(readAndGrow(createWindow(), INITIAL_BYTES, 1200)).toBe(0)
   })
 
-  test('stays when less than half of it was read, however fast', () => {
-    expect(readAndGrow(createWindow(), HALF_BYTES - 1, 1000)).toBe(0)
+  test('doubles when a quarter of it was read in less than a round trip, and stays when it took one', () => {
+    expect(readAndGrow(createWindow(), QUARTER_BYTES, 1049)).toBe(INITIAL_BYTES)
+    expect(readAndGrow(createWindow(), QUARTER_BYTES, 1050)).toBe(0)
+  })
+
+  test('stays when less than a quarter of it was read, however fast', () => {
+    expect(readAndGrow(createWindow(), QUARTER_BYTES - 1, 1000)).toBe(0)
   })
 
   test('stays while nobody knows the round trip, and when it is 0 ms', () => {
@@ -78,6 +84,38 @@ describe('a window', () => {
 
     expect(window.windowBytes).toBe(1_048_576)
     expect(window.availableBytes).toBe(1_048_576)
+  })
+})
+
+describe('credit', () => {
+  test('goes back at a quarter while the window holds its sender back', () => {
+    const window = createWindow()
+    window.receive(HALF_BYTES, 1)
+    window.read(QUARTER_BYTES - 1)
+    expect(window.isUpdateDue(1000, tuning())).toBe(false)
+    window.read(1)
+
+    expect(window.isUpdateDue(1049, tuning())).toBe(true)
+    expect(window.isUpdateDue(1050, tuning())).toBe(false)
+    expect(window.isUpdateDue(1049, tuning({ roundTripMs: undefined }))).toBe(false)
+  })
+
+  test('goes back at a quarter of a window that may not grow any more, too', () => {
+    const window = createWindow(INITIAL_BYTES)
+    window.receive(QUARTER_BYTES, 1)
+    window.read(QUARTER_BYTES)
+
+    expect(window.isUpdateDue(1049, tuning())).toBe(true)
+    expect(window.takeUpdate(1049, tuning())).toBe(QUARTER_BYTES)
+  })
+
+  test('goes back at half otherwise', () => {
+    const window = createWindow()
+    window.receive(HALF_BYTES, 1)
+    window.read(HALF_BYTES - 1)
+    expect(window.isUpdateDue(2000, tuning())).toBe(false)
+    window.read(1)
+    expect(window.isUpdateDue(2000, tuning())).toBe(true)
   })
 })
 
