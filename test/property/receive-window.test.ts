@@ -10,7 +10,7 @@ const INITIAL_BYTES = 262_144
 const part = fc.double({ min: 0, max: 1, noNaN: true })
 const steps = fc.array(fc.oneof(
   fc.record({ does: fc.constant('receive' as const), part }),
-  fc.record({ does: fc.constant('read' as const), part }),
+  fc.record({ does: fc.constant('read' as const), part, roundTripMs: fc.nat(1000) }),
   fc.record({ does: fc.constant('overrun' as const), part }),
   fc.record({ does: fc.constant('update' as const), afterMs: fc.nat(300), roundTripMs: fc.option(fc.nat(100), { nil: undefined }) })
 ), { maxLength: 60, size: 'max' })
@@ -19,7 +19,7 @@ type Step = typeof steps extends fc.Arbitrary<Array<infer T>> ? T : never
 
 /** Half the window is read before the larger one it is to begin with was advertised: it once outgrew its maximum */
 const READ_BEFORE_ADVERTISED: [number, number, number, Step[]] = [262_145, 262_144, 1, [
-  { does: 'receive', part: 0.5 }, { does: 'read', part: 1 }, { does: 'update', afterMs: 0, roundTripMs: 1 }
+  { does: 'receive', part: 0.5 }, { does: 'read', part: 1, roundTripMs: 1 }, { does: 'update', afterMs: 0, roundTripMs: 1 }
 ]]
 
 const windowBytes = fc.integer({ min: INITIAL_BYTES, max: 4_194_304 })
@@ -32,6 +32,8 @@ test('no byte of credit is made or lost, however receiving, reading, growth and 
     let windowBytes = INITIAL_BYTES
     let unreadBytes = 0
     let readBytes = 0
+    let aheadBytes = 0
+    let startMs = 0
     let raiseBytes = targetBytes - INITIAL_BYTES
     let nowMs = 0
 
@@ -47,7 +49,8 @@ test('no byte of credit is made or lost, however receiving, reading, growth and 
         unreadBytes -= bytes
         readBytes += bytes
         window.read(bytes)
-        expect(window.isUpdateDue(nowMs, { budget, updateParts: UPDATE_PARTS, roundTripMs: undefined })).toBe(2 * readBytes >= windowBytes)
+        const isHeldBack = 4 * (readBytes + aheadBytes) >= windowBytes && (nowMs - startMs) < 4 * step.roundTripMs * readBytes / windowBytes
+        expect(window.isUpdateDue(nowMs, { budget, updateParts: UPDATE_PARTS, roundTripMs: step.roundTripMs })).toBe(isHeldBack || 2 * (readBytes + aheadBytes) >= windowBytes)
       } else if (step.does === 'overrun') {
         const tooManyBytes = availableBytes + 1 + Math.floor(step.part * 1000)
         expect(() => { window.receive(tooManyBytes, 1) }).toThrow(ProtocolError)
@@ -57,7 +60,9 @@ test('no byte of credit is made or lost, however receiving, reading, growth and 
 
         expect(grownBytes).toBeGreaterThanOrEqual(0)
         expect(grownBytes).toBeLessThanOrEqual(windowBytes)
+        aheadBytes = raiseBytes + grownBytes === 0 ? (readBytes + aheadBytes) % (windowBytes / 4) : 0
         windowBytes += raiseBytes + grownBytes
+        startMs = nowMs
         readBytes = 0
         raiseBytes = 0
       }

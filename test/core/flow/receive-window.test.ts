@@ -84,6 +84,24 @@ describe('a window of 256 KiB', () => {
     expect(takeUpdate(window)).toBe(HALF_BYTES)
   })
 
+  test('counts what an update gave back beyond the half at which it was due towards the next: half windows are of the stream', () => {
+    const window = createWindow()
+    let readBytes = 0
+    let updates = 0
+
+    // chunks that half a window is no multiple of
+    for (; readBytes < 10 * INITIAL_BYTES; readBytes += 10_000) {
+      window.receive(10_000, 1)
+
+      if (read(window, 10_000)) {
+        expect(takeUpdate(window)).toBeGreaterThan(120_000)
+        updates++
+      }
+
+      expect(updates).toBe(Math.floor((readBytes + 10_000) / HALF_BYTES))
+    }
+  })
+
   test('has nothing to give back when nothing was read', () => {
     expect(takeUpdate(createWindow())).toBe(0)
   })
