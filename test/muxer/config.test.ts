@@ -30,7 +30,7 @@ test('without options all have the documented defaults', () => {
     mergesMessages: true,
     creditsOnReceipt: false,
     maxGrowthBytes: 16_777_216,
-    updateParts: { usual: 0.5, heldBack: 0.25 },
+    updateParts: { usual: 0.499, heldBack: 0.2495 },
     streamOptions: {
       initialStreamWindowSize: 262_144,
       maxStreamWindowSize: 16_777_216,

@@ -49,8 +49,9 @@ test('no byte of credit is made or lost, however receiving, reading, growth and 
         unreadBytes -= bytes
         readBytes += bytes
         window.read(bytes)
-        const isHeldBack = 4 * (readBytes + aheadBytes) >= windowBytes && (nowMs - startMs) < 4 * step.roundTripMs * readBytes / windowBytes
-        expect(window.isUpdateDue(nowMs, { budget, updateParts: UPDATE_PARTS, roundTripMs: step.roundTripMs })).toBe(isHeldBack || 2 * (readBytes + aheadBytes) >= windowBytes)
+        const part = (readBytes + aheadBytes) / windowBytes
+        const isHeldBack = part >= UPDATE_PARTS.heldBack && (nowMs - startMs) < 4 * step.roundTripMs * readBytes / windowBytes
+        expect(window.isUpdateDue(nowMs, { budget, updateParts: UPDATE_PARTS, roundTripMs: step.roundTripMs })).toBe(isHeldBack || part >= UPDATE_PARTS.usual)
       } else if (step.does === 'overrun') {
         const tooManyBytes = availableBytes + 1 + Math.floor(step.part * 1000)
         expect(() => { window.receive(tooManyBytes, 1) }).toThrow(ProtocolError)
@@ -60,7 +61,7 @@ test('no byte of credit is made or lost, however receiving, reading, growth and 
 
         expect(grownBytes).toBeGreaterThanOrEqual(0)
         expect(grownBytes).toBeLessThanOrEqual(windowBytes)
-        aheadBytes = raiseBytes + grownBytes === 0 ? (readBytes + aheadBytes) % (windowBytes / 4) : 0
+        aheadBytes = raiseBytes + grownBytes === 0 ? (readBytes + aheadBytes) % (windowBytes * UPDATE_PARTS.heldBack) : 0
         windowBytes += raiseBytes + grownBytes
         startMs = nowMs
         readBytes = 0

@@ -1,10 +1,11 @@
 // What the peer may send on a stream, and when it is given more.
 import { describe, expect, test } from 'vitest'
-import { ReceiveWindow } from '../../../src/core/flow/receive-window.ts'
+import { ReceiveWindow, UPDATE_PARTS } from '../../../src/core/flow/receive-window.ts'
 import { noTuning } from '../fixtures/lanes.ts'
 
 const INITIAL_BYTES = 262_144
-const HALF_BYTES = 131_072
+/** Half of the window, a hair less: see UPDATE_PARTS */
+const HALF_BYTES = Math.ceil(UPDATE_PARTS.usual * INITIAL_BYTES)
 const MAX_BYTES = 16_777_216
 
 function createWindow (initialBytes = INITIAL_BYTES): ReceiveWindow {
@@ -49,9 +50,17 @@ describe('a window of 256 KiB', () => {
     window.receive(HALF_BYTES, 1)
     window.read(HALF_BYTES)
 
-    expect(window.availableBytes).toBe(HALF_BYTES)
+    expect(window.availableBytes).toBe(INITIAL_BYTES - HALF_BYTES)
     expect(takeUpdate(window)).toBe(HALF_BYTES)
     expect(window.availableBytes).toBe(INITIAL_BYTES)
+  })
+
+  test('owes an update when two Noise records have been read, which are 58 bytes short of half of it', () => {
+    const window = createWindow()
+    window.receive(INITIAL_BYTES, 1)
+
+    expect(read(window, 65_507)).toBe(false)
+    expect(read(window, 65_507)).toBe(true)
   })
 
   test('owes an update when half of it has been read, not a byte earlier', () => {
@@ -59,7 +68,7 @@ describe('a window of 256 KiB', () => {
     window.receive(INITIAL_BYTES, 1)
 
     expect(read(window, 100_000)).toBe(false)
-    expect(read(window, 31_071)).toBe(false)
+    expect(read(window, HALF_BYTES - 100_001)).toBe(false)
     expect(read(window, 1)).toBe(true)
   })
 
@@ -79,7 +88,7 @@ describe('a window of 256 KiB', () => {
     window.read(HALF_BYTES)
     takeUpdate(window)
 
-    expect(read(window, 131_071)).toBe(false)
+    expect(read(window, HALF_BYTES - 1)).toBe(false)
     expect(read(window, 1)).toBe(true)
     expect(takeUpdate(window)).toBe(HALF_BYTES)
   })
@@ -149,7 +158,7 @@ describe('a window that begins larger', () => {
     takeUpdate(window)
     window.receive(LARGE_BYTES, 1)
 
-    expect(read(window, 524_287)).toBe(false)
+    expect(read(window, Math.ceil(UPDATE_PARTS.usual * LARGE_BYTES) - 1)).toBe(false)
     expect(read(window, 1)).toBe(true)
   })
 })

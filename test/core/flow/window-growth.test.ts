@@ -5,8 +5,9 @@ import { ReceiveWindow, UPDATE_PARTS } from '../../../src/core/flow/receive-wind
 import type { WindowTuning } from '../../../src/core/flow/receive-window.ts'
 
 const INITIAL_BYTES = 262_144
-const HALF_BYTES = 131_072
-const QUARTER_BYTES = 65_536
+/** Half of the window, a hair less: see UPDATE_PARTS */
+const HALF_BYTES = Math.ceil(UPDATE_PARTS.usual * INITIAL_BYTES)
+const QUARTER_BYTES = Math.ceil(UPDATE_PARTS.heldBack * INITIAL_BYTES)
 const MAX_BYTES = 16_777_216
 const ROUND_TRIP_MS = 50
 
@@ -105,8 +106,8 @@ describe('credit', () => {
     window.receive(QUARTER_BYTES, 1)
     window.read(QUARTER_BYTES)
 
-    expect(window.isUpdateDue(1049, tuning())).toBe(true)
-    expect(window.takeUpdate(1049, tuning())).toBe(QUARTER_BYTES)
+    expect(window.isUpdateDue(1048, tuning())).toBe(true)
+    expect(window.takeUpdate(1048, tuning())).toBe(QUARTER_BYTES)
   })
 
   test('goes back at half otherwise', () => {
