@@ -6,6 +6,9 @@ import { MAX_UINT32 } from './frame/frame.ts'
 /** The weight of a new sample (RFC 6298, section 2) */
 const SAMPLE_WEIGHT = 1 / 8
 
+/** No link takes a minute: the clock has jumped, as it may while a machine sleeps */
+const LONGEST_MS = 60_000
+
 /** While windows are being read their growth needs a recent figure */
 const STALE_AFTER_MS = 2000
 
@@ -51,13 +54,21 @@ export class RoundTrip {
     }
 
     this.#pendingValue = undefined
+    const roundTripMs = nowMs - this.#sentMs
     // a clock that was set back must not make time negative
-    this.lastMs = Math.max(0, nowMs - this.#sentMs)
-    this.smoothedMs = this.smoothedMs === undefined
-      ? this.lastMs
-      : this.smoothedMs + SAMPLE_WEIGHT * (this.lastMs - this.smoothedMs)
-    this.onMeasured?.(this.lastMs)
+    this.lastMs = Math.max(0, roundTripMs)
+
+    if (roundTripMs >= 0 && roundTripMs <= LONGEST_MS) {
+      this.#learn(roundTripMs)
+    }
 
     return true
+  }
+
+  #learn (roundTripMs: number): void {
+    this.smoothedMs = this.smoothedMs === undefined
+      ? roundTripMs
+      : this.smoothedMs + SAMPLE_WEIGHT * (roundTripMs - this.smoothedMs)
+    this.onMeasured?.(roundTripMs)
   }
 }

@@ -55,11 +55,24 @@ describe('a round trip', () => {
     expect(begin(0)).not.toBe(begin(1))
   })
 
-  test('is never negative, though the clock is set back', () => {
+  test('is never negative, though the clock is set back, and nothing is learnt from it', () => {
     roundTrip.end(begin(1000), 400)
 
     expect(roundTrip.lastMs).toBe(0)
-    expect(roundTrip.smoothedMs).toBe(0)
+    expect(roundTrip.smoothedMs).toBeUndefined()
+  })
+
+  test('is not learnt from a clock that jumps while it is measured', () => {
+    const measured: number[] = []
+    roundTrip.onMeasured = roundTripMs => { measured.push(roundTripMs) }
+    roundTrip.end(begin(0), 80)
+    roundTrip.end(begin(1000), 3_601_080)
+    roundTrip.end(begin(3_700_000), 500)
+    expect(roundTrip.smoothedMs).toBe(80)
+
+    roundTrip.end(begin(5000), 5080)
+    expect(roundTrip.smoothedMs).toBe(80)
+    expect(measured).toEqual([80, 80])
   })
 
   test('is smoothed: a new sample counts an eighth', () => {

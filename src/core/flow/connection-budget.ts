@@ -60,7 +60,8 @@ export class ConnectionBudget {
   }
 
   #isContested (nowMs: number): boolean {
-    return nowMs - this.#lastDenialMs < DENIAL_LASTS_MS
+    // also by a clock that was set back
+    return Math.abs(nowMs - this.#lastDenialMs) < DENIAL_LASTS_MS
   }
 
   #fairBytes (shareCount: number): number {

@@ -137,7 +137,10 @@ export class ReceiveWindow implements BudgetShare {
 
   /** Enough was read to tell, and faster than the sender can be told of it */
   #isTooSmall (nowMs: number, { roundTripMs, updateParts }: WindowTuning): boolean {
-    return this.#isPast(updateParts.heldBack) && roundTripMs !== undefined &&
-      nowMs - this.#epochStartMs < GROW_WITHIN_ROUND_TRIPS * roundTripMs * this.#readBytes / this.windowBytes
+    const tookMs = nowMs - this.#epochStartMs
+
+    // a clock that was set back tells nothing
+    return this.#isPast(updateParts.heldBack) && roundTripMs !== undefined && tookMs >= 0 &&
+      tookMs < GROW_WITHIN_ROUND_TRIPS * roundTripMs * this.#readBytes / this.windowBytes
   }
 }
