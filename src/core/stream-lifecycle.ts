@@ -80,7 +80,7 @@ export class StreamLifecycle<Owner> {
 
   /** So many bytes of the window are free again; an update is owed when they are enough */
   giveBack (stream: StreamState<Owner>, payloadBytes: number, nowMs: number): void {
-    stream.receiveWindow.read(payloadBytes)
+    stream.receiveWindow.read(payloadBytes, nowMs)
 
     if (stream.receiveWindow.isUpdateDue(nowMs, this.#windowTuning) && !stream.isRemoteFinished && !stream.isReset) {
       this.owe(stream, OWES_UPDATE)

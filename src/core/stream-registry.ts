@@ -122,6 +122,6 @@ export class StreamRegistry<Owner> {
   #create (id: number, isOutbound: boolean, nowMs: number): StreamState<Owner> {
     const { initialWindowBytes, maxWindowBytes, mergesMessages } = this.#init
 
-    return new StreamState(id, isOutbound, new ReceiveWindow(initialWindowBytes, maxWindowBytes, nowMs), new ReadBuffer(!mergesMessages), nowMs)
+    return new StreamState(id, isOutbound, new ReceiveWindow(initialWindowBytes, maxWindowBytes), new ReadBuffer(!mergesMessages), nowMs)
   }
 }

@@ -186,6 +186,7 @@ describe('credit', () => {
     session.ping()
     session.receive(ping(pull(session, 65_519, 0)[0].length, ACK), 100)
     session.receive(data(2, pattern(HALF_WINDOW_BYTES)), 100)
+    session.read(stream, 0)
     session.read(stream, HALF_WINDOW_BYTES)
 
     expect(pull(session, 65_519, 150)).toMatchObject([{ type: WINDOW_UPDATE, id: 2, length: HALF_WINDOW_BYTES + 262_144 }])

@@ -62,7 +62,8 @@ describe('the budget for growing windows', () => {
   test('has back what a stream took of it when the stream is over, once', () => {
     const stream = registry.addInbound(2, 0)
     stream.receiveWindow.receive(262_144, 2)
-    stream.receiveWindow.read(262_144)
+    stream.receiveWindow.read(0, 0)
+    stream.receiveWindow.read(262_144, 0)
     stream.receiveWindow.takeUpdate(1, { ...noTuning, roundTripMs: 100, budget: registry.budget })
     expect(registry.budget.availableBytes).toBe(1_048_576 - 262_144)
 

@@ -152,6 +152,8 @@ describe('receive windows', () => {
     peer.clock.advance(100)
     peer.deliver(ping(0, ACK))
     busy.addEventListener('message', () => {})
+    // how fast it is read shows from the second on
+    peer.deliver(data(1, new Uint8Array(1)))
     peer.deliver(data(1, new Uint8Array(WINDOW_BYTES / 2)))
     await nextTurn()
 

@@ -56,11 +56,12 @@ async function measureRoundTrip (peer: RawPeer, clock: VirtualClock, roundTripMs
   await measured
 }
 
-/** More than half a window within a round trip, so that it may grow */
+/** More than half a window within a round trip of the first byte, so that it may grow */
 async function readFast (peer: RawPeer, clock: VirtualClock): Promise<void> {
   await measureRoundTrip(peer, clock, 100)
   const stream = await open(peer)
   stream.addEventListener('message', () => {})
+  peer.deliver(data(1, pattern(1)))
   peer.deliver(data(1, pattern(200_000)))
   await nextTurn()
 }

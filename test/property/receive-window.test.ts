@@ -28,12 +28,13 @@ test('no byte of credit is made or lost, however receiving, reading, growth and 
   fc.assert(fc.property(windowBytes, windowBytes, fc.nat(4_194_304), steps, (targetBytes, moreBytes, budgetBytes, steps) => {
     const maxBytes = Math.max(targetBytes, moreBytes)
     const budget = new ConnectionBudget(budgetBytes)
-    const window = new ReceiveWindow(targetBytes, maxBytes, 0)
+    const window = new ReceiveWindow(targetBytes, maxBytes)
     let windowBytes = INITIAL_BYTES
     let unreadBytes = 0
     let readBytes = 0
     let aheadBytes = 0
-    let startMs = 0
+    let startMs: number | undefined
+    let firstBytes = 0
     let raiseBytes = targetBytes - INITIAL_BYTES
     let nowMs = 0
 
@@ -48,9 +49,15 @@ test('no byte of credit is made or lost, however receiving, reading, growth and 
         const bytes = Math.ceil(step.part * unreadBytes)
         unreadBytes -= bytes
         readBytes += bytes
-        window.read(bytes)
+        window.read(bytes, nowMs)
+
+        if (startMs === undefined) {
+          startMs = nowMs
+          firstBytes = bytes
+        }
+
         const part = (readBytes + aheadBytes) / windowBytes
-        const isHeldBack = part >= UPDATE_PARTS.heldBack && (nowMs - startMs) < 4 * step.roundTripMs * readBytes / windowBytes
+        const isHeldBack = part >= UPDATE_PARTS.heldBack && nowMs - startMs < 4 * step.roundTripMs * (readBytes - firstBytes) / windowBytes
         expect(window.isUpdateDue(nowMs, { budget, updateParts: UPDATE_PARTS, roundTripMs: step.roundTripMs })).toBe(isHeldBack || part >= UPDATE_PARTS.usual)
       } else if (step.does === 'overrun') {
         const tooManyBytes = availableBytes + 1 + Math.floor(step.part * 1000)
@@ -63,7 +70,8 @@ test('no byte of credit is made or lost, however receiving, reading, growth and 
         expect(grownBytes).toBeLessThanOrEqual(windowBytes)
         aheadBytes = raiseBytes + grownBytes === 0 ? (readBytes + aheadBytes) % (windowBytes * UPDATE_PARTS.heldBack) : 0
         windowBytes += raiseBytes + grownBytes
-        startMs = nowMs
+        startMs = startMs === undefined ? undefined : nowMs
+        firstBytes = 0
         readBytes = 0
         raiseBytes = 0
       }
@@ -86,8 +94,8 @@ const moves = fc.array(fc.record({ index: fc.nat(3), part, afterMs: fc.nat(50), 
 test('windows that share a budget never hold more than it, nor less than the 256 KiB that each begins with', () => {
   fc.assert(fc.property(fc.nat(4_194_304), moves, (budgetBytes, moves) => {
     const budget = new ConnectionBudget(budgetBytes)
-    const create = (nowMs: number): ReceiveWindow => new ReceiveWindow(INITIAL_BYTES, 16_777_216, nowMs)
-    const windows = Array.from({ length: 4 }, () => create(0))
+    const create = (): ReceiveWindow => new ReceiveWindow(INITIAL_BYTES, 16_777_216)
+    const windows = Array.from({ length: 4 }, create)
     let nowMs = 0
 
     for (const { index, part, afterMs, isOver } of moves) {
@@ -95,7 +103,7 @@ test('windows that share a budget never hold more than it, nor less than the 256
 
       if (isOver) {
         windows[index].release(budget)
-        windows[index] = create(nowMs)
+        windows[index] = create()
         continue
       }
 
@@ -103,7 +111,7 @@ test('windows that share a budget never hold more than it, nor less than the 256
       const readBytes = Math.floor(part * window.availableBytes)
       const beforeBytes = window.availableBytes
       window.receive(readBytes, 1)
-      window.read(readBytes)
+      window.read(readBytes, nowMs)
       const tuning = { budget, roundTripMs: 100, updateParts: UPDATE_PARTS }
       const deltaBytes = window.isUpdateDue(nowMs, tuning) ? window.takeUpdate(nowMs, tuning) : 0
 

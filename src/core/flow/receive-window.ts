@@ -60,14 +60,15 @@ export class ReceiveWindow implements BudgetShare {
   #aheadBytes = 0
   /** What the initial window is raised by, until it is advertised */
   #raiseBytes: number
-  /** When the bytes that are not given back yet began to be read */
-  #epochStartMs: number
+  /** When the bytes that are not given back yet began to be read; undefined before the first */
+  #epochStartMs: number | undefined
+  /** Read at that instant: they say nothing of how fast the others were */
+  #epochFirstBytes = 0
 
   /** `initialBytes` is advertised with the first frame; growth ends at `maxBytes` */
-  constructor (initialBytes: number, maxBytes: number, nowMs: number) {
+  constructor (initialBytes: number, maxBytes: number) {
     this.#raiseBytes = Math.max(0, initialBytes - INITIAL_WINDOW_BYTES)
     this.#maxBytes = maxBytes
-    this.#epochStartMs = nowMs
   }
 
   /** Accounts for a DATA header; called before any of its body is kept */
@@ -80,8 +81,13 @@ export class ReceiveWindow implements BudgetShare {
   }
 
   /** Accounts for what the application has read */
-  read (payloadBytes: number): void {
+  read (payloadBytes: number, nowMs: number): void {
     this.#readBytes += payloadBytes
+
+    if (this.#epochStartMs === undefined) {
+      this.#epochStartMs = nowMs
+      this.#epochFirstBytes = payloadBytes
+    }
   }
 
   /** Enough was read to give credit back */
@@ -104,7 +110,11 @@ export class ReceiveWindow implements BudgetShare {
     this.availableBytes += deltaBytes
     this.#readBytes = 0
     this.#raiseBytes = 0
-    this.#epochStartMs = nowMs
+
+    if (this.#epochStartMs !== undefined) {
+      this.#epochStartMs = nowMs
+      this.#epochFirstBytes = 0
+    }
 
     return deltaBytes
   }
@@ -137,10 +147,14 @@ export class ReceiveWindow implements BudgetShare {
 
   /** Enough was read to tell, and faster than the sender can be told of it */
   #isTooSmall (nowMs: number, { roundTripMs, updateParts }: WindowTuning): boolean {
+    if (roundTripMs === undefined || this.#epochStartMs === undefined || !this.#isPast(updateParts.heldBack)) {
+      return false
+    }
+
     const tookMs = nowMs - this.#epochStartMs
+    const readPart = (this.#readBytes - this.#epochFirstBytes) / this.windowBytes
 
     // a clock that was set back tells nothing
-    return this.#isPast(updateParts.heldBack) && roundTripMs !== undefined && tookMs >= 0 &&
-      tookMs < GROW_WITHIN_ROUND_TRIPS * roundTripMs * this.#readBytes / this.windowBytes
+    return tookMs >= 0 && tookMs < GROW_WITHIN_ROUND_TRIPS * readPart * roundTripMs
   }
 }

@@ -9,7 +9,7 @@ const HALF_BYTES = Math.ceil(UPDATE_PARTS.usual * INITIAL_BYTES)
 const MAX_BYTES = 16_777_216
 
 function createWindow (initialBytes = INITIAL_BYTES): ReceiveWindow {
-  return new ReceiveWindow(initialBytes, MAX_BYTES, 0)
+  return new ReceiveWindow(initialBytes, MAX_BYTES)
 }
 
 function takeUpdate (window: ReceiveWindow): number {
@@ -18,7 +18,7 @@ function takeUpdate (window: ReceiveWindow): number {
 
 /** Reads so much, and tells whether an update is due */
 function read (window: ReceiveWindow, bytes: number): boolean {
-  window.read(bytes)
+  window.read(bytes, 0)
 
   return window.isUpdateDue(0, noTuning)
 }
@@ -48,7 +48,7 @@ describe('a window of 256 KiB', () => {
   test('is not opened by receiving or reading, only by an update', () => {
     const window = createWindow()
     window.receive(HALF_BYTES, 1)
-    window.read(HALF_BYTES)
+    window.read(HALF_BYTES, 0)
 
     expect(window.availableBytes).toBe(INITIAL_BYTES - HALF_BYTES)
     expect(takeUpdate(window)).toBe(HALF_BYTES)
@@ -75,8 +75,8 @@ describe('a window of 256 KiB', () => {
   test('gives back all that was read until the update is written', () => {
     const window = createWindow()
     window.receive(200_000, 1)
-    window.read(150_000)
-    window.read(20_000)
+    window.read(150_000, 0)
+    window.read(20_000, 0)
 
     expect(takeUpdate(window)).toBe(170_000)
     expect(window.availableBytes).toBe(232_144)
@@ -85,7 +85,7 @@ describe('a window of 256 KiB', () => {
   test('begins to count anew after an update', () => {
     const window = createWindow()
     window.receive(INITIAL_BYTES, 1)
-    window.read(HALF_BYTES)
+    window.read(HALF_BYTES, 0)
     takeUpdate(window)
 
     expect(read(window, HALF_BYTES - 1)).toBe(false)
@@ -139,7 +139,7 @@ describe('a window that begins larger', () => {
   test('advertises what was read and what it is raised by in one delta', () => {
     const window = createWindow(LARGE_BYTES)
     window.receive(1000, 1)
-    window.read(600)
+    window.read(600, 0)
 
     expect(takeUpdate(window)).toBe(787_032)
     expect(window.availableBytes).toBe(1_048_176)

@@ -11,8 +11,12 @@ const QUARTER_BYTES = Math.ceil(UPDATE_PARTS.heldBack * INITIAL_BYTES)
 const MAX_BYTES = 16_777_216
 const ROUND_TRIP_MS = 50
 
+/** Reading begins at 1000 ms */
 function createWindow (maxBytes = MAX_BYTES, initialBytes = INITIAL_BYTES): ReceiveWindow {
-  return new ReceiveWindow(initialBytes, maxBytes, 1000)
+  const window = new ReceiveWindow(initialBytes, maxBytes)
+  window.read(0, 1000)
+
+  return window
 }
 
 function tuning (conditions: Partial<WindowTuning> = {}): WindowTuning {
@@ -22,7 +26,7 @@ function tuning (conditions: Partial<WindowTuning> = {}): WindowTuning {
 /** Receives and reads so much, and updates at that time; returns what the peer is given beyond what was read */
 function readAndGrow (window: ReceiveWindow, bytes: number, nowMs: number, conditions: Partial<WindowTuning> = {}): number {
   window.receive(bytes, 1)
-  window.read(bytes)
+  window.read(bytes, nowMs)
 
   return window.takeUpdate(nowMs, tuning(conditions)) - bytes
 }
@@ -62,6 +66,22 @@ describe('a window', () => {
     expect(readAndGrow(createWindow(), HALF_BYTES, 1000, { roundTripMs: 0 })).toBe(0)
   })
 
+  test('stays when all was read at once: what came first says nothing of how fast the rest will be', () => {
+    const window = new ReceiveWindow(INITIAL_BYTES, MAX_BYTES)
+
+    expect(readAndGrow(window, INITIAL_BYTES, 0)).toBe(0)
+  })
+
+  test('is timed from the first read of the stream, not from its opening', () => {
+    const window = new ReceiveWindow(INITIAL_BYTES, MAX_BYTES)
+    window.receive(HALF_BYTES, 1)
+    window.read(HALF_BYTES - QUARTER_BYTES, 5000)
+    window.read(QUARTER_BYTES, 5049)
+
+    expect(window.isUpdateDue(5049, tuning())).toBe(true)
+    expect(window.takeUpdate(5049, tuning())).toBe(HALF_BYTES + INITIAL_BYTES)
+  })
+
   test('stays when the clock was set back, however far', () => {
     expect(readAndGrow(createWindow(), HALF_BYTES, 999)).toBe(0)
     expect(readAndGrow(createWindow(), HALF_BYTES, -1e9)).toBe(0)
@@ -97,9 +117,9 @@ describe('credit', () => {
   test('goes back at a quarter while the window holds its sender back', () => {
     const window = createWindow()
     window.receive(HALF_BYTES, 1)
-    window.read(QUARTER_BYTES - 1)
+    window.read(QUARTER_BYTES - 1, 0)
     expect(window.isUpdateDue(1000, tuning())).toBe(false)
-    window.read(1)
+    window.read(1, 0)
 
     expect(window.isUpdateDue(1049, tuning())).toBe(true)
     expect(window.isUpdateDue(1050, tuning())).toBe(false)
@@ -109,7 +129,7 @@ describe('credit', () => {
   test('goes back at a quarter of a window that may not grow any more, too', () => {
     const window = createWindow(INITIAL_BYTES)
     window.receive(QUARTER_BYTES, 1)
-    window.read(QUARTER_BYTES)
+    window.read(QUARTER_BYTES, 0)
 
     expect(window.isUpdateDue(1048, tuning())).toBe(true)
     expect(window.takeUpdate(1048, tuning())).toBe(QUARTER_BYTES)
@@ -118,9 +138,9 @@ describe('credit', () => {
   test('goes back at half otherwise', () => {
     const window = createWindow()
     window.receive(HALF_BYTES, 1)
-    window.read(HALF_BYTES - 1)
+    window.read(HALF_BYTES - 1, 0)
     expect(window.isUpdateDue(2000, tuning())).toBe(false)
-    window.read(1)
+    window.read(1, 0)
     expect(window.isUpdateDue(2000, tuning())).toBe(true)
   })
 })

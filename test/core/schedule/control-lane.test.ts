@@ -144,7 +144,7 @@ describe('a stream', () => {
   test('stands in the lane once, whatever it owes', () => {
     const stream = enlist(2, { owes: OWES_ACK })
     stream.receiveWindow.receive(200_000, 2)
-    stream.receiveWindow.read(200_000)
+    stream.receiveWindow.read(200_000, 0)
     stream.owes |= OWES_UPDATE | OWES_FIN
     lane.enlist(stream)
     lane.enlist(stream)
@@ -166,8 +166,8 @@ describe('a stream', () => {
   test('is given back the credit that was read until the frame is written', () => {
     const stream = enlist(1, { owes: OWES_UPDATE })
     stream.receiveWindow.receive(150_000, 1)
-    stream.receiveWindow.read(140_000)
-    stream.receiveWindow.read(10_000)
+    stream.receiveWindow.read(140_000, 0)
+    stream.receiveWindow.read(10_000, 0)
 
     expect(fillBytes()).toEqual(windowUpdate(1, 150_000))
     expect(stream.receiveWindow.availableBytes).toBe(262_144)
@@ -176,7 +176,7 @@ describe('a stream', () => {
   test('that is reset says only that, with the error code', () => {
     const stream = enlist(1, { owes: OWES_UPDATE | OWES_FIN })
     stream.receiveWindow.receive(200_000, 1)
-    stream.receiveWindow.read(200_000)
+    stream.receiveWindow.read(200_000, 0)
     stream.owes |= OWES_RST
     stream.errorCode = 0x1001
 
@@ -188,7 +188,7 @@ describe('a stream', () => {
   test('that owes nothing any more writes nothing', () => {
     const stream = enlist(1, { owes: OWES_UPDATE | OWES_FIN })
     stream.receiveWindow.receive(200_000, 1)
-    stream.receiveWindow.read(200_000)
+    stream.receiveWindow.read(200_000, 0)
     stream.owes = 0
 
     expect(fill()).toEqual([])
@@ -214,7 +214,7 @@ describe('a stream', () => {
   test('gives no credit to a peer that has finished', () => {
     const stream = enlist(2, { owes: OWES_UPDATE })
     stream.receiveWindow.receive(200_000, 2)
-    stream.receiveWindow.read(200_000)
+    stream.receiveWindow.read(200_000, 0)
     stream.isRemoteFinished = true
 
     expect(fill()).toEqual([])
@@ -223,7 +223,7 @@ describe('a stream', () => {
   test('still acknowledges a peer that has finished, without credit', () => {
     const stream = enlist(2, { owes: OWES_ACK | OWES_UPDATE, windowBytes: LARGE_WINDOW_BYTES })
     stream.receiveWindow.receive(200_000, 2)
-    stream.receiveWindow.read(200_000)
+    stream.receiveWindow.read(200_000, 0)
     stream.isRemoteFinished = true
 
     expect(fillBytes()).toEqual(windowUpdate(2, 0, ACK))

@@ -1,0 +1,83 @@
+// How much of each link is used, by the benchmark's own measure: `npm run bench:links` shows the rest of the figures.
+import { describe, expect, it, test } from 'vitest'
+import { INITIAL_WINDOW_BYTES } from '../../src/core/frame/frame.ts'
+import { bandwidthDelayBytes, findLink, linkOptions, links } from '../../benchmarks/links/links.ts'
+import { simulateTransfers, simulateWork } from '../../benchmarks/links/simulated.ts'
+import { findVariant } from '../../benchmarks/links/variants.ts'
+import { findWork } from '../../benchmarks/links/works.ts'
+import { factories } from './fixtures/muxers.ts'
+import { simulate } from './simulate.ts'
+
+const ours = findVariant('ours')
+const MICROSECOND_DIGITS = 6
+
+test.each(links)('a message that finds $id empty arrives after size / rate + delay, to the microsecond', async link => {
+  await simulate({}, async sim => {
+    const { dialler, listener } = sim.connect(linkOptions(link), factories('ours', 'ours'))
+    let arrivedAtMs = 0
+    listener.addEventListener('stream', evt => { evt.detail.addEventListener('message', () => { arrivedAtMs = sim.nowMs }) })
+    await sim.sleep(5 * link.roundTripMs)
+
+    const stream = await dialler.createStream()
+    const startMs = sim.nowMs
+    stream.send(new Uint8Array(1000))
+    await sim.until(() => arrivedAtMs > 0)
+
+    expect(arrivedAtMs - startMs).toBeCloseTo((1000 + 12) / link.bytesPerMs + link.roundTripMs / 2, MICROSECOND_DIGITS)
+  })
+})
+
+describe.each(['1x4k', '1x10m', '10x4k'])('%s', workId => {
+  const filled = links.filter(({ id }) => id !== 'long-fat')
+
+  it.each(filled)('uses 0.98 of $id: the first time, where 256 KiB a stream are enough for a round trip, and again', async link => {
+    const work = findWork(link, workId)
+    const { first, again } = await simulateWork(link, work, ours)
+
+    expect(again.linkPart).toBeGreaterThanOrEqual(0.98)
+
+    if (bandwidthDelayBytes(link) <= INITIAL_WINDOW_BYTES * work.streams) {
+      expect(first.linkPart).toBeGreaterThanOrEqual(0.98)
+    }
+  })
+})
+
+describe('ten seconds of 1 Gbit/s and 100 ms', () => {
+  it.each(['1x10s', '10x10s'])('use 0.9 of it, the climb from 256 KiB included: %s', async workId => {
+    const link = findLink('long-fat')
+
+    const [{ linkPart }] = await simulateTransfers(link, findWork(link, workId), ours, 1)
+
+    expect(linkPart).toBeGreaterThanOrEqual(0.9)
+  })
+})
+
+describe('updates at half instead of zero', () => {
+  // what rust-yamux gained by the change
+  it.each([['adsl2+', 1.41], ['mobile', 1.27]])('make 4 KiB messages on %s %f times as fast, within 3 %%', async (linkId, gain) => {
+    const link = findLink(linkId)
+    const work = findWork(link, '1x4k')
+    const [zero] = await simulateTransfers(link, work, findVariant('zero'), 1)
+
+    for (const variant of [findVariant('half'), ours]) {
+      const [{ tookMs }] = await simulateTransfers(link, work, variant, 1)
+      expect(Math.abs(zero.tookMs / tookMs / gain - 1)).toBeLessThan(0.03)
+    }
+  })
+
+  it.each(links)('are never slower on $id, also where 256 KiB are less than the link holds', async link => {
+    const work = findWork(link, '1x4k')
+    const zero = await simulateWork(link, work, findVariant('zero'))
+    const half = await simulateWork(link, work, findVariant('half'))
+
+    expect(half.first.tookMs).toBeLessThanOrEqual(zero.first.tookMs)
+    expect(half.again.tookMs).toBeLessThanOrEqual(zero.again.tookMs)
+  })
+})
+
+test('the figures are the same in every run', async () => {
+  const link = findLink('cable')
+  const work = findWork(link, '10x4k')
+
+  expect(await simulateWork(link, work, ours)).toEqual(await simulateWork(link, work, ours))
+})
