@@ -2,7 +2,7 @@
 import { subscribe } from 'node:diagnostics_channel'
 import { multiaddr } from '@multiformats/multiaddr'
 import { answer } from '../child.ts'
-import { nowMs } from '../experiment/clock.ts'
+import { nowMs } from '../clock.ts'
 import { streamLimits } from '../muxers.ts'
 import { createNodeWith } from '../node.ts'
 import { streamOpener } from '../scenarios/scenario.ts'

@@ -1,12 +1,13 @@
 // The parent's view of one muxer's two processes, with the link between them.
 import { startChild } from '../child.ts'
+import { atPort, portOf } from '../relay/address.ts'
 import { countWriteCalls } from './strace.ts'
-import { INTERVAL_MS, STRACE_MS, WARM_UP_MS } from './workload.ts'
+import { INTERVAL_MS, LINK, STRACE_MS, WARM_UP_MS } from './workload.ts'
 import type { Child } from '../child.ts'
 import type { MuxerName } from '../muxers.ts'
 import type { SendTimes } from './paced.ts'
 import type { PeerCommands, Usage } from './peer.ts'
-import type { RelayCommands } from './relay.ts'
+import type { RelayCommands } from '../relay/relay.ts'
 
 export interface Measured extends SendTimes {
   arrivedAtMs: Float64Array
@@ -31,10 +32,6 @@ const MARGIN_MS = 30_000
 
 const peer = new URL('peer.ts', import.meta.url)
 
-function portOf (address: string): number {
-  return Number(/\/tcp\/(\d+)/.exec(address)?.[1])
-}
-
 export function startSession (muxer: MuxerName, relay: Child<RelayCommands>, windowMs: number): Session {
   const options = { timeoutMs: windowMs + MARGIN_MS }
   const sender = startChild<PeerCommands>(peer, `sender of ${muxer}`, options)
@@ -42,9 +39,9 @@ export function startSession (muxer: MuxerName, relay: Child<RelayCommands>, win
 
   async function connect (): Promise<void> {
     const [address] = await Promise.all([receiver.commands.start(muxer), sender.commands.start(muxer)])
-    const relayPort = await relay.commands.relayTo(portOf(address))
+    const relayPort = await relay.commands.relayTo(portOf(address), LINK)
 
-    await sender.commands.dial(address.replace(/\/tcp\/\d+/, `/tcp/${relayPort}`))
+    await sender.commands.dial(atPort(address, relayPort))
   }
 
   async function transfer (durationMs: number): Promise<SendTimes & { arrivedAtMs: Float64Array }> {

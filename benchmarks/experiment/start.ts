@@ -8,12 +8,12 @@ import { runBenchmark } from '../run.ts'
 import { renderLegend, renderTable, toMetrics } from './report.ts'
 import { startSession } from './session.ts'
 import type { MemoryCommands } from './memory.ts'
-import type { RelayCommands } from './relay.ts'
+import type { RelayCommands } from '../relay/relay.ts'
 import type { IdleMemory, Sample } from './report.ts'
 import type { Session } from './session.ts'
 
 const memoryModule = new URL('memory.ts', import.meta.url)
-const relayModule = new URL('relay.ts', import.meta.url)
+const relayModule = new URL('../relay/relay.ts', import.meta.url)
 
 async function measureAll (sessions: Session[], rounds: number): Promise<Sample[]> {
   const samples: Sample[] = []

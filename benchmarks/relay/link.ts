@@ -1,10 +1,19 @@
 // One direction of a link with a rate, a delay and a bounded buffer, between two sockets.
-import { LINK_BUFFER_BYTES, LINK_BYTES_PER_MS, LINK_DELAY_MS } from './workload.ts'
 import type { Socket } from 'node:net'
 
 interface Chunk {
   bytes: Buffer
   dueMs: number
+}
+
+export interface RelayedLink {
+  bytesPerMs: number
+  /** One way */
+  delayMs: number
+  /** What waits for its turn or is on its way, before nothing more is read */
+  bufferBytes: number
+  /** What arrives at once, with its last byte; a read of a socket unless told otherwise */
+  segmentBytes?: number
 }
 
 /**
@@ -14,7 +23,8 @@ interface Chunk {
  *
  * Timers wake at whole milliseconds; to spin for more precision would take a core from the peers.
  */
-export function carry (from: Socket, to: Socket, onReleased: (lateMs: number) => void): void {
+export function carry (from: Socket, to: Socket, link: RelayedLink, onReleased: (lateMs: number) => void): void {
+  const { bytesPerMs, delayMs, bufferBytes, segmentBytes = Infinity } = link
   const chunks: Chunk[] = []
   let bufferedBytes = 0
   /** When the last byte so far is on the wire */
@@ -48,7 +58,7 @@ export function carry (from: Socket, to: Socket, onReleased: (lateMs: number) =>
     to.uncork()
     chunks.splice(0, count)
 
-    if (bufferedBytes < LINK_BUFFER_BYTES) {
+    if (bufferedBytes < bufferBytes) {
       from.resume()
     }
 
@@ -60,11 +70,16 @@ export function carry (from: Socket, to: Socket, onReleased: (lateMs: number) =>
   }
 
   from.on('data', bytes => {
-    wireFreeMs = Math.max(wireFreeMs, performance.now()) + bytes.byteLength / LINK_BYTES_PER_MS
+    wireFreeMs = Math.max(wireFreeMs, performance.now())
     bufferedBytes += bytes.byteLength
-    chunks.push({ bytes, dueMs: wireFreeMs + LINK_DELAY_MS })
 
-    if (bufferedBytes >= LINK_BUFFER_BYTES) {
+    for (let offset = 0; offset < bytes.byteLength; offset += segmentBytes) {
+      const segment = bytes.subarray(offset, offset + segmentBytes)
+      wireFreeMs += segment.byteLength / bytesPerMs
+      chunks.push({ bytes: segment, dueMs: wireFreeMs + delayMs })
+    }
+
+    if (bufferedBytes >= bufferBytes) {
       from.pause()
     }
 

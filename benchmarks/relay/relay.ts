@@ -4,6 +4,7 @@ import { connect, createServer } from 'node:net'
 import { answer } from '../child.ts'
 import { carry } from './link.ts'
 import type { AddressInfo } from 'node:net'
+import type { RelayedLink } from './link.ts'
 
 let latenessMs: number[] = []
 
@@ -12,15 +13,15 @@ function noteLateness (lateMs: number): void {
 }
 
 const commands = {
-  /** Returns the port whose connections go on to the target */
-  async relayTo (targetPort: number): Promise<number> {
+  /** Returns the port whose connections go on to the target, each over a link of its own */
+  async relayTo (targetPort: number, link: RelayedLink): Promise<number> {
     const options = { allowHalfOpen: true, noDelay: true }
 
     const server = createServer(options, inbound => {
       const outbound = connect({ ...options, host: '127.0.0.1', port: targetPort })
 
-      carry(inbound, outbound, noteLateness)
-      carry(outbound, inbound, noteLateness)
+      carry(inbound, outbound, link, noteLateness)
+      carry(outbound, inbound, link, noteLateness)
     })
 
     server.listen(0, '127.0.0.1')
