@@ -66,7 +66,9 @@ export interface YamuxMuxerInit extends StreamMuxerOptions<YamuxStreamOptions> {
 
   /**
    * What all receive windows of a connection may grow by together beyond 262,144 bytes each, in bytes. One
-   * stream may have all of it; when others need it too they share.
+   * stream may have all of it; when others need it too they share. By default it is what one stream can use: 16 MiB
+   * carry 1 Gbit/s at 100 ms, on one stream or ten, and no peer can make a connection hold more than that beyond
+   * the 262,144 bytes a stream that the protocol grants.
    *
    * @default `maxStreamWindowSize`
    */
