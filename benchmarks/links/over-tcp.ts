@@ -69,8 +69,13 @@ export async function measureOverTcp (processes: Processes, simulated: Result[])
   return (await Promise.all(ofLinks.map(async ofLink => {
     const transfers = new Map<Variant, Transfer>()
 
-    for (const { link, variant } of ofLink) {
-      transfers.set(variant, transfers.get(variant) ?? await connect(processes, link, variant))
+    for (const { link, work, variant } of ofLink) {
+      if (!transfers.has(variant)) {
+        const transfer = await connect(processes, link, variant)
+        // warms up the processes and the connection
+        await transfer(work)
+        transfers.set(variant, transfer)
+      }
     }
 
     const measure = async ({ link, work, variant, simulated: { first } }: Result): Promise<TcpResult> => {
@@ -79,8 +84,6 @@ export async function measureOverTcp (processes: Processes, simulated: Result[])
       return { link, work, variant, simulatedMs: first.tookMs, tookMs }
     }
     const results: TcpResult[] = []
-    // warms up the processes
-    await measure(ofLink[0])
 
     for (const result of ofLink.filter(({ work }) => work.streams === 1)) {
       results.push(await measure(result))
