@@ -4,7 +4,7 @@ export default defineConfig({
   test: {
     environment: 'node',
     include: ['test/**/*.test.ts'],
-    exclude: [...configDefaults.exclude, 'test/**/fixtures/**'],
+    exclude: [...configDefaults.exclude, 'test/**/fixtures/**', 'test/interop/**'],
     setupFiles: ['test/property/fixtures/limits.ts'],
     testTimeout: 20_000,
     hookTimeout: 20_000,

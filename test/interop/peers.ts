@@ -1,0 +1,62 @@
+// Whom this muxer is tried against: how each peer is started, over what it speaks, and what its API can do.
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+export type Toolchain = 'javascript' | 'go' | 'rust' | 'python'
+
+export interface PeerKind {
+  name: string
+  toolchain: Toolchain
+  /** What this side speaks to it over: plain TCP with a bare muxer, or a libp2p node with Noise */
+  over: 'plain' | 'tcp' | 'ws'
+  command: string[]
+  /** Its resets carry error codes, and it reads ours */
+  hasErrorCodes: boolean
+  /** Pings when it is asked to; others ping by themselves when a connection begins */
+  pingsOnRequest: boolean
+}
+
+/** What the toolchains make, kept between runs */
+export const BUILD_FOLDER = fileURLToPath(new URL('.build', import.meta.url))
+
+const JS_PEER = fileURLToPath(new URL('javascript/peer.ts', import.meta.url))
+const PY_PEER = fileURLToPath(new URL('python/peer.py', import.meta.url))
+
+function javaScript (name: string, muxer: string, over: 'tcp' | 'ws'): PeerKind {
+  return {
+    name: `${name} over ${over === 'tcp' ? 'TCP' : 'WebSockets'}`,
+    toolchain: 'javascript',
+    over,
+    command: [process.execPath, JS_PEER, muxer, over],
+    hasErrorCodes: false,
+    pingsOnRequest: true
+  }
+}
+
+function go (name: string, over: 'plain' | 'tcp', hasErrorCodes: boolean): PeerKind {
+  return { name, toolchain: 'go', over, command: [join(BUILD_FOLDER, 'go', name)], hasErrorCodes, pingsOnRequest: true }
+}
+
+function rust (name: string, over: 'plain' | 'tcp'): PeerKind {
+  return { name, toolchain: 'rust', over, command: [join(BUILD_FOLDER, 'rust', 'debug', name)], hasErrorCodes: false, pingsOnRequest: false }
+}
+
+export const PEERS: PeerKind[] = [
+  javaScript('@libp2p/yamux', 'libp2p', 'tcp'),
+  javaScript('@libp2p/yamux', 'libp2p', 'ws'),
+  javaScript('@chainsafe/libp2p-yamux', 'chainsafe', 'tcp'),
+  javaScript('@chainsafe/libp2p-yamux', 'chainsafe', 'ws'),
+  go('go-libp2p', 'tcp', true),
+  go('go-yamux', 'plain', true),
+  go('hashicorp-yamux', 'plain', false),
+  rust('rust-libp2p', 'tcp'),
+  rust('rust-yamux', 'plain'),
+  {
+    name: 'py-libp2p',
+    toolchain: 'python',
+    over: 'tcp',
+    command: [join(BUILD_FOLDER, 'python', 'bin', 'python'), PY_PEER],
+    hasErrorCodes: false,
+    pingsOnRequest: false
+  }
+]
