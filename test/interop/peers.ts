@@ -14,6 +14,8 @@ export interface PeerKind {
   hasErrorCodes: boolean
   /** Pings when it is asked to; others ping by themselves when a connection begins */
   pingsOnRequest: boolean
+  /** Streams of its own that it can have open at once, where that is less than the scenarios want */
+  maxOwnStreams?: number
 }
 
 /** What the toolchains make, kept between runs */
@@ -57,6 +59,8 @@ export const PEERS: PeerKind[] = [
     over: 'tcp',
     command: [join(BUILD_FOLDER, 'python', 'bin', 'python'), PY_PEER],
     hasErrorCodes: false,
-    pingsOnRequest: false
+    pingsOnRequest: false,
+    // its limit for streams that are not acknowledged counts every stream that it has not closed
+    maxOwnStreams: 256
   }
 ]

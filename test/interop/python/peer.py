@@ -93,9 +93,11 @@ async def send_pattern(stream, byte_length, piece_bytes):
 
 
 async def how_it_ends(reader):
+    """A reset stream may read like one that was closed, but cannot be written to."""
     try:
         while await reader.next(PACE_BYTES):
             pass
+        await reader.stream.write(b"\1")
         return "end"
     except StreamReset:
         return "reset"
