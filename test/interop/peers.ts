@@ -14,6 +14,10 @@ export interface PeerKind {
   hasErrorCodes: boolean
   /** Pings when it is asked to; others ping by themselves when a connection begins */
   pingsOnRequest: boolean
+  /** Sends a FIN on every open stream before it closes a connection; for others such streams are cut off */
+  closesStreams?: boolean
+  /** Closes a connection by resetting its socket */
+  resetsSocket?: boolean
   /** Streams of its own that it can have open at once, where that is less than the scenarios want */
   maxOwnStreams?: number
 }
@@ -31,7 +35,8 @@ function javaScript (name: string, muxer: string, over: 'tcp' | 'ws'): PeerKind 
     over,
     command: [process.execPath, JS_PEER, muxer, over],
     hasErrorCodes: false,
-    pingsOnRequest: true
+    pingsOnRequest: true,
+    closesStreams: true
   }
 }
 
@@ -48,7 +53,7 @@ export const PEERS: PeerKind[] = [
   javaScript('@libp2p/yamux', 'libp2p', 'ws'),
   javaScript('@chainsafe/libp2p-yamux', 'chainsafe', 'tcp'),
   javaScript('@chainsafe/libp2p-yamux', 'chainsafe', 'ws'),
-  go('go-libp2p', 'tcp', true),
+  { ...go('go-libp2p', 'tcp', true), resetsSocket: true },
   go('go-yamux', 'plain', true),
   go('hashicorp-yamux', 'plain', false),
   rust('rust-libp2p', 'tcp'),
