@@ -5,10 +5,12 @@ import { InvalidParametersError } from '@libp2p/interface'
 import { UPDATE_PARTS } from './core/flow/receive-window.ts'
 import { INITIAL_WINDOW_BYTES, MAX_UINT32 } from './core/frame/frame.ts'
 import { createCoalesceConfig } from './coalesce-options.ts'
+import { createLimitConfig } from './limit-options.ts'
 import { createLaneOf } from './priority.ts'
 import { integer, number } from './ranges.ts'
 import type { UpdateParts } from './core/flow/receive-window.ts'
 import type { CoalesceConfig, CoalesceOptions } from './coalesce-options.ts'
+import type { LimitConfig, LimitOptions } from './limit-options.ts'
 import type { LaneOf, Priority } from './priority.ts'
 import type { StreamMuxerOptions, StreamOptions } from '@libp2p/interface'
 
@@ -84,6 +86,11 @@ export interface YamuxMuxerInit extends StreamMuxerOptions<YamuxStreamOptions> {
    * table from pattern to lane, as in `{ '/meshsub/*': 'urgent' }`, or a function. Others are 'normal'.
    */
   priority?: Priority
+
+  /**
+   * What a peer may cost beyond what its windows allow, in frames and in time. No well-behaved one comes near.
+   */
+  limits?: LimitOptions
 }
 
 export interface Config extends CoalesceConfig {
@@ -100,6 +107,7 @@ export interface Config extends CoalesceConfig {
   updateParts: UpdateParts
   streamOptions: Required<YamuxStreamOptions>
   laneOf: LaneOf
+  limits: LimitConfig
 }
 
 /**
@@ -130,7 +138,8 @@ export function createConfig (init: YamuxMuxerInit): Config {
     updateParts: UPDATE_PARTS,
     ...createCoalesceConfig(init.coalesce ?? {}),
     streamOptions,
-    laneOf: createLaneOf(init.priority)
+    laneOf: createLaneOf(init.priority),
+    limits: createLimitConfig(init.limits ?? {})
   }
 }
 

@@ -53,6 +53,36 @@ export class InactivityTimeoutError extends TimeoutError {
   }
 }
 
+/** The peer has not acknowledged a stream that this side opened */
+export class OpenTimeoutError extends TimeoutError {
+  override name = 'OpenTimeoutError'
+  readonly code = 'ERR_OPEN_TIMEOUT'
+
+  constructor (streamId: number, timeoutMs: number) {
+    super(`The peer did not acknowledge stream ${streamId} within ${timeoutMs} ms, see limits.openTimeoutMs`)
+  }
+}
+
+/** This side has closed a stream, and then it came to no end */
+export class CloseTimeoutError extends TimeoutError {
+  override name = 'CloseTimeoutError'
+  readonly code = 'ERR_CLOSE_TIMEOUT'
+
+  constructor (streamId: number, timeoutMs: number, unsentBytes: number) {
+    super(`Stream ${streamId} was closed and then carried nothing for ${timeoutMs} ms, ${unsentBytes} bytes were not sent for want of credit, see limits.closeTimeoutMs`)
+  }
+}
+
+/** The transport has data and accepts none of it: the peer does not read, or is not there */
+export class WriteTimeoutError extends TimeoutError {
+  override name = 'WriteTimeoutError'
+  readonly code = 'ERR_WRITE_TIMEOUT'
+
+  constructor (timeoutMs: number) {
+    super(`The transport accepted nothing for ${timeoutMs} ms, see limits.writeTimeoutMs`)
+  }
+}
+
 /** The peer does not answer keep-alive pings, nor send anything else */
 export class KeepAliveTimeoutError extends TimeoutError {
   override name = 'KeepAliveTimeoutError'

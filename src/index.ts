@@ -28,10 +28,12 @@ import type { ComponentLogger, MessageStream, Metrics, StreamMuxerFactory } from
 
 export { GoAwayCode } from './core/frame/frame.ts'
 export { ProtocolError } from './core/protocol-error.ts'
-export { InactivityTimeoutError, KeepAliveTimeoutError, RemoteGoAwayError, RemoteResetError, StreamIdsExhaustedError, TransportClosedError } from './errors.ts'
+export { CloseTimeoutError, InactivityTimeoutError, KeepAliveTimeoutError, OpenTimeoutError, RemoteGoAwayError, RemoteResetError, StreamIdsExhaustedError, TransportClosedError, WriteTimeoutError } from './errors.ts'
 export type { CoalesceOptions, Strategy } from './coalesce-options.ts'
 export type { WindowUpdateMode, YamuxMuxerInit, YamuxStreamOptions } from './config.ts'
+export type { LimitOptions } from './limit-options.ts'
 export type { Lane } from './core/schedule/lane.ts'
+export type { Limit } from './core/limits/token-bucket.ts'
 export type { ProtocolErrorCode } from './core/protocol-error.ts'
 export type { CloseOptions, YamuxMuxer } from './muxer/muxer.ts'
 export type { Priority } from './priority.ts'

@@ -57,8 +57,7 @@ export class InboundFrames<Owner> implements FrameSink {
     } else if (type === TYPE_PING) {
       this.#onPing(flags, length)
     } else {
-      // the first that is not a normal end says why
-      this.goAwayCode = this.goAwayCode === undefined || this.goAwayCode === 0 ? length : this.goAwayCode
+      this.#onGoAway(length)
     }
 
     return false
@@ -90,6 +89,10 @@ export class InboundFrames<Owner> implements FrameSink {
   }
 
   #onData (flags: number, streamId: number, length: number): boolean {
+    if (length === 0) {
+      this.#countIfEmpty(flags, streamId)
+    }
+
     if ((flags & FLAG_SYN) !== 0 && length > INITIAL_WINDOW_BYTES) {
       // before the stream is registered: nothing may be left behind (CVE-2026-32314)
       throw new ProtocolError('ERR_RECEIVE_WINDOW_EXCEEDED', `received ${length} bytes with the SYN of stream ${streamId}, allowed ${INITIAL_WINDOW_BYTES}`)
@@ -105,7 +108,7 @@ export class InboundFrames<Owner> implements FrameSink {
     if ((flags & FLAG_RST) !== 0) {
       // a body that nobody will read is bounded like any other
       stream.receiveWindow.receive(length, streamId)
-      this.#lifecycle.resetByPeer(stream, 0)
+      this.#lifecycle.resetByPeer(stream, 0, this.nowMs)
       return false
     }
 
@@ -131,6 +134,10 @@ export class InboundFrames<Owner> implements FrameSink {
   }
 
   #onWindowUpdate (flags: number, streamId: number, length: number): void {
+    if (length === 0) {
+      this.#countIfEmpty(flags, streamId)
+    }
+
     const stream = this.#find(flags, streamId)
 
     if (stream === undefined) {
@@ -138,7 +145,7 @@ export class InboundFrames<Owner> implements FrameSink {
     }
 
     if ((flags & FLAG_RST) !== 0) {
-      this.#lifecycle.resetByPeer(stream, length)
+      this.#lifecycle.resetByPeer(stream, length, this.nowMs)
       return
     }
 
@@ -154,9 +161,30 @@ export class InboundFrames<Owner> implements FrameSink {
 
   #onPing (flags: number, value: number): void {
     if ((flags & FLAG_SYN) !== 0) {
+      this.#lifecycle.limits.spend('pings', this.nowMs)
       this.#lifecycle.scheduler.control.replies.pong(value)
-    } else {
-      this.#roundTrip.end(value, this.nowMs)
+    } else if (!this.#roundTrip.end(value, this.nowMs)) {
+      this.#lifecycle.limits.spend('emptyFrames', this.nowMs)
+    }
+  }
+
+  #onGoAway (code: number): void {
+    if (this.goAwayCode !== undefined) {
+      this.#lifecycle.limits.spend('emptyFrames', this.nowMs)
+    }
+
+    // the first that is not a normal end says why
+    this.goAwayCode = this.goAwayCode === undefined || this.goAwayCode === 0 ? code : this.goAwayCode
+  }
+
+  /** A frame of length 0 says something if it opens, ends or acknowledges the stream, and that once */
+  #countIfEmpty (flags: number, streamId: number): void {
+    const stream = this.#lifecycle.registry.get(streamId)
+    const isNews = (flags & (FLAG_SYN | FLAG_RST)) !== 0 ||
+      stream === undefined || stream.awaitsAck || ((flags & FLAG_FIN) !== 0 && !stream.isRemoteFinished)
+
+    if (!isNews) {
+      this.#lifecycle.limits.spend('emptyFrames', this.nowMs)
     }
   }
 
@@ -169,7 +197,9 @@ export class InboundFrames<Owner> implements FrameSink {
     const { registry } = this.#lifecycle
     const stream = registry.get(streamId)
 
-    if (stream !== undefined) {
+    if (stream === undefined) {
+      this.#lifecycle.limits.spend('unknownStreamFrames', this.nowMs)
+    } else {
       // not only on ACK: hashicorp/yamux never sends one for a stream that was closed before it was accepted
       registry.acknowledge(stream)
     }
@@ -188,15 +218,19 @@ export class InboundFrames<Owner> implements FrameSink {
       throw new ProtocolError('ERR_INVALID_STREAM_ID', `received a SYN for stream ${streamId} which was used before`)
     }
 
+    const lifecycle = this.#lifecycle
+    lifecycle.limits.checkRefusals()
+
     if ((flags & FLAG_RST) !== 0) {
+      lifecycle.limits.spend('resets', this.nowMs)
       return undefined
     }
 
-    if (this.isLeaving || this.#lifecycle.registry.isInboundFull) {
-      this.#lifecycle.scheduler.control.replies.refuse(streamId)
+    if (this.isLeaving || lifecycle.registry.isInboundFull) {
+      lifecycle.refuseInbound(streamId, this.nowMs)
       return undefined
     }
 
-    return this.#lifecycle.openInbound(streamId, this.nowMs)
+    return lifecycle.openInbound(streamId, this.nowMs)
   }
 }

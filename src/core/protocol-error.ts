@@ -15,7 +15,17 @@ export type ProtocolErrorCode =
   /** Payload after FIN */
   'ERR_DATA_AFTER_FIN' |
   /** Frames that oblige this side to answer, sent faster than the peer reads the answers */
-  'ERR_TOO_MANY_UNREAD_REPLIES'
+  'ERR_TOO_MANY_UNREAD_REPLIES' |
+  /** Pings beyond `limits.pings` */
+  'ERR_TOO_MANY_PINGS' |
+  /** Streams opened and reset at once beyond `limits.resets` */
+  'ERR_TOO_MANY_RESETS' |
+  /** Frames that change nothing beyond `limits.emptyFrames` */
+  'ERR_TOO_MANY_EMPTY_FRAMES' |
+  /** Streams that had to be refused beyond `limits.refusedStreams` */
+  'ERR_TOO_MANY_REFUSED_STREAMS' |
+  /** Frames for streams that are not open beyond `limits.unknownStreamFrames` */
+  'ERR_TOO_MANY_UNKNOWN_STREAM_FRAMES'
 
 export class ProtocolError extends Error {
   override name = 'ProtocolError'

@@ -94,12 +94,13 @@ export class Session<Owner> {
   }
 
   /** No more will be written; the FIN goes behind the last byte */
-  closeWrite (stream: StreamState<Owner>): void {
+  closeWrite (stream: StreamState<Owner>, nowMs: number): void {
     if (stream.isClosing || stream.isOver) {
       return
     }
 
     stream.isClosing = true
+    stream.lastActiveMs = nowMs
 
     if (stream.sendQueue.byteLength === 0) {
       this.#lifecycle.owe(stream, OWES_FIN)
@@ -114,9 +115,9 @@ export class Session<Owner> {
   }
 
   /** Ends the stream at once, in both directions */
-  reset (stream: StreamState<Owner>, errorCode: number): void {
+  reset (stream: StreamState<Owner>, errorCode: number, nowMs: number): void {
     if (!stream.isOver) {
-      this.#lifecycle.reset(stream, errorCode)
+      this.#lifecycle.reset(stream, errorCode, nowMs)
     }
   }
 

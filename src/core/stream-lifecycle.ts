@@ -2,11 +2,13 @@
  * How streams come to be, are half-closed, reset and forgotten, whichever side asks for it; what
  * they then owe the peer, and what their owners are told.
  */
+import { PeerLimits, RAPID_MS } from './limits/peer-limits.ts'
 import { URGENT } from './schedule/lane.ts'
 import { WriteScheduler } from './schedule/write-scheduler.ts'
 import { StreamRegistry } from './stream-registry.ts'
 import { NEWS_LOCAL_FIN, NEWS_OPENED, NEWS_REMOTE_FIN, NEWS_REMOTE_RST, OWES_ACK, OWES_FIN, OWES_RST, OWES_SYN, OWES_UPDATE } from './stream-state.ts'
 import type { UpdateParts, WindowTuning } from './flow/receive-window.ts'
+import type { Limits } from './limits/peer-limits.ts'
 import type { RoundTrip } from './round-trip.ts'
 import type { StreamRegistryInit } from './stream-registry.ts'
 import type { StreamState } from './stream-state.ts'
@@ -22,6 +24,7 @@ export interface StreamLifecycleInit extends StreamRegistryInit {
   updateParts: UpdateParts
   /** Credit is given back for what arrives, not for what is read */
   creditsOnReceipt: boolean
+  limits: Limits
   /** A frame of a stream whose `waitsSinceMs` is known was written */
   onWaited? (lane: number, waitedMs: number): void
   /** Replies pile up while a chunk is received: `pull` may be called here, or not at all */
@@ -31,6 +34,7 @@ export interface StreamLifecycleInit extends StreamRegistryInit {
 export class StreamLifecycle<Owner> {
   readonly registry: StreamRegistry<Owner>
   readonly scheduler: WriteScheduler<Owner>
+  readonly limits: PeerLimits
   /** Streams with news, each once; their owner empties it */
   readonly withNews: Array<StreamState<Owner>> = []
   readonly #roundTrip: RoundTrip
@@ -39,6 +43,7 @@ export class StreamLifecycle<Owner> {
   constructor (init: StreamLifecycleInit, roundTrip: RoundTrip) {
     this.#roundTrip = roundTrip
     this.registry = new StreamRegistry(init.isDialler, init)
+    this.limits = new PeerLimits(init.limits)
     const { budget } = this.registry
     this.#windowTuning = { budget, updateParts: init.updateParts, get roundTripMs () { return roundTrip.smoothedMs } }
     this.scheduler = new WriteScheduler({
@@ -69,6 +74,13 @@ export class StreamLifecycle<Owner> {
     this.tell(stream, NEWS_OPENED)
 
     return stream
+  }
+
+  /** The peer gets a RST for its SYN, and may have sent more behind it */
+  refuseInbound (id: number, nowMs: number): void {
+    this.limits.spend('refusedStreams', nowMs)
+    this.limits.expectLateFrames()
+    this.scheduler.control.replies.refuse(id)
   }
 
   setLane (stream: StreamState<Owner>, lane: number): void {
@@ -103,18 +115,27 @@ export class StreamLifecycle<Owner> {
     }
   }
 
-  resetByPeer (stream: StreamState<Owner>, errorCode: number): void {
+  resetByPeer (stream: StreamState<Owner>, errorCode: number, nowMs: number): void {
+    if (!stream.isOutbound && nowMs - stream.openedMs < RAPID_MS) {
+      this.limits.spend('resets', nowMs)
+    }
+
     this.forget(stream)
     stream.errorCode = errorCode
     this.tell(stream, NEWS_REMOTE_RST)
   }
 
   /** Ends the stream in both directions and says so to the peer, if it knows of the stream */
-  reset (stream: StreamState<Owner>, errorCode: number): void {
+  reset (stream: StreamState<Owner>, errorCode: number, nowMs: number): void {
     if ((stream.owes & OWES_SYN) !== 0) {
       this.forget(stream)
     } else {
+      if (!stream.isOutbound && nowMs - stream.openedMs < RAPID_MS) {
+        this.limits.noteRefusal(nowMs)
+      }
+
       this.#drop(stream)
+      this.limits.expectLateFrames()
       stream.errorCode = errorCode
       this.owe(stream, OWES_RST)
     }
@@ -149,6 +170,7 @@ export class StreamLifecycle<Owner> {
       this.registry.acknowledge(stream)
       this.registry.remove(stream)
       this.registry.release(stream)
+      this.limits.expectLateFrames()
     }
   }
 

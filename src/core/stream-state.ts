@@ -58,7 +58,8 @@ export class StreamState<Owner = unknown> {
   /** A writer was told to wait */
   awaitsDrain = false
 
-  /** When bytes last moved in either direction */
+  readonly openedMs: number
+  /** When bytes last moved in either direction, or this side asked for the end */
   lastActiveMs: number
 
   /** When the next frame began to wait; undefined when nobody asks */
@@ -81,6 +82,7 @@ export class StreamState<Owner = unknown> {
     this.isOutbound = isOutbound
     this.receiveWindow = receiveWindow
     this.readBuffer = readBuffer
+    this.openedMs = nowMs
     this.lastActiveMs = nowMs
   }
 

@@ -41,6 +41,9 @@ export interface CoalescerInit {
   send (bytes: Uint8ArrayList): boolean
   /** Runs after each flush, outside of it: what it makes the application write is the next flush */
   onFlushed (reason: FlushReason, writtenBytes: number): void
+  /** The transport has begun to say "wait", or has ceased to */
+  onTransportFull (): void
+  onTransportDrained (): void
   onError (err: Error): void
 }
 
@@ -97,6 +100,7 @@ export class Coalescer {
 
     if (this.#isTransportFull) {
       this.#isTransportFull = false
+      this.#init.onTransportDrained()
       this.flush('drain')
     }
   }
@@ -188,8 +192,7 @@ export class Coalescer {
       const drainsBefore = this.#drains
       const takesMore = this.#init.send(bytes)
       // a transport that drained within the call will not say so again
-      this.#isTransportFull = !takesMore && this.#drains === drainsBefore
-      this.#isBackedUp ||= this.#isTransportFull
+      this.#setTransportFull(!takesMore && this.#drains === drainsBefore)
       this.#bytesThisTurn += bytes.byteLength
 
       if (this.#isRegardless) {
@@ -222,6 +225,15 @@ export class Coalescer {
     const { queuedBytes } = output
 
     return policy.holdsRest && queuedBytes > 0 && queuedBytes + HEADER_BYTES < maxBatchBytes && !output.hasUrgent && !output.hasControl ? queuedBytes : 0
+  }
+
+  #setTransportFull (isFull: boolean): void {
+    if (isFull && !this.#isTransportFull) {
+      this.#init.onTransportFull()
+    }
+
+    this.#isTransportFull = isFull
+    this.#isBackedUp ||= isFull
   }
 
   get #isTurnFull (): boolean {

@@ -1,14 +1,17 @@
 /**
- * What must happen although nobody sends: keep-alive pings, and the end of streams that are idle
- * too long. One timer, set to whatever is due first; none when nothing can become due.
+ * What must happen although nobody sends: keep-alive pings, the end of streams that take too long, and of
+ * a connection whose transport accepts nothing. One timer, set to whatever is due first, and never set
+ * anew for a deadline that moves on: it then fires early and looks again. None when nothing can become due.
  */
 import { MAX_TIMER_MS } from '../config.ts'
-import { InactivityTimeoutError, KeepAliveTimeoutError } from '../errors.ts'
+import { KeepAliveTimeoutError, WriteTimeoutError } from '../errors.ts'
+import { deadlineOf } from './stream-timeouts.ts'
 import type { Clock } from '../clock.ts'
 import type { StreamState } from '../core/stream-state.ts'
 import type { YamuxStream } from '../stream/stream.ts'
+import type { StreamTimeouts } from './stream-timeouts.ts'
 
-/** Idle streams are found up to this part of their timeout late, so that 10,000 of them do not mean 10,000 sweeps */
+/** Streams that took too long are found up to this part of their timeout late, so that 10,000 of them do not mean 10,000 sweeps */
 const SWEEP_PART_OF_TIMEOUT = 1 / 8
 
 /** A peer that was silent for this many whole intervals, each with a ping in it, is gone */
@@ -18,9 +21,11 @@ export interface HousekeepingInit {
   clock: Clock
   /** Infinity turns keep-alive off */
   keepAliveIntervalMs: number
+  timeouts: StreamTimeouts & { writeTimeoutMs: number }
   streams (): Iterable<StreamState<YamuxStream>>
   ping (): void
-  onSilence (err: Error): void
+  /** The connection is of no use any more */
+  onDead (err: Error): void
 }
 
 export class Housekeeping {
@@ -29,6 +34,7 @@ export class Housekeeping {
   #timerDueMs = Infinity
   #pingDueMs = Infinity
   #sweepDueMs = Infinity
+  #writeDueMs = Infinity
   #lastReceivedMs: number
   #silentIntervals = 0
   #isStopped = false
@@ -57,20 +63,29 @@ export class Housekeeping {
     this.#silentIntervals = 0
   }
 
-  /** A stream was opened */
-  onStream (inactivityTimeoutMs: number): void {
-    if (isTimed(inactivityTimeoutMs)) {
-      const dueMs = this.#init.clock.nowMs() + inactivityTimeoutMs
+  /** A stream has got a deadline that it did not have before */
+  watch (state: StreamState<YamuxStream>): void {
+    const nowMs = this.#init.clock.nowMs()
+    const deadline = deadlineOf(state, this.#init.timeouts, nowMs)
 
-      if (dueMs < this.#sweepDueMs) {
-        this.#sweepDueMs = dueMs
-        this.#arm()
-      }
+    if (deadline !== undefined && nowMs + deadline.leftMs < this.#sweepDueMs) {
+      this.#sweepDueMs = nowMs + deadline.leftMs
+      this.#arm()
     }
   }
 
+  /** The transport says "wait" */
+  onTransportFull (nowMs: number): void {
+    this.#writeDueMs = nowMs + this.#init.timeouts.writeTimeoutMs
+    this.#arm()
+  }
+
+  onTransportDrained (): void {
+    this.#writeDueMs = Infinity
+  }
+
   #arm (): void {
-    const dueMs = Math.min(this.#pingDueMs, this.#sweepDueMs)
+    const dueMs = Math.min(this.#pingDueMs, this.#sweepDueMs, this.#writeDueMs)
 
     if (this.#isStopped || dueMs >= this.#timerDueMs) {
       return
@@ -85,6 +100,11 @@ export class Housekeeping {
   readonly #onTimer = (): void => {
     const nowMs = this.#init.clock.nowMs()
     this.#timerDueMs = Infinity
+
+    if (nowMs >= this.#writeDueMs) {
+      this.#init.onDead(new WriteTimeoutError(this.#init.timeouts.writeTimeoutMs))
+      return
+    }
 
     if (nowMs >= this.#pingDueMs) {
       this.#keepAlive(nowMs)
@@ -102,7 +122,7 @@ export class Housekeeping {
     this.#silentIntervals++
 
     if (this.#silentIntervals > MAX_SILENT_INTERVALS) {
-      this.#init.onSilence(new KeepAliveTimeoutError(nowMs - this.#lastReceivedMs))
+      this.#init.onDead(new KeepAliveTimeoutError(nowMs - this.#lastReceivedMs))
     } else {
       this.#init.ping()
     }
@@ -111,24 +131,18 @@ export class Housekeeping {
   #sweep (nowMs: number): void {
     this.#sweepDueMs = Infinity
 
-    for (const { owner, lastActiveMs } of [...this.#init.streams()]) {
-      if (owner == null || !isTimed(owner.inactivityTimeout)) {
+    for (const state of [...this.#init.streams()]) {
+      const deadline = deadlineOf(state, this.#init.timeouts, nowMs)
+
+      if (deadline === undefined) {
         continue
       }
 
-      const timeoutMs = owner.inactivityTimeout
-      const leftMs = timeoutMs - (nowMs - lastActiveMs)
-
-      if (leftMs <= 0) {
-        owner.abort(new InactivityTimeoutError(Number(owner.id), timeoutMs))
+      if (deadline.leftMs <= 0) {
+        state.owner?.abort(deadline.createError())
       } else {
-        this.#sweepDueMs = Math.min(this.#sweepDueMs, nowMs + Math.max(leftMs, timeoutMs * SWEEP_PART_OF_TIMEOUT))
+        this.#sweepDueMs = Math.min(this.#sweepDueMs, nowMs + Math.max(deadline.leftMs, deadline.timeoutMs * SWEEP_PART_OF_TIMEOUT))
       }
     }
   }
-}
-
-/** 0 and Infinity say that a stream may be idle for ever */
-function isTimed (timeoutMs: number): boolean {
-  return timeoutMs > 0 && timeoutMs !== Infinity
 }

@@ -67,6 +67,7 @@ export class YamuxMuxer extends TypedEventEmitter<StreamMuxerEvents<YamuxStream>
       mergesMessages: config.mergesMessages,
       lowWaterMarkBytes: LOW_WATER_MARK_BYTES,
       maxInboundStreams: config.maxInboundStreams,
+      limits: config.limits,
       onWaited: (lane, waitedMs) => { metrics?.onWaited(lane, waitedMs) },
       onRepliesFull: () => { this.#driver.flush() }
     })
@@ -88,6 +89,9 @@ export class YamuxMuxer extends TypedEventEmitter<StreamMuxerEvents<YamuxStream>
       },
       onOpened: state => { this.#onOpened(state) },
       onStreamsChanged: () => { this.#streams = undefined },
+      onTransportFull: () => { this.#housekeeping.onTransportFull(clock.nowMs()) },
+      onTransportDrained: () => { this.#housekeeping.onTransportDrained() },
+      onClosing: state => { this.#housekeeping.watch(state) },
       onSendFailed: err => { this.#onTransportClosed(err) },
       laneOf: config.laneOf,
       creditsOnReceipt: config.creditsOnReceipt,
@@ -109,9 +113,10 @@ export class YamuxMuxer extends TypedEventEmitter<StreamMuxerEvents<YamuxStream>
     this.#housekeeping = new Housekeeping({
       clock,
       keepAliveIntervalMs: config.enableKeepAlive ? config.keepAliveInterval : Infinity,
+      timeouts: config.limits,
       streams: () => this.#session.registry.values(),
       ping: () => { this.#pinger.start() },
-      onSilence: err => { this.#ending.fail(err) }
+      onDead: err => { this.#ending.fail(err) }
     })
     this.#ending = new Ending({
       maConn,
@@ -232,7 +237,8 @@ export class YamuxMuxer extends TypedEventEmitter<StreamMuxerEvents<YamuxStream>
   }
 
   #onSettled (): void {
-    if (this.#session.remoteGoAwayCode != null) {
+    // once: an error takes a stack trace, and this runs for every chunk
+    if (this.#session.remoteGoAwayCode != null && !this.#opener.isClosed) {
       this.#opener.close(new MuxerClosedError('The peer is going away'))
     }
 
@@ -270,7 +276,7 @@ export class YamuxMuxer extends TypedEventEmitter<StreamMuxerEvents<YamuxStream>
 
     state.owner = stream
     this.#streams = undefined
-    this.#housekeeping.onStream(stream.inactivityTimeout)
+    this.#housekeeping.watch(state)
 
     return stream
   }

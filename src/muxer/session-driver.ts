@@ -33,6 +33,10 @@ export interface SessionDriverInit {
   onOpened (state: StreamState<YamuxStream>): void
   /** A stream has ended, the list of streams is another */
   onStreamsChanged (): void
+  onTransportFull (): void
+  onTransportDrained (): void
+  /** This side has closed a stream for writing */
+  onClosing (state: StreamState<YamuxStream>): void
   /** The transport refuses to send */
   onSendFailed (err: Error): void
   /** Runs after the streams have been told, with nothing else under way */
@@ -65,6 +69,8 @@ export class SessionDriver implements StreamHost {
         this.#tellNews()
         this.requestIfOutput()
       },
+      onTransportFull: init.onTransportFull,
+      onTransportDrained: init.onTransportDrained,
       onError: init.onSendFailed
     })
   }
@@ -96,12 +102,13 @@ export class SessionDriver implements StreamHost {
   }
 
   closeWrite (state: StreamState<YamuxStream>): void {
-    this.#session.closeWrite(state)
+    this.#session.closeWrite(state, this.#init.clock.nowMs())
+    this.#init.onClosing(state)
     this.#coalescer.request()
   }
 
   reset (state: StreamState<YamuxStream>, errorCode: number): void {
-    this.#session.reset(state, errorCode)
+    this.#session.reset(state, errorCode, this.#init.clock.nowMs())
     this.#init.onStreamsChanged()
     this.#coalescer.request()
   }

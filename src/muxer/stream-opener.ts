@@ -68,6 +68,10 @@ export class StreamOpener {
     }
   }
 
+  get isClosed (): boolean {
+    return this.#refusal != null
+  }
+
   /** Nobody may open a stream any more */
   close (reason: Error): void {
     this.#refusal ??= reason

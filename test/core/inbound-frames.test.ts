@@ -52,7 +52,7 @@ describe('a SYN', () => {
 
   test.each([
     ['reset by the peer', () => { session.receive(windowUpdate(2, 0, RST), 0) }],
-    ['reset by this side', () => { session.reset(session.registry.get(2)!, 0) }]
+    ['reset by this side', () => { session.reset(session.registry.get(2)!, 0, 0) }]
   ])('on an id that was %s is refused', (_, end) => {
     session.receive(windowUpdate(2, 0, SYN), 0)
     end()

@@ -32,7 +32,7 @@ describe.each(['this side', 'the peer'] as const)('a stream that %s has opened',
   })
 
   test('is over when both sides have finished, in either order', () => {
-    session.closeWrite(stream)
+    session.closeWrite(stream, 0)
     expect(pullAll(session)).toMatchObject([{ type: WINDOW_UPDATE, flags: FIN, id: stream.id, length: 0 }])
     expect(counts(session).size).toBe(1)
 
@@ -46,7 +46,7 @@ describe.each(['this side', 'the peer'] as const)('a stream that %s has opened',
     session.receive(data(stream.id, Uint8Array.of(1), FIN), 0)
     expect(counts(session).size).toBe(1)
 
-    session.closeWrite(stream)
+    session.closeWrite(stream, 0)
     expect(counts(session).size).toBe(1)
 
     pullAll(session)
@@ -55,7 +55,7 @@ describe.each(['this side', 'the peer'] as const)('a stream that %s has opened',
 
   test('finishes behind its last byte', () => {
     session.write(stream, pattern(20_000))
-    session.closeWrite(stream)
+    session.closeWrite(stream, 0)
 
     expect(pullAll(session).map(({ type, flags, length }) => [type, flags, length])).toEqual([
       [DATA, 0, 16_384], [DATA, 0, 3616], [WINDOW_UPDATE, FIN, 0]
@@ -64,7 +64,7 @@ describe.each(['this side', 'the peer'] as const)('a stream that %s has opened',
 
   test('is reset at once, and keeps its place until the peer is told', () => {
     session.write(stream, pattern(1000))
-    session.reset(stream, 0x1002)
+    session.reset(stream, 0x1002, 0)
     expect(stream.isOver).toBe(true)
     expect(stream.sendQueue.byteLength).toBe(0)
     expect(counts(session)).toEqual({ ...NONE, inbound: stream.isOutbound ? 0 : 1, outbound: stream.isOutbound ? 1 : 0 })
@@ -74,8 +74,8 @@ describe.each(['this side', 'the peer'] as const)('a stream that %s has opened',
   })
 
   test('is reset once', () => {
-    session.reset(stream, 1)
-    session.reset(stream, 2)
+    session.reset(stream, 1, 0)
+    session.reset(stream, 2, 0)
     session.forget(stream)
 
     expect(pullAll(session)).toMatchObject([{ flags: RST, length: 1 }])
@@ -84,7 +84,7 @@ describe.each(['this side', 'the peer'] as const)('a stream that %s has opened',
 
   test('is over when the peer resets it, and says nothing more', () => {
     session.write(stream, pattern(1000))
-    session.closeWrite(stream)
+    session.closeWrite(stream, 0)
     session.receive(windowUpdate(stream.id, 0x1003, RST), 0)
 
     expect(stream.errorCode).toBe(0x1003)
@@ -97,8 +97,8 @@ describe.each(['this side', 'the peer'] as const)('a stream that %s has opened',
     session.receive(windowUpdate(stream.id, 0, RST), 0)
     // a listener of another stream runs before this one's owner is told
     session.write(stream, pattern(10))
-    session.closeWrite(stream)
-    session.reset(stream, 0)
+    session.closeWrite(stream, 0)
+    session.reset(stream, 0, 0)
 
     expect(pullAll(session)).toEqual([])
     expect(counts(session)).toEqual(NONE)
@@ -106,7 +106,7 @@ describe.each(['this side', 'the peer'] as const)('a stream that %s has opened',
 
   test('frees its place once when it is closed after the peer has reset it', () => {
     session.receive(windowUpdate(stream.id, 0, RST), 0)
-    session.closeWrite(stream)
+    session.closeWrite(stream, 0)
     pullAll(session)
 
     expect(counts(session)).toEqual(NONE)
@@ -117,7 +117,7 @@ describe.each(['this side', 'the peer'] as const)('a stream that %s has opened',
     session.receive(bytes.subarray(0, 50), 0)
     expect(stream.readBuffer.byteLength).toBe(38)
 
-    session.reset(stream, 0)
+    session.reset(stream, 0, 0)
     takeNews(session)
     session.receive(concat(bytes.subarray(50), data(stream.id, pattern(10)), windowUpdate(stream.id, 5), windowUpdate(stream.id, 0, RST)), 0)
 
@@ -131,7 +131,7 @@ describe.each(['this side', 'the peer'] as const)('a stream that %s has opened',
     session.receive(concat(windowUpdate(stream.id, 0, FIN), windowUpdate(stream.id, 0, FIN), data(stream.id, new Uint8Array(0), FIN)), 0)
     expect(takeNews(session)).toEqual([[stream.id, NEWS_REMOTE_FIN]])
 
-    session.closeWrite(stream)
+    session.closeWrite(stream, 0)
     pullAll(session)
     session.receive(windowUpdate(stream.id, 0, FIN), 0)
     expect(counts(session)).toEqual(NONE)
@@ -150,7 +150,7 @@ describe('a stream that the peer does not know of yet', () => {
   test('leaves no trace when it is reset', () => {
     const stream = session.open(0)
     session.write(stream, pattern(10))
-    session.reset(stream, 7)
+    session.reset(stream, 7, 0)
 
     expect(session.hasOutput).toBe(false)
     expect(pullAll(session)).toEqual([])
@@ -158,7 +158,7 @@ describe('a stream that the peer does not know of yet', () => {
   })
 
   test('is opened and finished with as many frames as it takes', () => {
-    session.closeWrite(session.open(0))
+    session.closeWrite(session.open(0), 0)
 
     expect(pullAll(session)).toMatchObject([{ type: WINDOW_UPDATE, flags: SYN | FIN, id: 1 }])
   })
@@ -168,13 +168,13 @@ describe('a stream that is not acknowledged', () => {
   test('frees its place in the backlog when it ends by a reset', () => {
     const stream = session.open(0)
     pullAll(session)
-    session.reset(stream, 0)
+    session.reset(stream, 0, 0)
 
     expect(counts(session).unacked).toBe(0)
   })
 
   test('frees it when both sides have finished', () => {
-    session.closeWrite(session.open(0))
+    session.closeWrite(session.open(0), 0)
     pullAll(session)
     session.receive(windowUpdate(1, 0, FIN), 0)
 
@@ -186,7 +186,7 @@ describe('a FIN for which the batch had no room', () => {
   test('follows in the next', () => {
     const stream = establish('this side')
     session.write(stream, pattern(10))
-    session.closeWrite(stream)
+    session.closeWrite(stream, 0)
 
     expect(pull(session, 22)).toMatchObject([{ type: DATA, length: 10 }])
     expect(session.hasOutput).toBe(true)
@@ -197,9 +197,9 @@ describe('a FIN for which the batch had no room', () => {
   test('is dropped when the stream is reset before', () => {
     const stream = establish('this side')
     session.write(stream, pattern(10))
-    session.closeWrite(stream)
+    session.closeWrite(stream, 0)
     pull(session, 22)
-    session.reset(stream, 3)
+    session.reset(stream, 3, 0)
 
     expect(pullAll(session)).toMatchObject([{ flags: RST, id: 1, length: 3 }])
     expect(counts(session)).toEqual(NONE)

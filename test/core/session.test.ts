@@ -195,7 +195,7 @@ describe('credit', () => {
   test('is not given back to a peer that has finished, or for a stream that was reset', () => {
     const [finished, reset] = [accept(2), accept(4)]
     session.receive(concat(data(2, pattern(HALF_WINDOW_BYTES), FIN), data(4, pattern(HALF_WINDOW_BYTES))), 0)
-    session.reset(reset, 0)
+    session.reset(reset, 0, 0)
     pullAll(session)
     session.read(finished, HALF_WINDOW_BYTES)
     session.read(reset, HALF_WINDOW_BYTES)

@@ -37,6 +37,16 @@ test('without options all have the documented defaults', () => {
       inactivityTimeout: 120_000,
       maxReadBufferLength: 4_194_304,
       maxWriteBufferLength: Infinity
+    },
+    limits: {
+      pings: { burst: 10_000, perSecond: 1000 },
+      resets: { burst: 1000, perSecond: 33 },
+      emptyFrames: { burst: 10_000, perSecond: 1000 },
+      refusedStreams: { burst: 10_000, perSecond: 1000 },
+      unknownStreamFrames: { burst: 100_000, perSecond: 10_000 },
+      openTimeoutMs: 75_000,
+      closeTimeoutMs: 300_000,
+      writeTimeoutMs: 60_000
     }
   })
 })
@@ -53,6 +63,13 @@ describe.each([
   ['streamOptions.inactivityTimeout', 0, Infinity, [-1, NaN]],
   ['streamOptions.maxReadBufferLength', 0, Infinity, [-1, NaN]],
   ['streamOptions.maxWriteBufferLength', 0, Infinity, [-1, NaN]],
+  ...['pings', 'resets', 'emptyFrames', 'refusedStreams', 'unknownStreamFrames'].flatMap(name => [
+    [`limits.${name}.burst`, 0, Infinity, [-1, NaN, '1']] as const,
+    [`limits.${name}.perSecond`, 0, 1e9, [-1, Infinity, NaN]] as const
+  ]),
+  ['limits.openTimeoutMs', 1, Infinity, [0, NaN]],
+  ['limits.closeTimeoutMs', 1, Infinity, [0, NaN]],
+  ['limits.writeTimeoutMs', 1, Infinity, [0, NaN]],
   ['coalesce.maxBytes', 2048, 2 ** 24, [2047, 2 ** 24 + 1, 4096.5]],
   ['coalesce.delayMs', 0, 1000, [-1, 1001, NaN]],
   ['coalesce.maxDelayMs', 0, 1000, [-1, 1001, NaN]]

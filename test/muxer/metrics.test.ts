@@ -194,12 +194,12 @@ test('every measured round trip is observed', async () => {
 })
 
 describe('violations', () => {
-  test.each(Object.entries(VIOLATIONS))('of the rule %s are counted under it, once for a connection', async (code, chunks) => {
-    const peer = createMeteredPeer()
+  test.each(Object.entries(VIOLATIONS))('of the rule %s are counted under it, once for a connection', async (code, { init, frames }) => {
+    const peer = createMeteredPeer(init)
     const [stream] = await openStreams(peer, 1)
     await fillTransport(peer, stream)
-    peer.deliver(...chunks)
-    peer.deliver(...chunks)
+    peer.deliver(...frames)
+    peer.deliver(...frames)
 
     expect(peer.sink.counts('violations_total')).toEqual({ [code]: 1 })
   })

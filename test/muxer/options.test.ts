@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
-import { ACK, data, pattern, ping, SYN, windowUpdate } from '../fixtures/frames.ts'
+import { ACK, data, pattern, ping, RST, SYN, windowUpdate } from '../fixtures/frames.ts'
 import { createRawPeer, nextTurn } from '../fixtures/raw-peer.ts'
 import { VirtualClock } from '../fixtures/virtual-clock.ts'
 import type { RawPeer, RawPeerInit } from '../fixtures/raw-peer.ts'
@@ -179,6 +179,52 @@ const cases: Record<string, Case> = {
   'coalesce.mergeMessages': {
     values: [{ coalesce: { mergeMessages: true } }, { coalesce: { mergeMessages: false } }],
     act: async (peer, clock) => sendAndWait(peer, clock, [10, 10])
+  },
+  'limits.pings': {
+    values: [{ limits: { pings: { burst: 1 } } }, {}],
+    act: peer => { peer.deliver(ping(1, SYN), ping(2, SYN)) }
+  },
+  'limits.resets': {
+    values: [{ limits: { resets: { burst: 0 } } }, {}],
+    act: peer => { peer.deliver(windowUpdate(2, 0, SYN), windowUpdate(2, 0, RST)) }
+  },
+  'limits.emptyFrames': {
+    values: [{ limits: { emptyFrames: { burst: 0 } } }, {}],
+    async act (peer) {
+      await open(peer)
+      peer.deliver(windowUpdate(1, 0))
+    }
+  },
+  'limits.refusedStreams': {
+    values: [{ maxInboundStreams: 0, limits: { refusedStreams: { burst: 1 } } }, { maxInboundStreams: 0 }],
+    act: peer => { dialIn(peer, 2) }
+  },
+  'limits.unknownStreamFrames': {
+    values: [{ limits: { unknownStreamFrames: { burst: 0 } } }, {}],
+    act: peer => { peer.deliver(windowUpdate(2, 1)) }
+  },
+  'limits.openTimeoutMs': {
+    values: [{ limits: { openTimeoutMs: 1000 } }, {}],
+    async act (peer, clock) {
+      await peer.muxer.createStream()
+      await nextTurn()
+      clock.advance(5000)
+    }
+  },
+  'limits.closeTimeoutMs': {
+    values: [{ limits: { closeTimeoutMs: 1000 } }, {}],
+    async act (peer, clock) {
+      await (await open(peer)).close()
+      clock.advance(5000)
+    }
+  },
+  'limits.writeTimeoutMs': {
+    values: [{ limits: { writeTimeoutMs: 1000 } }, {}],
+    async act (peer, clock) {
+      peer.transport.isFull = true
+      await open(peer)
+      clock.advance(5000)
+    }
   },
   priority: {
     values: [{}, { priority: { '/b': 'urgent' } }],

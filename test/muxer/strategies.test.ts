@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { HEADER_BYTES } from '../../src/core/frame/frame.ts'
 import { ACK, DATA, parseFrames, pattern, PING, ping, SYN, WINDOW_UPDATE, windowUpdate } from '../fixtures/frames.ts'
+import { NO_TIMEOUTS } from '../fixtures/limits.ts'
 import { createRawPeer, nextTurn } from '../fixtures/raw-peer.ts'
 import { VirtualClock } from '../fixtures/virtual-clock.ts'
 import type { RawPeer } from '../fixtures/raw-peer.ts'
@@ -18,7 +19,7 @@ interface Connection {
 /** One open stream of each lane, with a window of 4 MB; no other timer than the strategy's */
 async function connect (coalesce: CoalesceOptions, ...lanes: Lane[]): Promise<Connection> {
   const clock = new VirtualClock()
-  const peer = createRawPeer({ clock, coalesce, streamOptions: { inactivityTimeout: 0 } })
+  const peer = createRawPeer({ clock, coalesce, limits: NO_TIMEOUTS, streamOptions: { inactivityTimeout: 0 } })
   const streams: YamuxStream[] = []
 
   for (const lane of lanes) {

@@ -10,14 +10,14 @@ test('two sessions deliver every byte of every stream in order, and forget the s
     steps.forEach(step => { connection.take(step) })
 
     for (const { session, streams } of connection.sides) {
-      streams.filter(stream => !stream.isOver && !stream.isClosing).forEach(stream => { session.closeWrite(stream) })
+      streams.filter(stream => !stream.isOver && !stream.isClosing).forEach(stream => { session.closeWrite(stream, 0) })
     }
 
     settle(connection)
 
     // those that the other side opened last were not known when the rest was closed
     for (const { session, streams } of connection.sides) {
-      streams.filter(stream => !stream.isOver && !stream.isClosing).forEach(stream => { session.closeWrite(stream) })
+      streams.filter(stream => !stream.isOver && !stream.isClosing).forEach(stream => { session.closeWrite(stream, 0) })
     }
 
     settle(connection)

@@ -144,12 +144,12 @@ class Run {
         session.read(stream, stream.readBuffer.take().byteLength)
       }
     } else if (step.does === 'reset') {
-      session.reset(stream, 1)
+      session.reset(stream, 1, 0)
     } else if (!stream.isClosing) {
       if (step.does === 'write') {
         session.write(stream, pattern(step.bytes))
       } else {
-        session.closeWrite(stream)
+        session.closeWrite(stream, 0)
       }
     }
   }

@@ -2,10 +2,10 @@
 import { describe, expect, test } from 'vitest'
 import { ACK, data, DATA, FIN, pattern, ping, SYN, WINDOW_UPDATE, windowUpdate } from '../fixtures/frames.ts'
 import { nextTurn } from '../fixtures/raw-peer.ts'
-import { converse, expectAlive, expectEnded, headers, hex, pingValues, receive, WINDOW_BYTES } from './fixtures/conversation.ts'
-import { forbidIncidents } from './fixtures/incidents.ts'
+import { converse, expectAlive, expectEnded, headers, hex, pingValues, receive, WINDOW_BYTES } from '../protocol/fixtures/conversation.ts'
+import { forbidIncidents } from '../protocol/fixtures/incidents.ts'
 import { VirtualClock } from '../fixtures/virtual-clock.ts'
-import type { Conversation, Header } from './fixtures/conversation.ts'
+import type { Conversation, Header } from '../protocol/fixtures/conversation.ts'
 
 forbidIncidents()
 

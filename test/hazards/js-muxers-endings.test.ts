@@ -2,13 +2,14 @@
 import { getEventListeners } from 'node:events'
 import { describe, expect, test } from 'vitest'
 import { ACK, data, DATA, FIN, GO_AWAY, pattern, ping, RST, SYN, WINDOW_UPDATE, windowUpdate } from '../fixtures/frames.ts'
+import { NO_LIMITS } from '../fixtures/limits.ts'
 import { nextTurn } from '../fixtures/raw-peer.ts'
-import { converse, endings, expectEnded, pingValues, receive, WINDOW_BYTES } from './fixtures/conversation.ts'
-import { forbidIncidents } from './fixtures/incidents.ts'
-import { controlTimeouts } from './fixtures/timeouts.ts'
+import { converse, endings, expectEnded, pingValues, receive, WINDOW_BYTES } from '../protocol/fixtures/conversation.ts'
+import { forbidIncidents } from '../protocol/fixtures/incidents.ts'
+import { controlTimeouts } from '../protocol/fixtures/timeouts.ts'
 import { VirtualClock } from '../fixtures/virtual-clock.ts'
 import type { YamuxStream } from '../../src/index.ts'
-import type { Conversation } from './fixtures/conversation.ts'
+import type { Conversation } from '../protocol/fixtures/conversation.ts'
 
 forbidIncidents()
 
@@ -161,7 +162,7 @@ describe('giving up', () => {
   })
 
   test('every ping left a listener behind: 100,000 pings of either side are answered with a constant count', async () => {
-    const peer = converse()
+    const peer = converse({ limits: NO_LIMITS })
     const { signal } = new AbortController()
     const counts = new Set<string>()
     let answers = 0

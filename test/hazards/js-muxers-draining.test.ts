@@ -2,10 +2,10 @@
 import { expect, test } from 'vitest'
 import { DATA, pattern, windowUpdate } from '../fixtures/frames.ts'
 import { nextTurn } from '../fixtures/raw-peer.ts'
-import { converse, endings, WINDOW_BYTES } from './fixtures/conversation.ts'
-import { forbidIncidents } from './fixtures/incidents.ts'
+import { converse, endings, WINDOW_BYTES } from '../protocol/fixtures/conversation.ts'
+import { forbidIncidents } from '../protocol/fixtures/incidents.ts'
 import type { YamuxStream } from '../../src/index.ts'
-import type { Conversation } from './fixtures/conversation.ts'
+import type { Conversation } from '../protocol/fixtures/conversation.ts'
 
 forbidIncidents()
 

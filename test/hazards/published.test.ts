@@ -3,12 +3,13 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { describe, expect, test } from 'vitest'
 import { data, GO_AWAY, pattern, ping, PING, RST, SYN, WINDOW_UPDATE, windowUpdate } from '../fixtures/frames.ts'
+import { NO_LIMITS } from '../fixtures/limits.ts'
 import { nextTurn } from '../fixtures/raw-peer.ts'
-import { converse, endings, expectAlive, expectEnded, readAll, receive, WINDOW_BYTES } from './fixtures/conversation.ts'
-import { forbidIncidents } from './fixtures/incidents.ts'
+import { converse, endings, expectAlive, expectEnded, readAll, receive, WINDOW_BYTES } from '../protocol/fixtures/conversation.ts'
+import { forbidIncidents } from '../protocol/fixtures/incidents.ts'
 import { VirtualClock } from '../fixtures/virtual-clock.ts'
 import type { RawPeerInit } from '../fixtures/raw-peer.ts'
-import type { Conversation } from './fixtures/conversation.ts'
+import type { Conversation } from '../protocol/fixtures/conversation.ts'
 
 forbidIncidents()
 
@@ -107,7 +108,7 @@ describe('CVE-2023-44487: streams that are opened and reset at once', () => {
   }
 
   test('of those from a peer that reads nothing is kept', async () => {
-    expect(await survivors(converse(), 10)).toBeLessThanOrEqual(BOUND)
+    expect(await survivors(converse({ limits: NO_LIMITS }), 10)).toBeLessThanOrEqual(BOUND)
   })
 
   test.each([
@@ -115,7 +116,7 @@ describe('CVE-2023-44487: streams that are opened and reset at once', () => {
     { name: 'that sent data', bodyBytes: 10, answerBytes: 0 },
     { name: 'that were answered with data', bodyBytes: 0, answerBytes: 10 }
   ])('of those from a peer that never reads a bounded number is kept: streams $name', async ({ bodyBytes, answerBytes }) => {
-    const peer = await withUnreadOutput()
+    const peer = await withUnreadOutput({ limits: NO_LIMITS })
 
     if (answerBytes > 0) {
       peer.muxer.addEventListener('stream', evt => { evt.detail.send(new Uint8Array(answerBytes)) })
@@ -151,7 +152,7 @@ test('CVE-2019-9517: a peer that grants credit and never reads the transport: a 
 })
 
 test('CVE-2019-9518: a flood of empty frames is neither delivered nor kept', async () => {
-  const peer = converse()
+  const peer = converse({ limits: NO_LIMITS })
   const stream = await peer.open()
   const received = receive(stream)
 

@@ -1,0 +1,112 @@
+/**
+ * The options for what a peer may cost: in frames that no window bounds, and in time. Their units,
+ * defaults and allowed ranges.
+ */
+import { number } from './ranges.ts'
+import type { Limits } from './core/limits/peer-limits.ts'
+import type { Limit } from './core/limits/token-bucket.ts'
+
+export interface LimitOptions extends Partial<Record<keyof Limits, Partial<Limit>>> {
+  /**
+   * Pings the peer sends, each of which is answered
+   *
+   * @default { burst: 10_000, perSecond: 1_000 }
+   */
+  pings?: Partial<Limit>
+
+  /**
+   * Streams the peer resets within a second of opening them
+   *
+   * @default { burst: 1_000, perSecond: 33 }
+   */
+  resets?: Partial<Limit>
+
+  /**
+   * Frames that change nothing: no payload, no credit, no first ACK or FIN, no pong that was asked for
+   *
+   * @default { burst: 10_000, perSecond: 1_000 }
+   */
+  emptyFrames?: Partial<Limit>
+
+  /**
+   * Streams opened beyond `maxInboundStreams`, and those that the application aborts within a second
+   *
+   * @default { burst: 10_000, perSecond: 1_000 }
+   */
+  refusedStreams?: Partial<Limit>
+
+  /**
+   * Frames for streams that are not open. Each stream that ends here allows 1,024 more, which may have been
+   * under way.
+   *
+   * @default { burst: 100_000, perSecond: 10_000 }
+   */
+  unknownStreamFrames?: Partial<Limit>
+
+  /**
+   * A stream that this side has opened and the peer has not acknowledged is reset after so long, in milliseconds
+   *
+   * @default 75_000
+   */
+  openTimeoutMs?: number
+
+  /**
+   * A stream that this side has closed for writing is reset when it then carries nothing for so long, in milliseconds
+   *
+   * @default 300_000
+   */
+  closeTimeoutMs?: number
+
+  /**
+   * A connection whose transport has data and accepts none of it for so long is ended, in milliseconds
+   *
+   * @default 60_000
+   */
+  writeTimeoutMs?: number
+}
+
+export interface LimitConfig extends Limits {
+  openTimeoutMs: number
+  closeTimeoutMs: number
+  writeTimeoutMs: number
+}
+
+/**
+ * What answers or ignores a frame in well under a microsecond may come often: a thousand a second cost
+ * less than a hundredth of a core. Resets also cost the application; nghttp2 allows 1,000 and 33 a second.
+ */
+const CHEAP: Limit = { burst: 10_000, perSecond: 1000 }
+const RESETS: Limit = { burst: 1000, perSecond: 33 }
+/** What a fast sender has under way over a long path when its stream is reset: 30 frames a millisecond for 300 ms */
+const UNDER_WAY: Limit = { burst: 100_000, perSecond: 10_000 }
+
+/** hashicorp/yamux gives the first two; it gives a write 10 s, which a suspended laptop exceeds. As long as two keep-alive intervals. */
+const OPEN_TIMEOUT_MS = 75_000
+const CLOSE_TIMEOUT_MS = 300_000
+const WRITE_TIMEOUT_MS = 60_000
+
+/** Rates are multiplied by time, which Infinity would not survive; beyond this there is none */
+const MAX_PER_SECOND = 1e9
+
+export function createLimitConfig (options: LimitOptions): LimitConfig {
+  return {
+    pings: createLimit(options, 'pings', CHEAP),
+    resets: createLimit(options, 'resets', RESETS),
+    emptyFrames: createLimit(options, 'emptyFrames', CHEAP),
+    refusedStreams: createLimit(options, 'refusedStreams', CHEAP),
+    unknownStreamFrames: createLimit(options, 'unknownStreamFrames', UNDER_WAY),
+    openTimeoutMs: number(options, 'openTimeoutMs', OPEN_TIMEOUT_MS, 1, Infinity, 'limits.'),
+    closeTimeoutMs: number(options, 'closeTimeoutMs', CLOSE_TIMEOUT_MS, 1, Infinity, 'limits.'),
+    writeTimeoutMs: number(options, 'writeTimeoutMs', WRITE_TIMEOUT_MS, 1, Infinity, 'limits.')
+  }
+}
+
+function createLimit (options: LimitOptions, name: keyof Limits, byDefault: Limit): Limit {
+  const limit = options[name] ?? {}
+  const path = `limits.${name}.`
+
+  return {
+    burst: number(limit, 'burst', byDefault.burst, 0, Infinity, path),
+    perSecond: number(limit, 'perSecond', byDefault.perSecond, 0, MAX_PER_SECOND, path)
+  }
+}

@@ -1,0 +1,223 @@
+// What a peer may leave undone, and for how long: in virtual time, from one timer however many streams there are.
+import { describe, expect, test } from 'vitest'
+import { ACK, data, FIN, pattern, ping, RST, SYN, WINDOW_UPDATE, windowUpdate } from '../fixtures/frames.ts'
+import { NO_LIMITS } from '../fixtures/limits.ts'
+import { nextTurn } from '../fixtures/raw-peer.ts'
+import { VirtualClock } from '../fixtures/virtual-clock.ts'
+import { converse, endings, expectAlive, expectEnded, WINDOW_BYTES } from '../protocol/fixtures/conversation.ts'
+import { forbidIncidents } from '../protocol/fixtures/incidents.ts'
+import type { RawPeerInit } from '../fixtures/raw-peer.ts'
+import type { Conversation } from '../protocol/fixtures/conversation.ts'
+import type { YamuxStream } from '../../src/index.ts'
+
+forbidIncidents()
+
+/** With an idle timeout that nothing here meets */
+function connect (init: RawPeerInit = {}): { peer: Conversation, clock: VirtualClock } {
+  const clock = new VirtualClock()
+
+  return { peer: converse({ clock, streamOptions: { inactivityTimeout: Infinity }, ...init }), clock }
+}
+
+function endedWith (name: string, code: string, numbers: RegExp): object {
+  return [expect.objectContaining({ error: expect.objectContaining({ name, code, message: expect.stringMatching(numbers) }) })]
+}
+
+describe('a stream that the peer does not acknowledge', () => {
+  const timedOut = endedWith('OpenTimeoutError', 'ERR_OPEN_TIMEOUT', /stream 1 within 75000 ms/)
+
+  test('is reset after 75 s, although it was written to', async () => {
+    const { peer, clock } = connect()
+    const stream = await peer.open()
+    const events = endings(stream)
+    clock.advance(50_000)
+    stream.send(pattern(10))
+    await peer.written()
+    clock.advance(24_999)
+    expect(events).toEqual([])
+    clock.advance(1)
+
+    expect(events).toEqual(timedOut)
+    expect(await peer.written()).toEqual([[WINDOW_UPDATE, RST, 1, 0]])
+    await expectAlive(peer)
+  })
+
+  test.each([
+    ['ACK', windowUpdate(1, 0, ACK)],
+    ['a frame without ACK', data(1, pattern(1))]
+  ])('stays when %s comes in time', async (_, answer) => {
+    const { peer, clock } = connect()
+    const events = endings(await peer.open())
+    clock.advance(74_999)
+    peer.deliver(answer)
+    clock.advance(600_000)
+
+    expect(events).toEqual([])
+  })
+
+  test('gives its place to those who wait to open one', async () => {
+    const { peer, clock } = connect()
+    await Promise.all(Array.from({ length: 256 }, async () => peer.muxer.createStream()))
+    const waiting = peer.muxer.createStream()
+    await peer.written()
+    clock.advance(80_000)
+
+    expect((await waiting).id).toBe('513')
+    expect((await peer.written()).filter(([, flags]) => flags === RST)).toHaveLength(256)
+  })
+})
+
+describe('a stream that this side has closed', () => {
+  async function closed (prepare?: (stream: YamuxStream) => void): Promise<{ peer: Conversation, clock: VirtualClock, events: unknown[], closing: Promise<unknown> }> {
+    const { peer, clock } = connect()
+    const stream = await peer.open()
+    peer.deliver(windowUpdate(1, 0, ACK))
+    prepare?.(stream)
+    clock.advance(1_000_000)
+    const events = endings(stream)
+    const closing = stream.close().then(() => 'closed', (err: Error) => err.name)
+    await peer.written()
+
+    return { peer, clock, events, closing }
+  }
+
+  test('is reset when the peer does not end it within 5 minutes', async () => {
+    const { peer, clock, events, closing } = await closed()
+    expect(await closing).toBe('closed')
+    clock.advance(299_999)
+    expect(events).toEqual([])
+    clock.advance(1)
+
+    expect(events).toEqual(endedWith('CloseTimeoutError', 'ERR_CLOSE_TIMEOUT', /Stream 1 .* 300000 ms, 0 bytes/))
+    expect(await peer.written()).toEqual([[WINDOW_UPDATE, RST, 1, 0]])
+    expect(peer.muxer.streams).toHaveLength(0)
+  })
+
+  test('stays while the peer still sends', async () => {
+    const { peer, clock, events } = await closed(stream => { stream.addEventListener('message', () => {}) })
+
+    for (let i = 0; i < 10; i++) {
+      clock.advance(200_000)
+      peer.deliver(data(1, pattern(1)))
+    }
+
+    expect(events).toEqual([])
+    peer.deliver(windowUpdate(1, 0, FIN))
+    expect(events).toHaveLength(1)
+    await expectAlive(peer)
+  })
+
+  test('and whose bytes the peer gives no credit for: close() ends with the reset', async () => {
+    const { peer, clock, events, closing } = await closed(stream => { stream.send(pattern(WINDOW_BYTES + 77)) })
+    clock.advance(300_000)
+
+    expect(await closing).toBe('CloseTimeoutError')
+    expect(events).toEqual(endedWith('CloseTimeoutError', 'ERR_CLOSE_TIMEOUT', /, 77 bytes were not sent/))
+    await expectAlive(peer)
+  })
+})
+
+describe('a transport that accepts nothing', () => {
+  async function stalled (init: RawPeerInit = {}): Promise<{ peer: Conversation, clock: VirtualClock, stream: YamuxStream }> {
+    const { peer, clock } = connect(init)
+    const stream = await peer.open()
+    peer.deliver(windowUpdate(1, 0, ACK))
+    peer.transport.isFull = true
+    stream.send(pattern(10))
+    await peer.written()
+
+    return { peer, clock, stream }
+  }
+
+  test('loses the connection after 60 s, although the peer goes on sending', async () => {
+    const { peer, clock, stream } = await stalled({ enableKeepAlive: true, limits: NO_LIMITS })
+    const events = endings(stream)
+    const draining = stream.send(pattern(WINDOW_BYTES)) ? 'not asked to wait' : stream.onDrain().then(() => 'drained', (err: Error) => err.name)
+    const opening = Promise.all(Array.from({ length: 300 }, async () => peer.muxer.createStream())).catch((err: Error) => err.name)
+
+    for (let i = 0; i < 60; i++) {
+      expect(peer.muxer.status).toBe('open')
+      peer.deliver(data(1, pattern(10)), ping(i, SYN))
+      clock.advance(1000)
+    }
+
+    expect(events).toEqual(endedWith('WriteTimeoutError', 'ERR_WRITE_TIMEOUT', /60000 ms/))
+    expect(await draining).toBe('WriteTimeoutError')
+    expect(await opening).toBe('MuxerClosedError')
+    await expectEnded(peer, 2)
+    expect(clock.timerCount).toBe(0)
+  })
+
+  test('keeps it when it accepts something now and then', async () => {
+    const { peer, clock, stream } = await stalled()
+
+    for (let i = 0; i < 10; i++) {
+      clock.advance(59_000)
+      peer.transport.drain()
+      peer.transport.isFull = true
+      stream.send(pattern(10))
+      await nextTurn()
+    }
+
+    expect(peer.muxer.status).toBe('open')
+  })
+
+  test('keeps it when nothing more was to be written', async () => {
+    const { peer, clock } = await stalled()
+    peer.transport.drain()
+    clock.advance(1_000_000)
+    await expectAlive(peer)
+  })
+})
+
+describe('10,000 streams', () => {
+  const COUNT = 10_000
+  const init: RawPeerInit = { enableKeepAlive: true, maxInboundStreams: COUNT, maxOutboundStreams: COUNT, streamOptions: { inactivityTimeout: 120_000 } }
+
+  /** How many timers were set until all streams are open, used, half-closed and timed out */
+  async function timersFor (count: number): Promise<{ live: number, set: number }> {
+    const { peer, clock } = connect(init)
+    const setTimer = clock.setTimer
+    let set = 0
+    let live = 0
+    Object.assign(clock, {
+      setTimer: (task: () => void, delayMs: number) => {
+        set++
+        const timer = setTimer(task, delayMs)
+        live = Math.max(live, clock.timerCount)
+
+        return timer
+      }
+    })
+
+    for (let i = 0; i < count; i++) {
+      peer.deliver(data(2 + 2 * i, pattern(10), SYN))
+    }
+
+    await nextTurn()
+    peer.inbound.forEach((stream, i) => {
+      stream.send(pattern(10))
+
+      if (i % 2 === 0) {
+        stream.close().catch(() => {})
+      }
+    })
+
+    for (let i = 0; i < 60; i++) {
+      peer.deliver(ping(i, SYN))
+      clock.advance(5000)
+      await nextTurn()
+    }
+
+    expect(peer.muxer.status).toBe('open')
+    expect(peer.muxer.streams).toHaveLength(0)
+
+    return { live, set }
+  }
+
+  test('cost no more timers than one', async () => {
+    const one = await timersFor(1)
+    expect(one.live).toBe(1)
+    expect(await timersFor(COUNT)).toEqual(one)
+  })
+})
