@@ -2,9 +2,10 @@
  * One connection's muxer as libp2p sees it: opening streams, pings and its end. What the bytes mean
  * is in core/session.ts, when they are written in coalescer.ts.
  */
-import { MuxerClosedError, TypedEventEmitter } from '@libp2p/interface'
+import { MuxerClosedError } from '@libp2p/interface'
 import { GoAwayCode } from '../core/frame/frame.ts'
 import { Session } from '../core/session.ts'
+import { GuardedEmitter } from '../guarded-emitter.ts'
 import { EarlyStreams } from './early-streams.ts'
 import { Ending } from './ending.ts'
 import { createFrameTraces } from './frame-trace.ts'
@@ -33,7 +34,7 @@ export interface CloseOptions extends AbortOptions {
   reason?: GoAwayCode
 }
 
-export class YamuxMuxer extends TypedEventEmitter<StreamMuxerEvents<YamuxStream>> implements StreamMuxer<YamuxStream> {
+export class YamuxMuxer extends GuardedEmitter<StreamMuxerEvents<YamuxStream>> implements StreamMuxer<YamuxStream> {
   readonly protocol = YAMUX_PROTOCOL_ID
   status: StreamMuxerStatus = 'open'
   readonly #config: Config
@@ -213,6 +214,12 @@ export class YamuxMuxer extends TypedEventEmitter<StreamMuxerEvents<YamuxStream>
     if (type === 'stream') {
       this.#earlyStreams.announceSoon()
     }
+  }
+
+  /** A stream whose handler failed is nobody's */
+  onListenerError (err: Error, evt: CustomEvent<YamuxStream>): void {
+    this.#log.error('a listener of %s failed - %e', evt.type, err)
+    evt.detail.abort(err)
   }
 
   #onTransportClosed (cause?: Error): void {

@@ -2,10 +2,11 @@
  * One stream as libp2p sees it: its events, statuses and buffers. How its bytes are read and
  * written is in read-side.ts and write-side.ts, what the protocol makes of it in core/session.ts.
  */
-import { StreamAbortEvent, StreamCloseEvent, StreamResetEvent, TypedEventEmitter } from '@libp2p/interface'
+import { StreamAbortEvent, StreamCloseEvent, StreamResetEvent } from '@libp2p/interface'
 import { StreamClosedError } from '@libp2p/utils'
 import { LANES } from '../core/schedule/lane.ts'
 import { errorCodeOf } from '../errors.ts'
+import { GuardedEmitter } from '../guarded-emitter.ts'
 import { toLaneIndex } from '../priority.ts'
 import { ReadSide } from './read-side.ts'
 import { WriteSide } from './write-side.ts'
@@ -25,7 +26,7 @@ export interface YamuxStreamInit {
   options: CreateStreamOptions
 }
 
-export class YamuxStream extends TypedEventEmitter<MessageStreamEvents> implements Stream {
+export class YamuxStream extends GuardedEmitter<MessageStreamEvents> implements Stream {
   readonly id: string
   readonly direction: MessageStreamDirection
   readonly timeline: MessageStreamTimeline = { open: Date.now() }
@@ -190,6 +191,12 @@ export class YamuxStream extends TypedEventEmitter<MessageStreamEvents> implemen
     this.#host.reset(this.#state, errorCodeOf(err))
     this.#reading.abort(err)
     this.dispatchEvent(new StreamAbortEvent(err))
+  }
+
+  /** The handler is in no state to go on: the stream ends, and nothing else does */
+  onListenerError (err: Error, evt: Event): void {
+    this.log.error('a listener of %s failed - %e', evt.type, err)
+    this.abort(err)
   }
 
   // What the muxer tells

@@ -1,0 +1,297 @@
+// What applications do in the wrong place: throw, send, close and abort from within listeners and sends. Other streams lose no byte, and nothing is left uncaught.
+import { describe, expect, test } from 'vitest'
+import { ACK, data, DATA, FIN, GO_AWAY, pattern, RST, SYN, WINDOW_UPDATE, windowUpdate } from '../fixtures/frames.ts'
+import { nextTurn } from '../fixtures/raw-peer.ts'
+import { converse, endings, expectAlive, receive, WINDOW_BYTES } from '../protocol/fixtures/conversation.ts'
+import { forbidIncidents } from '../protocol/fixtures/incidents.ts'
+import type { Conversation, Received } from '../protocol/fixtures/conversation.ts'
+import type { YamuxMuxerInit, YamuxStream } from '../../src/index.ts'
+import type { Frame } from '../fixtures/frames.ts'
+
+forbidIncidents()
+
+const FAULTS: Array<[how: string, fail: (err: Error) => void]> = [
+  ['throws', err => { throw err }],
+  ['is async and rejects', async err => { throw err }]
+]
+
+interface Neighbours {
+  peer: Conversation
+  /** Stream 1, to whose listeners things happen */
+  stream: YamuxStream
+  /** Stream 3, that must not notice */
+  bystander: YamuxStream
+  /** What the bystander was sent */
+  received: Received
+}
+
+async function neighbours (init: YamuxMuxerInit = {}): Promise<Neighbours> {
+  const peer = converse(init)
+  const stream = await peer.open()
+  const bystander = await peer.open()
+  peer.deliver(windowUpdate(1, 1_000_000, ACK), windowUpdate(3, 1_000_000, ACK))
+
+  return { peer, stream, bystander, received: receive(bystander) }
+}
+
+function bytesOf (frames: Frame[], id: number): Uint8Array {
+  return Buffer.concat(frames.filter(({ type, id: frameId }) => type === DATA && frameId === id).map(({ payload }) => payload))
+}
+
+/** The bystander still gets what it is sent, and its peer what it sends */
+async function expectUndisturbed ({ peer, bystander, received }: Neighbours): Promise<void> {
+  const before = received.byteLength
+  peer.deliver(data(3, pattern(1000)))
+  bystander.send(pattern(2000, 7))
+  await nextTurn()
+  expect(received.byteLength - before).toBe(1000)
+  expect(Buffer.compare(bytesOf(peer.takeFrames(), 3), pattern(2000, 7))).toBe(0)
+  await expectAlive(peer)
+}
+
+/** How each event of a stream is brought about */
+const EVENTS: Record<string, (neighbours: Neighbours) => void> = {
+  message: ({ peer }) => { peer.deliver(data(1, pattern(10))) },
+  end: ({ peer }) => { peer.deliver(windowUpdate(1, 0, FIN)) },
+  remoteCloseWrite: ({ peer }) => { peer.deliver(windowUpdate(1, 0, FIN)) },
+  close: ({ peer }) => { peer.deliver(windowUpdate(1, 0, RST)) },
+  drain: ({ peer, stream }) => {
+    peer.transport.isFull = true
+    stream.send(pattern(1))
+    setImmediate(() => {
+      stream.send(pattern(WINDOW_BYTES))
+      peer.transport.drain()
+    })
+  },
+  idle: ({ stream }) => { stream.send(pattern(1)) }
+}
+
+describe.each(FAULTS)('a listener that %s', (_, fail) => {
+  test.each(Object.keys(EVENTS))('ends its stream and nothing else, for %s', async type => {
+    const both = await neighbours()
+    const { peer, stream } = both
+    const events = endings(stream)
+    const cause = new Error('The handler is broken')
+    stream.addEventListener(type as 'message', () => fail(cause))
+    EVENTS[type](both)
+    await nextTurn()
+
+    expect(events).toHaveLength(1)
+    expect(peer.muxer.streams).toEqual([both.bystander])
+
+    if (type !== 'close') {
+      expect(events[0].error).toBe(cause)
+      expect(await peer.written()).toContainEqual([WINDOW_UPDATE, RST, 1, 0])
+    }
+
+    await expectUndisturbed(both)
+  })
+
+  test('for a new stream ends that stream, and the next is served', async () => {
+    const both = await neighbours()
+    const { peer } = both
+    let count = 0
+    peer.muxer.addEventListener('stream', () => count++ === 0 ? fail(new Error('Not today')) : undefined)
+    peer.deliver(data(2, pattern(10), SYN), data(4, pattern(20), SYN))
+    await nextTurn()
+
+    expect(peer.inbound.map(({ status }) => status)).toEqual(['aborted', 'open'])
+    expect(receive(peer.inbound[1]).byteLength + peer.inbound[1].readBufferLength).toBe(20)
+    expect((await peer.written()).filter(([, flags]) => flags === RST)).toEqual([[WINDOW_UPDATE, RST, 2, 0]])
+    await expectUndisturbed(both)
+  })
+
+  test('loses no byte of others that came in the same chunk, before and behind', async () => {
+    const both = await neighbours()
+    const { peer, stream, received } = both
+    stream.addEventListener('message', () => fail(new Error('The handler is broken')))
+    peer.deliver(data(3, pattern(100)), data(1, pattern(10)), data(3, pattern(100, 100)), data(1, pattern(10)), data(3, pattern(100, 200)))
+    await nextTurn()
+
+    expect(Buffer.compare(Buffer.concat(received.chunks), Buffer.concat([pattern(100), pattern(100, 100), pattern(100, 200)]))).toBe(0)
+    await expectUndisturbed(both)
+  })
+
+  test('sends its error code to the peer', async () => {
+    const { peer, stream } = await neighbours()
+    stream.addEventListener('message', () => fail(Object.assign(new Error('Rate limited'), { errorCode: 0x1003 })))
+    peer.deliver(data(1, pattern(10)))
+
+    expect(await peer.written()).toEqual([[WINDOW_UPDATE, RST, 1, 0x1003]])
+  })
+})
+
+test('what is thrown and is no error becomes one', async () => {
+  const { peer, stream } = await neighbours()
+  const events = endings(stream)
+  // eslint-disable-next-line no-throw-literal
+  stream.addEventListener('message', () => { throw 'a string' })
+  peer.deliver(data(1, pattern(10)))
+
+  expect(events[0].error).toEqual(expect.objectContaining({ message: 'A listener threw a string', cause: 'a string' }))
+})
+
+describe('listeners', () => {
+  test('are removed again, called once where that is asked for, and counted, as with any emitter', async () => {
+    const { peer, stream } = await neighbours()
+    const calls: string[] = []
+    const plain = (): void => { calls.push('plain') }
+    const object = { handleEvent: () => { calls.push('object') } }
+    stream.addEventListener('message', plain)
+    stream.addEventListener('message', plain)
+    stream.addEventListener('message', object)
+    stream.addEventListener('message', () => { calls.push('once') }, { once: true })
+    stream.addEventListener('message', null)
+    const controller = new AbortController()
+    stream.addEventListener('message', () => { calls.push('aborted') }, { signal: controller.signal })
+    expect(stream.listenerCount('message')).toBe(4)
+    controller.abort()
+    expect(stream.listenerCount('message')).toBe(3)
+    peer.deliver(data(1, pattern(1)))
+    expect(calls.splice(0)).toEqual(['plain', 'object', 'once'])
+
+    stream.removeEventListener('message', object)
+    stream.removeEventListener('message', () => {})
+    expect(stream.listenerCount('message')).toBe(1)
+    peer.deliver(data(1, pattern(1)))
+    expect(calls.splice(0)).toEqual(['plain'])
+
+    stream.removeEventListener('message', plain)
+    expect(stream.listenerCount('message')).toBe(0)
+  })
+
+  test('may listen to several streams, and be removed from one', async () => {
+    const { peer, stream, bystander } = await neighbours()
+    const calls: string[] = []
+    const listener = (evt: Event): void => { calls.push((evt.target as YamuxStream).id) }
+    stream.addEventListener('message', listener)
+    bystander.addEventListener('message', listener)
+    stream.removeEventListener('message', listener)
+    peer.deliver(data(1, pattern(1)), data(3, pattern(1)))
+
+    expect(calls).toEqual(['3'])
+  })
+})
+
+describe.each<YamuxMuxerInit['coalesce']>([{ strategy: 'turn' }, { strategy: 'delay' }, { strategy: 'off' }])('with %o', coalesce => {
+  test('a send within drain goes on where the queue ended', async () => {
+    const both = await neighbours({ coalesce })
+    const { peer, stream, bystander } = both
+    const bytes = pattern(900_000)
+    let offset = 0
+    const sendOn = (): void => {
+      while (offset < bytes.byteLength) {
+        const piece = bytes.subarray(offset, offset + 50_000)
+        offset += piece.byteLength
+        bystander.send(piece)
+
+        if (!stream.send(piece)) {
+          return
+        }
+      }
+    }
+    stream.addEventListener('drain', sendOn)
+    sendOn()
+
+    for (let i = 0; i < 20; i++) {
+      await nextTurn()
+    }
+
+    await new Promise(resolve => { setTimeout(resolve, 10) })
+    const frames = peer.takeFrames()
+    expect(Buffer.compare(bytesOf(frames, 1), bytes)).toBe(0)
+    expect(Buffer.compare(bytesOf(frames, 3), bytes)).toBe(0)
+  })
+
+  test('a close within message sends its FIN behind what was sent, and other streams get the rest of the chunk', async () => {
+    const both = await neighbours({ coalesce })
+    const { peer, stream, received } = both
+    let closing: Promise<void> | undefined
+    stream.addEventListener('message', () => {
+      if (closing == null) {
+        stream.send(pattern(10))
+        closing = stream.close()
+      }
+    })
+    peer.deliver(data(1, pattern(10)), data(3, pattern(50)), data(1, pattern(10)), data(3, pattern(50)))
+    await closing
+    const frames = (await peer.written()).filter(([, , id]) => id === 1)
+
+    expect(frames.map(([type, flags, , length]) => [type, flags, length])).toEqual([[DATA, 0, 10], [WINDOW_UPDATE, FIN, 0]])
+    expect(received.byteLength).toBe(100)
+  })
+
+  test('a close of the muxer within message lets other streams get the rest of the chunk, and ends', async () => {
+    const { peer, stream, received } = await neighbours({ coalesce })
+    let closing: Promise<void> | undefined
+    stream.addEventListener('message', () => { closing ??= peer.muxer.close() })
+    peer.deliver(data(1, pattern(10)), data(3, pattern(50)))
+    await closing
+
+    expect(received.byteLength).toBe(50)
+    expect((await peer.written()).at(-1)).toEqual([GO_AWAY, 0, 0, 0])
+  })
+
+  test.each<[string, (both: Neighbours) => void]>([
+    ['the muxer', ({ peer }) => { peer.muxer.abort(new Error('Enough')) }],
+    ['the transport', ({ peer }) => { peer.transport.end(new Error('Connection reset')) }]
+  ])('an abort of %s within send() settles all that waits, and GoAway is said at most once', async (_, abort) => {
+    const both = await neighbours({ coalesce })
+    const { peer, stream, bystander } = both
+    const events = [stream, bystander].map(endings)
+    const send = peer.transport.send.bind(peer.transport)
+    let sends = 0
+    peer.transport.send = bytes => {
+      const result = send(bytes)
+
+      if (++sends === 2) {
+        abort(both)
+      }
+
+      return result
+    }
+    bystander.send(pattern(400_000))
+
+    // with coalescing off the abort came within that call
+    if (stream.writeStatus === 'writable') {
+      stream.send(pattern(400_000))
+    }
+
+    const settled = Promise.allSettled([stream.onDrain(), bystander.onDrain(), stream.close(), peer.muxer.ping()])
+    await nextTurn()
+
+    if (coalesce?.strategy === 'delay') {
+      await new Promise(resolve => { setTimeout(resolve, 10) })
+    }
+
+    expect(await settled).toHaveLength(4)
+    expect(events.map(({ length }) => length)).toEqual([1, 1])
+    expect(peer.muxer.streams).toEqual([])
+    expect(peer.takeFrames().filter(({ type }) => type === GO_AWAY).length).toBeLessThanOrEqual(1)
+    expect(() => stream.send(pattern(1))).toThrow()
+    await expect(peer.muxer.createStream()).rejects.toThrow()
+  })
+
+  test('an abort of a stream within send() loses no byte of another', async () => {
+    const both = await neighbours({ coalesce })
+    const { peer, stream, bystander } = both
+    const send = peer.transport.send.bind(peer.transport)
+    peer.transport.send = bytes => {
+      stream.abort(new Error('Enough'))
+
+      return send(bytes)
+    }
+    const bytes = pattern(400_000)
+    stream.send(pattern(100_000))
+    bystander.send(bytes)
+
+    for (let i = 0; i < 20; i++) {
+      await nextTurn()
+    }
+
+    await new Promise(resolve => { setTimeout(resolve, 10) })
+    expect(Buffer.compare(bytesOf(peer.takeFrames(), 3), bytes)).toBe(0)
+    expect(stream.status).toBe('aborted')
+    expect(bystander.status).toBe('open')
+  })
+})
