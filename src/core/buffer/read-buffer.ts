@@ -8,6 +8,7 @@
  * When frames are kept apart, each `take` hands over one whole frame.
  */
 import { Uint8ArrayList } from 'uint8arraylist'
+import { FrameLengths } from './frame-lengths.ts'
 
 /** Blocks grow with what waits, so that one byte costs little and many small frames cost few objects */
 const MIN_BLOCK_BYTES = 256
@@ -23,16 +24,16 @@ export class ReadBuffer {
   #block: Uint8Array | undefined
   #blockFill = 0
   /** The lengths of the whole frames that wait, if frames are kept apart */
-  readonly #frames: number[] | undefined
+  readonly #frames: FrameLengths | undefined
   #bytesBehindFrames = 0
 
   constructor (keepsFramesApart: boolean) {
-    this.#frames = keepsFramesApart ? [] : undefined
+    this.#frames = keepsFramesApart ? new FrameLengths() : undefined
   }
 
   /** There is something to take */
   get isReady (): boolean {
-    return this.#frames == null ? this.byteLength > 0 : this.#frames.length > 0
+    return this.#frames == null ? this.byteLength > 0 : this.#frames.count > 0
   }
 
   /** What was appended since the last call is one frame */
@@ -59,7 +60,7 @@ export class ReadBuffer {
 
   /** Hands over the first frame if frames are kept apart, else everything; the list belongs to the caller */
   take (): Uint8ArrayList {
-    return this.#frames == null ? this.#takeAll() : this.#takeFirst(this.#frames.shift() ?? 0)
+    return this.#frames == null ? this.#takeAll() : this.#frames.count > 0 ? this.#takeFirst(this.#frames.shift()) : new Uint8ArrayList()
   }
 
   /** Makes what is held independent of the chunks it came in */
@@ -79,9 +80,7 @@ export class ReadBuffer {
     this.#takeAll()
     this.#bytesBehindFrames = 0
 
-    if (this.#frames != null) {
-      this.#frames.length = 0
-    }
+    this.#frames?.clear()
   }
 
   #takeFirst (count: number): Uint8ArrayList {

@@ -1,0 +1,40 @@
+// Every attack, by a peer that goes on: what a connection holds beyond its windows, how much it writes and tells the application, and how it ends. npm run bench:attacks says what it costs.
+import { describe, expect, test } from 'vitest'
+import { endure } from './fixtures/attacked.ts'
+import { ATTACKS } from './fixtures/attacks.ts'
+import { forbidIncidents } from '../protocol/fixtures/incidents.ts'
+
+forbidIncidents()
+
+const MEBIBYTE = 2 ** 20
+const FRAMES = 300_000
+/** As much as a Noise record holds, and little */
+const FRAMES_PER_CHUNK = [5000, 200]
+
+/** Those that neither a window nor a limit ends: each frame costs the peer as much as this side */
+const FREE = ['window updates of one byte', 'window updates of one byte to a sender that waits', 'DATA of one byte, read', 'DATA of one byte, read, messages kept apart']
+
+const attacks = ATTACKS.filter(({ isService }) => isService !== true)
+
+describe.each(attacks)('$name', attack => {
+  test.each(FRAMES_PER_CHUNK.flatMap(framesPerChunk => [
+    { framesPerChunk, isReading: true, peer: 'reads' },
+    { framesPerChunk, isReading: false, peer: 'does not read' }
+  ]))('$framesPerChunk frames a chunk, from a peer that $peer', async manner => {
+    const outcome = await endure(attack, { frameCount: FRAMES, ...manner })
+
+    expect(outcome.beyondWindowsBytes).toBeLessThanOrEqual(MEBIBYTE)
+    expect(outcome.opened).toBeLessThanOrEqual(11_000)
+
+    if (FREE.includes(attack.name)) {
+      expect(outcome.endedWith).toBe(undefined)
+    } else {
+      expect(outcome.endedWith).toMatch(/^ERR_(TOO_MANY|RECEIVE_WINDOW|INVALID_STREAM_ID)/)
+    }
+
+    if (!manner.isReading) {
+      // what left before the transport was full, a window at most, and the last words
+      expect(outcome.writes).toBeLessThanOrEqual(10)
+    }
+  })
+})
