@@ -83,13 +83,14 @@ export class WriteTimeoutError extends TimeoutError {
   }
 }
 
-/** The peer does not answer keep-alive pings, nor send anything else */
+/** The peer does not answer keep-alive pings, and sends nothing else, or does not for very long */
 export class KeepAliveTimeoutError extends TimeoutError {
   override name = 'KeepAliveTimeoutError'
   readonly code = 'ERR_KEEP_ALIVE_TIMEOUT'
 
-  constructor (silenceMs: number) {
-    super(`The peer sent nothing for ${Math.round(silenceMs)} ms, a ping included`)
+  /** `what` the peer has failed to do for so long */
+  constructor (what: 'sent nothing, with a ping to answer,' | 'did not answer a ping', waitedMs: number) {
+    super(`The peer ${what} for ${Math.round(waitedMs)} ms`)
   }
 }
 

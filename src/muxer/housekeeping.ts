@@ -17,6 +17,12 @@ const SWEEP_PART_OF_TIMEOUT = 1 / 8
 /** A peer that was silent for this many whole intervals, each with a ping in it, is gone */
 const MAX_SILENT_INTERVALS = 2
 
+/**
+ * A peer that sends but never answers a ping does not speak yamux, or has its callers of ping() wait for ever. Pongs
+ * behind data have been seen to take more than two intervals (rust-libp2p 5387: 70 s).
+ */
+const MAX_UNANSWERED_INTERVALS = 10
+
 export interface HousekeepingInit {
   clock: Clock
   /** Infinity turns keep-alive off */
@@ -24,6 +30,8 @@ export interface HousekeepingInit {
   timeouts: StreamTimeouts & { writeTimeoutMs: number }
   streams (): Iterable<StreamState<YamuxStream>>
   ping (): void
+  /** One is not answered yet */
+  isPingPending (): boolean
   /** The connection is of no use any more */
   onDead (err: Error): void
 }
@@ -37,6 +45,7 @@ export class Housekeeping {
   #writeDueMs = Infinity
   #lastReceivedMs: number
   #silentIntervals = 0
+  #unansweredIntervals = 0
   #isStopped = false
 
   constructor (init: HousekeepingInit) {
@@ -120,9 +129,12 @@ export class Housekeeping {
   #keepAlive (nowMs: number): void {
     this.#pingDueMs = nowMs + this.#init.keepAliveIntervalMs
     this.#silentIntervals++
+    this.#unansweredIntervals = this.#init.isPingPending() ? this.#unansweredIntervals + 1 : 0
 
     if (this.#silentIntervals > MAX_SILENT_INTERVALS) {
-      this.#init.onDead(new KeepAliveTimeoutError(nowMs - this.#lastReceivedMs))
+      this.#init.onDead(new KeepAliveTimeoutError('sent nothing, with a ping to answer,', nowMs - this.#lastReceivedMs))
+    } else if (this.#unansweredIntervals >= MAX_UNANSWERED_INTERVALS) {
+      this.#init.onDead(new KeepAliveTimeoutError('did not answer a ping', this.#unansweredIntervals * this.#init.keepAliveIntervalMs))
     } else {
       this.#init.ping()
     }

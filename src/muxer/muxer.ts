@@ -117,6 +117,7 @@ export class YamuxMuxer extends GuardedEmitter<StreamMuxerEvents<YamuxStream>> i
       timeouts: config.limits,
       streams: () => this.#session.registry.values(),
       ping: () => { this.#pinger.start() },
+      isPingPending: () => this.#session.roundTrip.isPending,
       onDead: err => { this.#ending.fail(err) }
     })
     this.#ending = new Ending({

@@ -117,6 +117,43 @@ describe('a stream that this side has closed', () => {
   })
 })
 
+describe('a peer that sends and never answers a ping', () => {
+  test('loses the connection after ten intervals, and whoever waits for the pong is told', async () => {
+    const { peer, clock } = connect({ enableKeepAlive: true, keepAliveInterval: 1000 })
+    const events = endings(await peer.open())
+    const pinging = peer.muxer.ping().catch((err: Error) => err.name)
+
+    for (let i = 0; i < 20; i++) {
+      peer.deliver(data(1, pattern(1)))
+      clock.advance(500)
+      expect(peer.muxer.status).toBe(i < 19 ? 'open' : 'closed')
+    }
+
+    expect(events).toEqual(endedWith('KeepAliveTimeoutError', 'ERR_KEEP_ALIVE_TIMEOUT', /did not answer a ping for 10000 ms/))
+    expect(await pinging).toBe('MuxerClosedError')
+    await expectEnded(peer, 2)
+  })
+
+  test('keeps it when it answers late, each time', async () => {
+    const { peer, clock } = connect({ enableKeepAlive: true, keepAliveInterval: 1000 })
+    const waiting: number[] = []
+
+    for (let i = 0; i < 100; i++) {
+      peer.deliver(data(2 + 2 * i, pattern(1), SYN))
+      await nextTurn()
+      waiting.push(...peer.takeFrames().filter(({ type, flags }) => type === 2 && flags === SYN).map(({ length }) => length))
+
+      if (i % 9 === 8) {
+        waiting.splice(0).forEach(value => { peer.deliver(ping(value, ACK)) })
+      }
+
+      clock.advance(1000)
+    }
+
+    expect(peer.muxer.status).toBe('open')
+  })
+})
+
 describe('a transport that accepts nothing', () => {
   async function stalled (init: RawPeerInit = {}): Promise<{ peer: Conversation, clock: VirtualClock, stream: YamuxStream }> {
     const { peer, clock } = connect(init)
@@ -172,7 +209,8 @@ describe('a transport that accepts nothing', () => {
 
 describe('10,000 streams', () => {
   const COUNT = 10_000
-  const init: RawPeerInit = { enableKeepAlive: true, maxInboundStreams: COUNT, maxOutboundStreams: COUNT, streamOptions: { inactivityTimeout: 120_000 } }
+  // no pong comes, which for five intervals is no reason to end
+  const init: RawPeerInit = { enableKeepAlive: true, keepAliveInterval: 60_000, maxInboundStreams: COUNT, maxOutboundStreams: COUNT, streamOptions: { inactivityTimeout: 120_000 } }
 
   /** How many timers were set until all streams are open, used, half-closed and timed out */
   async function timersFor (count: number): Promise<{ live: number, set: number }> {
