@@ -3,9 +3,9 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { ProtocolError } from '../../src/core/protocol-error.ts'
 import { createSession, SESSION_INIT } from '../core/fixtures/sessions.ts'
-import { concat, DATA, frame, pattern } from '../fixtures/frames.ts'
+import { concat, DATA, frame, parseFrames, pattern } from '../fixtures/frames.ts'
+import { LegalOutput } from '../fixtures/legal-output.ts'
 import { cutInto, cuts } from './fixtures/chunks.ts'
-import { LegalOutput } from './fixtures/legal-output.ts'
 import type { Session } from '../../src/core/session.ts'
 import type { StreamState } from '../../src/core/stream-state.ts'
 
@@ -84,7 +84,7 @@ class Run {
 
     if (bytes != null && this.#isJudged) {
       expect(bytes.byteLength).toBeLessThanOrEqual(maxBytes)
-      this.#output.wrote(bytes.subarray())
+      parseFrames(bytes.subarray()).forEach(frame => { this.#output.wrote(frame) })
     }
 
     return bytes != null
