@@ -29,6 +29,8 @@ export class WriteSide {
   #finished: PromiseWithResolvers<void> | undefined
   /** Settled at the next drain */
   #drained: PromiseWithResolvers<void> | undefined
+  /** Why the stream is over */
+  #createError: (() => Error) | undefined
 
   constructor (state: StreamState<YamuxStream>, host: StreamHost, stream: YamuxStream) {
     this.#state = state
@@ -62,6 +64,11 @@ export class WriteSide {
   }
 
   async onDrain (options?: AbortOptions): Promise<void> {
+    if (this.needsDrain && this.#createError != null) {
+      // between send() and here the stream has ended: no drain will come
+      throw this.#createError()
+    }
+
     if (this.needsDrain) {
       this.#drained ??= withHandledRejection()
       await raceSignal(this.#drained.promise, options?.signal)
@@ -116,6 +123,7 @@ export class WriteSide {
     }
 
     this.status = 'closed'
+    this.#createError = createError
     this.#drained?.reject(createError())
     this.#drained = undefined
   }
