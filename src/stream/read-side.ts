@@ -116,6 +116,9 @@ export class ReadSide implements ChunkSource {
 
   /** Neither side sends any more */
   onStreamClosed (): void {
+    // what came of a frame that was cut off is ready now
+    this.deliver()
+
     if (this.#buffer.byteLength === 0) {
       this.status = 'closed'
     }
