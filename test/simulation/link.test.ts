@@ -65,6 +65,12 @@ describe('the instants at which bytes arrive', () => {
     expectArrivals(await arrivals({ ...MEGABYTE_PER_S, segmentBytes: 1460 }, send => { send(2000) }), [[1.51, 1460], [2.05, 540]])
   })
 
+  it('are those of pieces of sizes that differ, if told to', async () => {
+    const sizes = [1, 12, 500]
+
+    expectArrivals(await arrivals({ ...MEGABYTE_PER_S, segmentBytes: () => sizes.shift() ?? 2000 }, send => { send(600) }), [[0.051, 1], [0.063, 12], [0.563, 500], [0.65, 87]])
+  })
+
   it('are the delay alone where the rate has no limit', async () => {
     expectArrivals(await arrivals({ rateBytesPerS: Infinity, delayMs: 20 }, send => { send(100_000) }), [[20, 65_536], [20, 34_464]])
   })

@@ -99,6 +99,45 @@ describe('virtual time', () => {
     })
   })
 
+  it('runs what is due at one instant in an order that follows from the seed, if told to', async () => {
+    const orderOf = async (seed: number, shufflesTies: boolean): Promise<number[]> => simulate({ seed, shufflesTies }, async sim => {
+      const order: number[] = []
+
+      for (let i = 0; i < 8; i++) {
+        sim.at(5, () => { order.push(i) })
+      }
+
+      sim.at(4, () => { order.push(-1) })
+      sim.at(6, () => { order.push(8) })
+      await sim.idle()
+
+      return order
+    })
+    const planned = [-1, 0, 1, 2, 3, 4, 5, 6, 7, 8]
+    const shuffled = await orderOf(1, true)
+
+    expect(await orderOf(1, false)).toEqual(planned)
+    expect(shuffled).not.toEqual(planned)
+    expect(shuffled.toSorted((a, b) => a - b)).toEqual(planned)
+    expect([shuffled[0], shuffled[9]]).toEqual([-1, 8])
+    expect(await orderOf(1, true)).toEqual(shuffled)
+    expect(await orderOf(2, true)).not.toEqual(shuffled)
+  })
+
+  it('counts the timers that are set, without those of signals', async () => {
+    await simulate({}, async sim => {
+      AbortSignal.timeout(5000)
+      const timer = setTimeout(() => {}, 10)
+      setTimeout(() => {}, 20)
+      expect(sim.timerCount).toBe(2)
+      clearTimeout(timer)
+      await sim.sleep(15)
+      expect(sim.timerCount).toBe(1)
+      await sim.idle()
+      expect(sim.timerCount).toBe(0)
+    })
+  })
+
   it('has random numbers that follow from the seed', async () => {
     const numbers = async (seed: number): Promise<number[]> => simulate({ seed }, sim => [sim.random(), sim.random(), sim.random()])
     const first = await numbers(1)

@@ -1,6 +1,7 @@
 // Runs whole muxers, and the application on them, in virtual time: time jumps from event to event,
 // nothing waits for real, and the same input gives the same bytes at the same instants.
 import { createLink } from './link.ts'
+import { Random } from './random.ts'
 import { Timeline } from './timeline.ts'
 import { VirtualGlobals } from './virtual-globals.ts'
 import type { Link, LinkOptions } from './link.ts'
@@ -12,6 +13,8 @@ const DEFAULT_EVENTS_OF_AN_INSTANT = 100_000
 export interface SimulationInit {
   /** Other numbers from random() */
   seed?: number
+  /** What happens at one instant happens in an order that follows from the seed, timers first; as planned unless told otherwise */
+  shufflesTies?: boolean
   /** The simulation fails when it has not come to its end by then: an hour unless told otherwise */
   endMs?: number
   /**
@@ -49,14 +52,15 @@ export async function simulate<T> (init: SimulationInit, application: (sim: Simu
     throw new Error('There is one simulation at a time, for there is one clock')
   }
 
-  const timeline = new Timeline()
+  const random = new Random(init.seed ?? 1)
+  const timeline = new Timeline(init.shufflesTies === true ? random.fork() : undefined)
   const realSetImmediate = globalThis.setImmediate
   const realTurn = async (): Promise<void> => new Promise(resolve => { realSetImmediate(resolve) })
   const globals = new VirtualGlobals(timeline)
   isRunning = true
 
   try {
-    return await new Simulation(init, timeline, globals, realTurn).run(application)
+    return await new Simulation(init, random, timeline, globals, realTurn).run(application)
   } finally {
     isRunning = false
     globals.restore()
@@ -64,6 +68,7 @@ export async function simulate<T> (init: SimulationInit, application: (sim: Simu
 }
 
 export class Simulation {
+  readonly #random: Random
   readonly #timeline: Timeline
   readonly #globals: VirtualGlobals
   readonly #realTurn: () => Promise<void>
@@ -71,16 +76,15 @@ export class Simulation {
   readonly #maxEventsOfAnInstant: number
   #waiters: Waiter[] = []
   #idlers: Array<() => void> = []
-  #randomState: number
   #eventsOfThisInstant = 0
 
-  constructor (init: SimulationInit, timeline: Timeline, globals: VirtualGlobals, realTurn: () => Promise<void>) {
+  constructor (init: SimulationInit, random: Random, timeline: Timeline, globals: VirtualGlobals, realTurn: () => Promise<void>) {
+    this.#random = random
     this.#timeline = timeline
     this.#globals = globals
     this.#realTurn = realTurn
     this.#endMs = init.endMs ?? DEFAULT_END_MS
     this.#maxEventsOfAnInstant = init.maxEventsOfAnInstant ?? DEFAULT_EVENTS_OF_AN_INSTANT
-    this.#randomState = init.seed ?? 1
   }
 
   /** The virtual time, with its fraction; performance.now() is the same */
@@ -123,13 +127,14 @@ export class Simulation {
     return new Promise(resolve => { this.#idlers.push(resolve) })
   }
 
-  /** The next of the numbers, from 0 up to 1, that the seed leads to (mulberry32) */
+  /** The next of the numbers, from 0 up to 1, that the seed leads to */
   random (): number {
-    this.#randomState = (this.#randomState + 0x6d2b79f5) | 0
-    let mixed = Math.imul(this.#randomState ^ (this.#randomState >>> 15), 1 | this.#randomState)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return this.#random.next()
+  }
 
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  /** Timers that are set and have not run yet, other than those of AbortSignal.timeout(), which Node forgets with the signal */
+  get timerCount (): number {
+    return this.#globals.timerCount
   }
 
   async run<T> (application: (sim: Simulation) => Promise<T> | T): Promise<T> {

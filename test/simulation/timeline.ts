@@ -1,4 +1,5 @@
 // Virtual time: what is to happen, and when. Time stands still while something happens.
+import type { Random } from './random.ts'
 
 export interface Happening {
   readonly atMs: number
@@ -11,6 +12,12 @@ export class Timeline {
   #nowMs = 0
   /** Latest first, so that the next one is at the cheap end; of one instant, first planned happens first */
   readonly #ahead: Happening[] = []
+  readonly #ties: Random | undefined
+
+  /** `ties` decide in which order happens what is planned for one instant: as it was planned without them */
+  constructor (ties?: Random) {
+    this.#ties = ties
+  }
 
   get nowMs (): number {
     return this.#nowMs
@@ -78,6 +85,17 @@ export class Timeline {
       }
     }
 
-    return low
+    return this.#ties == null ? low : this.#ties.integer(low, this.#lastIndexFor(atMs, low))
+  }
+
+  /** Behind which stands only what happens before */
+  #lastIndexFor (atMs: number, firstIndex: number): number {
+    let index = firstIndex
+
+    while (index < this.#ahead.length && this.#ahead[index].atMs === atMs) {
+      index++
+    }
+
+    return index
   }
 }

@@ -61,6 +61,10 @@ export class VirtualGlobals {
     return dueAt == null ? Infinity : Math.max(dueAt - START_OF_DATES, this.#timeline.nowMs)
   }
 
+  get timerCount (): number {
+    return this.#clock.countTimers()
+  }
+
   /** Runs the timer that is due next; the timeline has to be there already */
   runTimer (): void {
     this.#clock.next()
@@ -110,9 +114,9 @@ export class VirtualGlobals {
     // Node's own counts in real time
     this.#replace(AbortSignal, 'timeout', (delayMs: number) => {
       const controller = new AbortController()
-      globalThis.setTimeout(() => {
+      timeline.at(timeline.nowMs + delayMs, () => {
         controller.abort(new DOMException('The operation was aborted due to timeout', 'TimeoutError'))
-      }, delayMs)
+      })
 
       return controller.signal
     })

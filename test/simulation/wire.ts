@@ -20,8 +20,8 @@ export interface WireOptions {
   socketBufferBytes?: number
   /** 'drain' follows when so little is left; Node's sockets wait for 0 */
   drainAtBytes?: number
-  /** What is handed down in one send() arrives in pieces of at most this size, each with its last byte */
-  segmentBytes?: number
+  /** What is handed down in one send() arrives in pieces of at most this size, each with its last byte; may differ from piece to piece */
+  segmentBytes?: number | (() => number)
   /** While nothing moves: neither into the wire nor along it */
   stalls?: readonly Stall[]
 }
@@ -72,7 +72,7 @@ export class Wire implements WireCounters {
   readonly #delayMs: number
   readonly #socketBufferBytes: number
   readonly #drainAtBytes: number
-  readonly #segmentBytes: number
+  readonly #segmentBytes: () => number
   /** First in, first out: only the first one is on the timeline */
   readonly #inFlight: InFlight[] = []
   #nextArrival: Happening | undefined
@@ -89,9 +89,10 @@ export class Wire implements WireCounters {
     this.#delayMs = options.delayMs
     this.#socketBufferBytes = options.socketBufferBytes ?? DEFAULT_SOCKET_BUFFER_BYTES
     this.#drainAtBytes = options.drainAtBytes ?? 0
-    this.#segmentBytes = options.segmentBytes ?? DEFAULT_SEGMENT_BYTES
+    const { segmentBytes = DEFAULT_SEGMENT_BYTES } = options
+    this.#segmentBytes = typeof segmentBytes === 'number' ? () => segmentBytes : segmentBytes
 
-    if (!(options.rateBytesPerS > 0 && options.delayMs >= 0 && this.#segmentBytes >= 1 && this.#drainAtBytes < this.#socketBufferBytes)) {
+    if (!(options.rateBytesPerS > 0 && options.delayMs >= 0 && (typeof segmentBytes !== 'number' || segmentBytes >= 1) && this.#drainAtBytes < this.#socketBufferBytes)) {
       throw new RangeError('A wire needs a rate, a delay, a segment size, and to drain below the size of its buffer')
     }
   }
@@ -119,8 +120,9 @@ export class Wire implements WireCounters {
       this.#startAt(this.bytesHandedDown)
     }
 
-    for (let offset = 0; offset < bytes.byteLength; offset += this.#segmentBytes) {
-      const segment = bytes.subarray(offset, offset + this.#segmentBytes)
+    for (let offset = 0; offset < bytes.byteLength;) {
+      const segment = bytes.subarray(offset, offset + this.#segmentBytes())
+      offset += segment.byteLength
       this.bytesHandedDown += segment.byteLength
       this.#launch(this.#sentAtMovedMs(this.bytesHandedDown), segment.byteLength, () => { this.#events.onArrived(segment) })
     }
