@@ -1,0 +1,71 @@
+// `npm run mutants`: shows that the simulation finds each of the bugs in mutants/, put into a copy of the sources.
+import { execFile } from 'node:child_process'
+import { cp, mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs, promisify } from 'node:util'
+import Table from 'cli-table3'
+import { Listr } from 'listr2'
+
+const run = promisify(execFile)
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const folder = fileURLToPath(new URL('mutants', import.meta.url))
+const SEEDS = 2000
+const FAILED = /seed (\d+) fails\s+(.*)/
+
+interface Mutant {
+  name: string
+  /** What it does, the first line of the patch */
+  bug: string
+  seed?: number
+  law?: string
+}
+
+async function examine (mutant: Mutant): Promise<void> {
+  const copy = await mkdtemp(join(tmpdir(), 'mutant-'))
+
+  try {
+    for (const entry of ['src', 'test', 'package.json']) {
+      await cp(join(root, entry), join(copy, entry), { recursive: true, filter: path => !path.includes('node_modules') })
+    }
+
+    await symlink(join(root, 'node_modules'), join(copy, 'node_modules'))
+    await run('git', ['apply', join(folder, `${mutant.name}.patch`)], { cwd: copy })
+    const output = await search(copy)
+    const [, seed, law] = FAILED.exec(output) ?? []
+    mutant.seed = seed == null ? undefined : Number(seed)
+    mutant.law = law
+  } finally {
+    await rm(copy, { recursive: true })
+  }
+}
+
+/** What the search says: it fails where it finds something */
+async function search (copy: string): Promise<string> {
+  try {
+    return (await run(process.execPath, [join(copy, 'test/simulation/start.ts'), '--seeds', String(SEEDS)])).stdout
+  } catch (err: any) {
+    return `${err.stdout}`
+  }
+}
+
+const { positionals } = parseArgs({ allowPositionals: true })
+const names = (await readdir(folder)).map(file => file.replace(/\.patch$/, '')).filter(name => positionals.length === 0 || positionals.includes(name))
+const mutants: Mutant[] = await Promise.all(names.map(async name => ({ name, bug: (await readFile(join(folder, `${name}.patch`), 'utf8')).split('\n')[0] })))
+
+await new Listr(mutants.map(mutant => ({
+  title: mutant.bug,
+  task: async () => examine(mutant)
+}))).run()
+
+const table = new Table({ head: ['mutant', 'seed', 'what it breaks'], style: { head: [], border: [] }, colWidths: [32, 10, 100], wordWrap: true })
+table.push(...mutants.map(({ name, seed, law = '' }) => [name, seed ?? 'NOT FOUND', law]))
+console.info(table.toString())
+
+const missed = mutants.filter(({ seed }) => seed == null)
+
+if (mutants.length === 0 || missed.length > 0) {
+  console.error(`${missed.length} of ${mutants.length} mutants were not found within ${SEEDS} seeds`)
+  process.exitCode = 1
+}

@@ -1,0 +1,110 @@
+// What applications do: one action at a time, with the streams they have.
+import { ACTIONS } from './plan.ts'
+import type { ActionName } from './plan.ts'
+import type { Run } from './run.ts'
+import type { Side } from './side.ts'
+import type { StreamEnd } from './stream-end.ts'
+import type { Random } from '../random.ts'
+
+/** Stock streams are used as stock can be: always read, written to as they are, closed or aborted */
+const FIT_FOR_STOCK = new Set<ActionName>(['open', 'send', 'pump', 'close', 'abort', 'read'])
+const LANES = ['urgent', 'normal', 'bulk'] as const
+const STREAMS_AT_ONCE = 30
+const MAX_PUMPED_BYTES = 1_000_000
+
+type Action = (run: Run, side: Side, random: Random, end: StreamEnd) => void
+
+const onSides: Partial<Record<ActionName, (run: Run, side: Side) => void>> = {
+  open: (_, side) => { side.open() },
+  openMany: (_, side) => {
+    for (let i = 0; i < STREAMS_AT_ONCE; i++) {
+      side.open()
+    }
+  },
+  ping: (_, side) => { side.ping() }
+}
+
+const onStreams: Partial<Record<ActionName, Action>> = {
+  send: (run, _, random, end) => {
+    const byteLength = messageBytes(run, random, end)
+
+    if (byteLength > 0 && end.canWrite) {
+      end.send(byteLength)
+    }
+  },
+  pump: (run, _, random, end) => {
+    const byteLength = messageBytes(run, random, end)
+
+    if (byteLength > 0) {
+      end.pump(random.integer(byteLength, MAX_PUMPED_BYTES), byteLength)
+    }
+  },
+  read: (_, side, random, end) => { end.read(side.isOurs && random.chance(0.5)) },
+  pause: (_, __, ___, end) => {
+    if (end.canRead) {
+      end.stream.pause()
+    }
+  },
+  resume: (_, __, ___, end) => {
+    if (end.canRead) {
+      end.stream.resume()
+    }
+  },
+  pushBack: (_, __, random, end) => {
+    // what is put back while a loop holds a chunk comes behind that chunk
+    if (end.canRead && end.reading === 'listener' && !end.isOver) {
+      end.pushBack(random.integer(1, 1000))
+    }
+  },
+  close: (run, _, random, end) => {
+    if (random.chance(0.1)) {
+      const controller = new AbortController()
+      run.sim.at(run.sim.nowMs + random.integer(0, 3), () => { controller.abort() })
+      end.close(controller.signal)
+    } else {
+      end.close()
+    }
+  },
+  closeRead: (_, __, ___, end) => { end.closeRead() },
+  abort: (_, __, random, end) => {
+    if (!end.isOver) {
+      end.abort(random.pick([0, 0, 7, 0x1001, 0xffff_ffff]))
+    }
+  },
+  prioritise: (_, __, random, end) => {
+    if ('priority' in end.stream) {
+      end.stream.priority = random.pick(LANES)
+    }
+  }
+}
+
+/** Does something: with `end` half of the time, if it is given */
+export function act (run: Run, side: Side, random: Random, end?: StreamEnd): void {
+  if (run.isEnding && !side.isOurs) {
+    // what a stock muxer does on a transport that is gone is its own affair
+    return
+  }
+
+  const name = random.weighted(ACTIONS.map(name => [side.isOurs || FIT_FOR_STOCK.has(name) ? run.plan.weights[name] : 0, name]))
+  const chosen = end != null && random.chance(0.5) ? end : choose(side, random)
+  run.trace(() => `${side.name}: ${name}${chosen == null || onSides[name] != null ? '' : ` ${chosen.stream.id}`}`)
+  onSides[name]?.(run, side)
+
+  if (chosen != null) {
+    onStreams[name]?.(run, side, random, chosen)
+  }
+}
+
+/** Mostly one that is not over, if there are any */
+function choose (side: Side, random: Random): StreamEnd | undefined {
+  const open = side.ends.filter(end => !end.isOver)
+  const ends = open.length > 0 && random.chance(0.9) ? open : side.ends
+
+  return ends.length === 0 ? undefined : random.pick(ends)
+}
+
+function messageBytes (run: Run, random: Random, end: StreamEnd): number {
+  const { messageBytes: { min, max } } = run.plan
+
+  return Math.min(random.integer(min, max), end.leftBytes)
+}

@@ -1,0 +1,185 @@
+// What must be so: after every event, when everything rests, and in the end.
+import { law } from './flow.ts'
+import type { Run } from './run.ts'
+import type { Side } from './side.ts'
+import type { StreamEnd } from './stream-end.ts'
+import type { StreamState } from '../../../src/core/stream-state.ts'
+
+const MAX_UNACKED_STREAMS = 256
+const LOW_WATER_MARK_BYTES = 131_072
+const DEFAULT_GROWTH_BYTES = 16_777_216
+
+/** After every event: credit, queues and counts */
+export function checkAlways (run: Run): void {
+  if (run.failure != null) {
+    throw run.failure
+  }
+
+  for (const side of run.sides) {
+    if (side.session != null) {
+      checkSession(side)
+    }
+  }
+
+  if (run.sides.every(({ isOurs, isSessionAlive }) => isOurs && !isSessionAlive)) {
+    law(run.sim.timerCount === 0, () => `${run.sim.timerCount} timers are left of connections that have ended`)
+  }
+}
+
+function checkSession (side: Side): void {
+  const { session, name, plan: { options } } = side
+
+  if (session == null) {
+    return
+  }
+
+  const { registry } = session
+
+  if (!side.isSessionAlive) {
+    law(registry.size === 0 && side.muxer.streams.length === 0, () => `the session of the ${name} has ended with ${registry.size} streams`)
+    return
+  }
+
+  const counts = { inbound: 0, outbound: 0, unacked: 0, urgent: 0, queuedBytes: 0, grownBytes: 0 }
+
+  for (const state of registry.values()) {
+    checkState(side, state)
+    counts[state.isOutbound ? 'outbound' : 'inbound']++
+    counts.unacked += Number(state.awaitsAck)
+    counts.urgent += Number(state.lane === 0)
+    counts.queuedBytes += state.isInDataLane ? state.sendQueue.byteLength : 0
+    counts.grownBytes += state.receiveWindow.grownBytes
+  }
+
+  law(session.withNews.length === 0, () => `the ${name} has news that nobody was told`)
+  law(registry.inboundCount >= counts.inbound && registry.outboundCount >= counts.outbound, () => `the ${name} counts ${registry.inboundCount} and ${registry.outboundCount} streams of ${counts.inbound} and ${counts.outbound}`)
+  law(registry.inboundCount <= (options.maxInboundStreams ?? Infinity) && registry.outboundCount <= (options.maxOutboundStreams ?? Infinity), () => `the ${name} has ${registry.inboundCount} and ${registry.outboundCount} streams`)
+  law(registry.unackedCount === counts.unacked && counts.unacked <= MAX_UNACKED_STREAMS, () => `the ${name} counts ${registry.unackedCount} streams that await an ACK of ${counts.unacked}`)
+  law(registry.urgentCount === counts.urgent, () => `the ${name} counts ${registry.urgentCount} urgent streams of ${counts.urgent}`)
+  law(session.queuedBytes === counts.queuedBytes, () => `the ${name} counts ${session.queuedBytes} queued bytes of ${counts.queuedBytes}`)
+  law(registry.budget.availableBytes >= 0 && registry.budget.availableBytes + counts.grownBytes === (options.maxConnectionWindow ?? options.streamOptions?.maxStreamWindowSize ?? DEFAULT_GROWTH_BYTES), () => `the budget of the ${name} has ${registry.budget.availableBytes} bytes left, its streams have taken ${counts.grownBytes}`)
+}
+
+/** A stream, beside what has passed the wire */
+function checkState ({ name, tap }: Side, state: StreamState): void {
+  const { id, sendCredit, receiveWindow, readBuffer, sendQueue } = state
+  const { creditBytes, allowanceBytes } = tap.dialogue(id)
+
+  law(!state.isOver, () => `${name}'s stream ${id} is over and still there`)
+  law(sendCredit.availableBytes === creditBytes && creditBytes >= 0, () => `${name}'s stream ${id} counts ${sendCredit.availableBytes} bytes of credit, it has ${creditBytes}`)
+  law(receiveWindow.availableBytes === allowanceBytes && allowanceBytes >= 0, () => `${name}'s stream ${id} allows ${receiveWindow.availableBytes} bytes, the peer was told ${allowanceBytes}`)
+  law(receiveWindow.availableBytes <= receiveWindow.windowBytes, () => `${name}'s stream ${id} allows ${receiveWindow.availableBytes} bytes with a window of ${receiveWindow.windowBytes}`)
+  law(state.isInDataLane === state.canSendData, () => `${name}'s stream ${id} has ${sendQueue.byteLength} bytes and ${sendCredit.availableBytes} of credit, and is ${state.isInDataLane ? '' : 'not '}in the lane`)
+  law(readBuffer.byteLength >= 0 && sendQueue.byteLength >= 0, () => `${name}'s stream ${id} holds less than nothing`)
+}
+
+/** Nothing is left to happen: all that may be sent was sent, and all that is owed was paid */
+export function checkAtRest (run: Run): void {
+  checkAlways(run)
+
+  for (const side of run.sides) {
+    const { session, name, peer } = side
+
+    if (session == null || !side.isSessionAlive || run.isEnding) {
+      continue
+    }
+
+    law(!session.hasOutput, () => `the ${name} has output that it does not write`)
+
+    for (const state of session.registry.values()) {
+      const { id, receiveWindow, sendCredit, sendQueue, readBuffer } = state
+      const peersState = peer.session?.registry.get(id)
+      const { windowBytes, availableBytes } = receiveWindow
+      const unreadBytes = readBuffer.byteLength
+
+      law(!state.canSendData, () => `${name}'s stream ${id} does not send its ${sendQueue.byteLength} bytes`)
+      law(!state.awaitsDrain || sendQueue.byteLength > LOW_WATER_MARK_BYTES, () => `the writer of ${name}'s stream ${id} waits with ${sendQueue.byteLength} bytes`)
+      law(!state.isClosing || sendQueue.byteLength > 0 || state.isLocalFinished, () => `${name}'s stream ${id} has nothing left to send and no FIN`)
+
+      if (peersState != null) {
+        law(!state.awaitsAck, () => `${name}'s stream ${id} was never acknowledged`)
+        law(sendCredit.availableBytes === peersState.receiveWindow.availableBytes, () => `${name}'s stream ${id} has ${sendCredit.availableBytes} bytes of credit, the peer allows ${peersState.receiveWindow.availableBytes}`)
+        law(state.isRemoteFinished || windowBytes - availableBytes - unreadBytes < windowBytes / 2, () => `${name}'s stream ${id} has read more than half its window of ${windowBytes} bytes and not said so: ${availableBytes} are left`)
+      }
+    }
+  }
+}
+
+/** Every stream was used to its end: nothing is missing that nobody has given up */
+export function checkSettled (run: Run): void {
+  for (const side of run.sides) {
+    for (const end of side.ends) {
+      law(end.isOver, () => `${end.name} never ends: it is ${end.stream.status}, ${end.stream.writeStatus}, ${end.stream.readStatus}; sent ${end.outgoing.sentBytes}, received ${end.incoming.receivedBytes} of ${end.incoming.sentBytes}`)
+
+      if (!end.conversation.isAborted && !side.mayLose(end)) {
+        checkComplete(end)
+      }
+    }
+  }
+
+  checkNothingIsLeft(run)
+}
+
+/** Whether it makes sense to ask: for connections that never rest */
+export function isSettled ({ pending, sides }: Run): boolean {
+  return pending.size === 0 && sides.every(({ ends, session }) => ends.every(({ isOver }) => isOver) &&
+    (session == null || (!session.hasOutput && session.registry.size === 0)))
+}
+
+function checkComplete (end: StreamEnd): void {
+  const { incoming, name } = end
+
+  law(end.conversation.ends.length === 2, () => `${name} has no other end`)
+  law(end.reading === 'closed' || (incoming.receivedBytes === incoming.sentBytes), () => `${name} received ${incoming.receivedBytes} of ${incoming.sentBytes} bytes`)
+  law(!end.side.isOurs || end.reading === 'closed' || end.hasEndedWell, () => `${name} was not told that it has all`)
+}
+
+/** Every stream is over on both sides, and no promise is due */
+export function checkNothingIsLeft (run: Run): void {
+  checkAlways(run)
+
+  const [pending] = run.pending.values()
+  law(run.pending.size === 0, () => `${run.pending.size} promises are not settled, such as ${pending}`)
+
+  for (const side of run.sides) {
+    law(side.muxer.streams.length === 0, () => `the muxer of the ${side.name} lists ${side.muxer.streams.length} streams`)
+
+    if (side.session != null) {
+      const { size, inboundCount, outboundCount, unackedCount, urgentCount } = side.session.registry
+      // a reset that was never written keeps its place
+      const places = side.isSessionAlive ? inboundCount + outboundCount : 0
+      law(size + places + unackedCount + urgentCount === 0, () => `the ${side.name} counts ${size} streams, ${inboundCount} inbound, ${outboundCount} outbound, ${unackedCount} that await an ACK, ${urgentCount} urgent`)
+    }
+  }
+}
+
+/** A muxer that was closed has left nothing unsaid */
+function checkGoodOrder (run: Run): void {
+  for (const { conversation, outgoing, name, side } of run.closedInGoodOrder) {
+    const [peersEnd] = conversation.ends.filter(end => end.side !== side)
+
+    if (peersEnd != null && !conversation.isAborted && !side.peer.mayLoseByPlan(peersEnd) && peersEnd.reading !== 'closed') {
+      law(peersEnd.incoming.receivedBytes === outgoing.sentBytes, () => `${name} was closed in good order, and ${peersEnd.incoming.receivedBytes} of ${outgoing.sentBytes} bytes came`)
+    }
+  }
+}
+
+/** The connection has ended: every byte has come in order, or whoever waits for it has been told */
+export function checkEnded (run: Run): void {
+  checkNothingIsLeft(run)
+  law(run.sim.timerCount === 0, () => `${run.sim.timerCount} timers are left`)
+  checkGoodOrder(run)
+
+  for (const side of run.sides) {
+    law(side.muxer.status === 'closed', () => `the muxer of the ${side.name} is ${side.muxer.status}`)
+
+    for (const end of side.ends) {
+      const { incoming, stream } = end
+      law(end.isOver, () => `${end.name} never ends: it is ${stream.status}`)
+
+      const isWell = end.closed?.error == null
+      const isComplete = incoming.isClosed && incoming.receivedBytes === incoming.sentBytes
+      law(!isWell || isComplete || !side.isOurs || side.isLeaving || end.reading === 'closed', () => `${end.name} received ${incoming.receivedBytes} of ${incoming.sentBytes} bytes, and no error`)
+    }
+  }
+}

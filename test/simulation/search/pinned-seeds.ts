@@ -1,0 +1,11 @@
+// Seeds that have found a bug of ours. What they do changes with the plan: each bug has its own test and mutant, too.
+
+export interface PinnedSeed {
+  seed: number
+  bug: string
+}
+
+export const pinnedSeeds: PinnedSeed[] = [
+  { seed: 248, bug: 'onDrain() of a stream that had ended never settled' },
+  { seed: 266, bug: 'a loop within a frame never ended when this side closed the connection' }
+]

@@ -1,0 +1,215 @@
+// One seed from its plan to its end: what a search is made of.
+import { simulate } from '../simulate.ts'
+import { act } from './actions.ts'
+import { endConnection } from './endings.ts'
+import { checkAlways, checkAtRest, checkEnded, checkSettled, isSettled } from './laws.ts'
+import { planOf } from './plan.ts'
+import { ApplicationFault, Run } from './run.ts'
+import { Side } from './side.ts'
+import { Random } from '../random.ts'
+import type { Plan } from './plan.ts'
+import type { Simulation } from '../simulate.ts'
+
+const END_MS = 600_000
+const STEPS_AROUND_THE_END = 5
+const LAST_BYTES = 600_000
+const LAST_WRITERS = 3
+const LAST_WAIT_MS = 30
+/** One step in so many is followed by a rest in a usual run */
+const REST_WEIGHT = 100
+/** The application draws other numbers than the plan */
+const APPLICATION = 0x5eed
+
+export interface SeedResult {
+  /** What applications did, and what happened because of it */
+  steps: number
+  events: number
+  bytes: number
+}
+
+/** Throws when a law is broken. `write` gets a trace, line by line. */
+export async function runSeed (seed: number, write?: (line: string) => void): Promise<SeedResult> {
+  const plan = planOf(seed)
+  const result: SeedResult = { steps: 0, events: 0, bytes: 0 }
+  let run: Run | undefined
+
+  const onFault = (err: Error): void => {
+    // an EventTarget throws what its listeners throw, with nobody to catch it
+    if (!(err instanceof ApplicationFault)) {
+      run?.fail(err)
+    }
+
+    // the rest of the turn was put off
+    run?.sim.at(run.sim.nowMs, () => {})
+  }
+
+  process.setUncaughtExceptionCaptureCallback(onFault)
+  process.on('unhandledRejection', onFault)
+  write?.(describePlan(plan))
+
+  try {
+    await simulate({ seed, shufflesTies: true, endMs: END_MS }, async sim => {
+      run = new Run(sim, plan, new Random(seed ^ APPLICATION), write)
+      watch(run, sim, result)
+      connect(run)
+      await play(run, result, plan.steps)
+      await end(run, result)
+    })
+  } finally {
+    process.off('unhandledRejection', onFault)
+    process.setUncaughtExceptionCaptureCallback(null)
+  }
+
+  result.bytes = run?.sentBytes ?? 0
+
+  return result
+}
+
+function watch (run: Run, sim: Simulation, result: SeedResult): void {
+  run.start(sim.until(() => {
+    result.events++
+    checkAlways(run)
+
+    return false
+  }))
+}
+
+function connect (run: Run): void {
+  const { sim, plan, random, sides } = run
+  sides.push(new Side(run, true, random.fork()), new Side(run, false, random.fork()))
+  const [dialler, listener] = sides
+  const sideOf = (to: 'listener' | 'dialler'): Side => to === 'listener' ? listener : dialler
+
+  const { diallerEnd, listenerEnd } = sim.link({
+    ...plan.link,
+    onSend: ({ to, bytes }) => {
+      try {
+        sideOf(to).peer.tap.wrote(bytes)
+      } catch (err) {
+        // a muxer would take it for a failure of its transport
+        run.fail(err)
+      }
+    },
+    onArrived: ({ to, bytes }) => { sideOf(to).tap.received(bytes) }
+  })
+
+  dialler.start(diallerEnd)
+  listener.start(listenerEnd)
+}
+
+/** The applications do something, and wait a little, so many times */
+async function play (run: Run, result: SeedResult, steps: number): Promise<void> {
+  const { random, plan, sides } = run
+
+  for (let step = 0; step < steps; step++) {
+    result.steps++
+    act(run, random.pick(sides), random)
+    checkAlways(run)
+    await pause(run)
+
+    if (random.chance(plan.weights.rest / REST_WEIGHT) && !run.isEnding) {
+      await rest(run)
+    }
+  }
+}
+
+/** Waits until nothing is left to happen but what applications have to do */
+async function rest (run: Run): Promise<void> {
+  run.trace(() => 'rest')
+  await run.sim.idle()
+  checkAtRest(run)
+}
+
+async function pause ({ random, sim, plan }: Run): Promise<void> {
+  switch (random.integer(0, 3)) {
+    case 0:
+      await undefined
+      break
+    case 1:
+      await new Promise(resolve => { setImmediate(resolve) })
+      break
+    case 2:
+      await sim.sleep(random.next() * Math.max(1, 2 * plan.link.delayMs))
+      break
+  }
+}
+
+async function end (run: Run, result: SeedResult): Promise<void> {
+  const { plan, random, sim, sides } = run
+
+  if (plan.settles) {
+    await settle(run)
+  }
+
+  if (plan.endsInFlight && !plan.settles) {
+    await sendALot(run)
+  }
+
+  if (plan.endsInHandler && !plan.settles) {
+    run.isEndDue = true
+    await play(run, result, STEPS_AROUND_THE_END)
+  }
+
+  if (!run.sides.some(({ isLeaving }) => isLeaving)) {
+    // what a stock muxer does on a transport that is gone is its own affair
+    endConnection(run, random.pick(sides.filter(({ isOurs }) => isOurs)))
+  }
+
+  await play(run, result, STEPS_AROUND_THE_END)
+  await sim.idle()
+  finishReading(run)
+  await sim.idle()
+  checkEnded(run)
+}
+
+async function settle (run: Run): Promise<void> {
+  const { sim, plan, sides } = run
+  const keepsAlive = plan.sides.dialler.options.enableKeepAlive === true
+
+  if (!keepsAlive) {
+    await rest(run)
+  }
+
+  run.trace(() => 'settle')
+  run.isSettling = true
+  sides.flatMap(({ ends }) => ends).forEach(end => { end.finish() })
+
+  if (keepsAlive) {
+    await sim.until(() => isSettled(run))
+  } else {
+    await rest(run)
+  }
+
+  checkSettled(run)
+}
+
+/** So that something is under way */
+async function sendALot (run: Run): Promise<void> {
+  const { random, sim, sides, plan: { messageBytes } } = run
+  run.trace(() => 'send a lot')
+  run.budgetBytes = run.sentBytes + LAST_BYTES
+
+  for (const { ends } of sides) {
+    for (const end of ends.filter(({ canWrite }) => canWrite).slice(0, LAST_WRITERS)) {
+      end.pump(LAST_BYTES / LAST_WRITERS, random.integer(messageBytes.min, messageBytes.max))
+    }
+  }
+
+  await sim.sleep(random.next() * LAST_WAIT_MS)
+}
+
+/** What has arrived can be read after the end */
+function finishReading (run: Run): void {
+  run.isSettling = true
+
+  for (const end of run.sides.flatMap(({ ends }) => ends)) {
+    if (end.canRead) {
+      end.stream.resume()
+      end.read(false)
+    }
+  }
+}
+
+function describePlan (plan: Plan): string {
+  return JSON.stringify(plan, (_, value) => value === Infinity ? 'Infinity' : typeof value === 'function' ? 'random' : value)
+}

@@ -1,0 +1,112 @@
+// Many seeds, in threads of their own: each has its own clock, and one that hangs can be ended.
+import { Worker } from 'node:worker_threads'
+import type { SeedResult } from './run-seed.ts'
+
+/** Small enough that all threads end at nearly the same time */
+const SEEDS_OF_A_BATCH = 20
+/** A seed takes some milliseconds */
+const HANGS_AFTER_MS = 30_000
+
+export interface Finding {
+  seed: number
+  message: string
+}
+
+export interface Batch {
+  first: number
+  seeds: number
+}
+
+/** What a thread says of a batch, up to its first finding */
+export interface BatchResult extends SeedResult {
+  seeds: number
+  finding?: Finding
+}
+
+export interface SearchInit extends Batch {
+  workers?: number
+  onProgress? (seeds: number): void
+}
+
+export interface SearchResult extends SeedResult {
+  seeds: number
+  findings: Finding[]
+}
+
+/** Stops soon after a seed has failed */
+export async function search ({ first, seeds, workers = 1, onProgress }: SearchInit): Promise<SearchResult> {
+  const result: SearchResult = { seeds: 0, steps: 0, events: 0, bytes: 0, findings: [] }
+  let next = first
+
+  const takeBatch = (): Batch | undefined => {
+    const batch = { first: next, seeds: Math.min(SEEDS_OF_A_BATCH, first + seeds - next) }
+    next += batch.seeds
+
+    return batch.seeds > 0 && result.findings.length === 0 ? batch : undefined
+  }
+
+  const add = (batch: BatchResult): void => {
+    for (const key of ['seeds', 'steps', 'events', 'bytes'] as const) {
+      result[key] += batch[key]
+    }
+
+    if (batch.finding != null) {
+      result.findings.push(batch.finding)
+    }
+
+    onProgress?.(result.seeds)
+  }
+
+  await Promise.all(Array.from({ length: workers }, async () => runWorker(takeBatch, add)))
+  result.findings.sort((a, b) => a.seed - b.seed)
+
+  return result
+}
+
+async function runWorker (takeBatch: () => Batch | undefined, onResult: (result: BatchResult) => void): Promise<void> {
+  /** The seed that is running, shared with the thread */
+  const current = new Int32Array(new SharedArrayBuffer(4))
+  const worker = new Worker(new URL('./worker.ts', import.meta.url), { workerData: current })
+  const nothing = { seeds: 0, steps: 0, events: 0, bytes: 0 }
+
+  try {
+    for (let batch = takeBatch(); batch != null; batch = takeBatch()) {
+      onResult(await Promise.race([
+        runBatch(worker, batch),
+        hang(current).then(seed => ({ ...nothing, finding: { seed, message: `Hangs: nothing has come of it for ${HANGS_AFTER_MS} ms` } }))
+      ]))
+    }
+  } finally {
+    await worker.terminate()
+  }
+}
+
+async function runBatch (worker: Worker, batch: Batch): Promise<BatchResult> {
+  return new Promise((resolve, reject) => {
+    worker.once('message', result => {
+      worker.off('error', reject)
+      resolve(result)
+    })
+    worker.once('error', reject)
+    worker.postMessage(batch)
+  })
+}
+
+/** Resolves to a seed that has run for too long */
+async function hang (current: Int32Array): Promise<number> {
+  return new Promise(resolve => {
+    const look = (before: number): void => {
+      setTimeout(() => {
+        const seed = Atomics.load(current, 0)
+
+        if (seed === before) {
+          resolve(seed)
+        } else {
+          look(seed)
+        }
+      }, HANGS_AFTER_MS).unref()
+    }
+
+    look(0)
+  })
+}

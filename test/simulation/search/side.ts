@@ -1,0 +1,214 @@
+// One side of the connection: its muxer, the streams its application has, and what its application does by itself.
+import { yamux as stock } from '@libp2p/yamux'
+import { systemClock } from '../../../src/clock.ts'
+import { createConfig } from '../../../src/config.ts'
+import { NodeMetrics } from '../../../src/metrics.ts'
+import { YamuxMuxer } from '../../../src/muxer/muxer.ts'
+import { act } from './actions.ts'
+import { endConnection } from './endings.ts'
+import { law } from './flow.ts'
+import { ApplicationFault } from './run.ts'
+import { StreamEnd } from './stream-end.ts'
+import { WireTap } from './wire-tap.ts'
+import type { Flow } from './flow.ts'
+import type { SidePlan } from './plan.ts'
+import type { Run } from './run.ts'
+import type { Session } from '../../../src/core/session.ts'
+import type { FrameHeader } from '../../fixtures/legal-output.ts'
+import type { LinkEnd } from '../link.ts'
+import type { Random } from '../random.ts'
+import type { Metrics, Stream, StreamMuxer } from '@libp2p/interface'
+
+const FRAME_BYTES = 16_384
+const BATCH_BYTES = 65_519
+const HEADER_BYTES = 12
+/** Reactions that cause reactions end here */
+const MAX_REACTION_DEPTH = 3
+
+const counter = { increment: () => {}, reset: () => {}, update: () => {}, observe: () => {}, decrement: () => {} }
+const noMetrics = new Proxy({}, { get: () => () => counter }) as Metrics
+
+export class Side {
+  readonly isDialler: boolean
+  readonly isOurs: boolean
+  readonly random: Random
+  readonly tap: WireTap
+  readonly ends: StreamEnd[] = []
+  /** The application has told this side's muxer or transport to end */
+  isLeaving = false
+  readonly #run: Run
+  readonly #nodeMetrics = new NodeMetrics(noMetrics)
+  #linkEnd: LinkEnd | undefined
+  #muxer: StreamMuxer | undefined
+  #session: Session<unknown> | undefined
+  #reactionDepth = 0
+
+  constructor (run: Run, isDialler: boolean, random: Random) {
+    this.#run = run
+    this.isDialler = isDialler
+    this.isOurs = this.plan.isOurs
+    this.random = random
+    this.tap = new WireTap(isDialler, this.isOurs, header => { run.trace(() => `  ${this.name} writes ${describe(header)}`) })
+  }
+
+  get name (): string {
+    return this.isDialler ? 'dialler' : 'listener'
+  }
+
+  get plan (): SidePlan {
+    return this.isDialler ? this.#run.plan.sides.dialler : this.#run.plan.sides.listener
+  }
+
+  get peer (): Side {
+    return this.#run.sides[this.isDialler ? 1 : 0]
+  }
+
+  get linkEnd (): LinkEnd {
+    return this.#linkEnd as LinkEnd
+  }
+
+  get muxer (): StreamMuxer {
+    return this.#muxer as StreamMuxer
+  }
+
+  /** Of a muxer of ours */
+  get session (): Session<unknown> | undefined {
+    return this.#session
+  }
+
+  /** Nothing has ended it yet */
+  get isSessionAlive (): boolean {
+    return this.#session != null && this.#nodeMetrics.sessions.has(this.#session)
+  }
+
+  /** Each message is one event: both muxers keep them apart, and none is larger than a frame or a batch */
+  get keepsMessages (): boolean {
+    const { coalesce: { maxBytes = BATCH_BYTES } = {}, maxMessageSize = FRAME_BYTES } = this.peer.plan.options
+    const { messageBytes: { max } } = this.#run.plan
+
+    return [this, this.peer].every(({ plan }) => plan.options.coalesce?.mergeMessages === false) &&
+      max <= Math.min(FRAME_BYTES, maxMessageSize, maxBytes - HEADER_BYTES)
+  }
+
+  start (linkEnd: LinkEnd): void {
+    const { options, listensAtMs } = this.plan
+    this.#linkEnd = linkEnd
+    this.#muxer = this.isOurs
+      ? new YamuxMuxer(linkEnd, createConfig(options), systemClock, this.#nodeMetrics)
+      : stock(options as Parameters<typeof stock>[0])().createStreamMuxer(linkEnd)
+    ;[this.#session] = this.#nodeMetrics.sessions
+
+    const listen = (): void => { this.muxer.addEventListener('stream', evt => { this.#onStream(evt.detail) }) }
+
+    if (listensAtMs === 0) {
+      listen()
+    } else {
+      this.#run.sim.at(listensAtMs, listen)
+    }
+  }
+
+  /** The two directions of a stream, as this side sees them */
+  flows (streamId: number): { outgoing: Flow, incoming: Flow } {
+    const { fromDialler, fromListener } = this.#run.conversation(streamId).flows
+
+    return this.isDialler ? { outgoing: fromDialler, incoming: fromListener } : { outgoing: fromListener, incoming: fromDialler }
+  }
+
+  open (): void {
+    const run = this.#run
+    const abortAfterMs = this.random.chance(0.05) ? this.random.integer(0, 3) : undefined
+    const controller = new AbortController()
+
+    if (abortAfterMs != null) {
+      run.hasCancelledOpens = true
+      run.sim.at(run.sim.nowMs + abortAfterMs, () => { controller.abort() })
+    }
+
+    const opened = this.muxer.createStream({ signal: controller.signal }).then(stream => {
+      this.#add(stream)
+    })
+
+    run.start(run.track(`createStream() of the ${this.name}`, opened).then(err => {
+      law(err == null || this.isLeaving || run.isEnding || controller.signal.aborted || err.name === 'TooManyOutboundProtocolStreamsError', () => `createStream() was rejected with ${err}`)
+    }))
+  }
+
+  ping (): void {
+    if (this.muxer instanceof YamuxMuxer) {
+      const run = this.#run
+
+      run.start(run.track(`ping() of the ${this.name}`, this.muxer.ping()).then(err => {
+        law(err == null || run.isEnding, () => `ping() was rejected with ${err}`)
+      }))
+    }
+  }
+
+  /** The stream may be cut off for a reason that does not lie with who uses it */
+  mayLose (end: StreamEnd): boolean {
+    return this.#run.isEnding || this.mayLoseByPlan(end)
+  }
+
+  /** For a reason other than the end of the connection */
+  mayLoseByPlan (end: StreamEnd): boolean {
+    const run = this.#run
+    const plans = [this.plan, this.peer.plan]
+    const isRefused = end.conversation.ends.length === 1 && plans.some(({ options }) => options.maxInboundStreams === 2)
+    const isCancelled = run.hasCancelledOpens && end.stream.direction === 'inbound'
+
+    return isRefused || isCancelled || plans.some(({ options }) => options.windowUpdateMode === 'onReceive' || options.streamOptions?.inactivityTimeout === 200)
+  }
+
+  /** What the application does within an event handler */
+  react (end: StreamEnd): void {
+    const { reactionChance, faultChance } = this.#run.plan
+
+    if (this.#run.isEndDue && this.isOurs) {
+      endConnection(this.#run, this)
+    }
+
+    if (this.#reactionDepth < MAX_REACTION_DEPTH && this.random.chance(reactionChance)) {
+      this.#reactionDepth++
+
+      try {
+        act(this.#run, this, this.random, end)
+      } finally {
+        this.#reactionDepth--
+      }
+    }
+
+    if (this.random.chance(faultChance)) {
+      throw new ApplicationFault('thrown by a handler')
+    }
+  }
+
+  #onStream (stream: Stream): void {
+    this.#run.trace(() => `  ${this.name} sees stream ${stream.id}`)
+    const end = this.#add(stream)
+
+    if (!this.#run.isSettling) {
+      if (!this.isOurs || this.random.chance(0.6)) {
+        end.read(this.isOurs && this.random.chance(0.5))
+      }
+
+      this.react(end)
+    }
+  }
+
+  #add (stream: Stream): StreamEnd {
+    const end = new StreamEnd(this.#run, this, stream)
+    this.ends.push(end)
+
+    // what nobody reads a stock stream gives up when it is too much
+    if (!this.isOurs && !this.#run.isSettling && end.stream.direction === 'outbound') {
+      end.read(false)
+    }
+
+    return end
+  }
+}
+
+function describe ({ type, flags, id, length }: FrameHeader): string {
+  const names = ['SYN', 'ACK', 'FIN', 'RST'].filter((_, bit) => (flags & (1 << bit)) !== 0)
+
+  return [['DATA', 'WINDOW_UPDATE', 'PING', 'GO_AWAY'][type], id, ...names, length].join(' ')
+}

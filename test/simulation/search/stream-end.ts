@@ -1,0 +1,299 @@
+// One end of a stream, and the application that uses it. Checks all that the application can see.
+import { Uint8ArrayList } from 'uint8arraylist'
+import { law } from './flow.ts'
+import { ApplicationFault } from './run.ts'
+import type { Conversation, Flow } from './flow.ts'
+import type { Side } from './side.ts'
+import type { Run } from './run.ts'
+import type { Stream } from '@libp2p/interface'
+
+const MAX_PUMPED_MESSAGES = 100
+/** A stock stream that has used its window may hang when it is closed */
+const MAX_STOCK_BYTES = 200_000
+
+type Reading = 'nobody' | 'listener' | 'loop' | 'closed'
+
+export class StreamEnd {
+  readonly stream: Stream
+  readonly side: Side
+  readonly conversation: Conversation
+  readonly outgoing: Flow
+  readonly incoming: Flow
+  reading: Reading = 'nobody'
+  hasAborted = false
+  hasPushedBack = false
+  /** 'close' was dispatched, with this error if any */
+  closed: { error?: Error } | undefined
+  /** A loop came to its end without an error, or 'end' was dispatched while the stream was well */
+  hasEndedWell = false
+  readonly #run: Run
+  #pumps = 0
+  #isToldToWait = false
+  #hasLoop = false
+
+  constructor (run: Run, side: Side, stream: Stream) {
+    const id = Number(stream.id)
+    this.#run = run
+    this.side = side
+    this.stream = stream
+    this.conversation = run.conversation(id)
+    const { outgoing, incoming } = side.flows(id)
+    this.outgoing = outgoing
+    this.incoming = incoming
+    law(this.conversation.ends.every(end => end.side !== side), () => `stream ${id} appeared twice at the ${side.name}`)
+    this.conversation.ends.push(this)
+    this.#listen()
+
+    if (run.isSettling) {
+      this.finish()
+    }
+  }
+
+  get name (): string {
+    return `${this.side.name}'s stream ${this.stream.id}`
+  }
+
+  /** It has told the application that it is over */
+  get isOver (): boolean {
+    return this.closed != null
+  }
+
+  get canRead (): boolean {
+    return this.stream.readStatus === 'readable' || this.stream.readStatus === 'paused'
+  }
+
+  get canWrite (): boolean {
+    return this.stream.writeStatus === 'writable'
+  }
+
+  /** What it may still send */
+  get leftBytes (): number {
+    const { outgoing, side } = this
+    const flowBytes = side.isOurs ? outgoing.leftBytes : MAX_STOCK_BYTES - outgoing.sentBytes
+
+    return Math.max(0, Math.min(flowBytes, this.#run.budgetBytes - this.#run.sentBytes))
+  }
+
+  /** Returns false when the application should wait */
+  send (byteLength: number): boolean {
+    const { stream, outgoing, conversation } = this
+    const bytes = outgoing.take(byteLength)
+    const cut = Math.floor(byteLength / 3)
+    this.#run.sentBytes += byteLength
+    const isFree = stream.send(this.side.random.chance(0.2) ? new Uint8ArrayList(bytes.subarray(0, cut), bytes.subarray(cut)) : bytes)
+    this.#isToldToWait ||= !isFree
+    // beyond maxWriteBufferLength
+    conversation.isAborted ||= stream.status === 'aborted'
+
+    return isFree
+  }
+
+  /** Sends as much as it may until so much is sent */
+  pump (totalBytes: number, messageBytes: number): void {
+    this.#run.start(this.#pump(totalBytes, messageBytes))
+  }
+
+  read (byLoop: boolean): void {
+    if (this.reading !== 'nobody') {
+      return
+    }
+
+    if (byLoop) {
+      this.reading = 'loop'
+      // which may get what it was handed before it is told to stop
+      this.#hasLoop = true
+      this.#run.start(this.#run.track(`the loop over ${this.name}`, this.#loop()).then(err => {
+        law(err == null, () => `the loop over ${this.name} threw ${err} while it is ${this.stream.status}`)
+      }))
+    } else {
+      this.reading = 'listener'
+      this.stream.addEventListener('message', evt => {
+        this.#received(evt.data)
+        this.#react()
+      })
+    }
+  }
+
+  close (signal?: AbortSignal): void {
+    this.outgoing.isClosed = true
+    this.#run.start(this.#run.track(`close() of ${this.name}`, this.stream.close({ signal })))
+  }
+
+  closeRead (): void {
+    this.reading = 'closed'
+    this.#run.start(this.#run.track(`closeRead() of ${this.name}`, this.stream.closeRead()))
+  }
+
+  abort (errorCode: number): void {
+    this.hasAborted = true
+    this.conversation.isAborted = true
+    this.stream.abort(Object.assign(new ApplicationFault('aborted by the application'), errorCode === 0 ? {} : { errorCode }))
+  }
+
+  /** Bytes that were read are put back, and must come again */
+  pushBack (byteLength: number): void {
+    const { incoming, stream } = this
+    const count = Math.min(byteLength, incoming.receivedBytes)
+
+    if (count > 0) {
+      this.hasPushedBack = true
+      incoming.receivedBytes -= count
+      stream.unshift(incoming.peek(count))
+    }
+  }
+
+  /** Reads all there is, and closes when all is sent */
+  finish (): void {
+    if (this.canRead) {
+      this.stream.resume()
+      this.read(false)
+    }
+
+    this.#closeWhenSent()
+  }
+
+  #listen (): void {
+    const { stream } = this
+    const isOurs = this.side.isOurs
+
+    // an early stream may have ended before anybody listened
+    this.hasEndedWell = stream.readableEnded
+
+    if (stream.status !== 'open') {
+      // or its transport failed in the moment it was opened
+      this.closed = { error: new Error('was over before the application had it') }
+    }
+
+    stream.addEventListener('close', evt => {
+      this.#run.trace(() => `  ${this.name} closes${evt.error == null ? '' : `: ${evt.error}`}`)
+      law(this.closed == null, () => `${this.name} closed twice`)
+      this.closed = { error: evt.error }
+      // 'aborted' without our doing: maxWriteBufferLength
+      law(evt.error == null || this.conversation.isAborted || this.side.mayLose(this) || evt.error.name === 'StreamBufferError', () => `${this.name} closed with ${evt.error} for no reason that the application gave`)
+    })
+    stream.addEventListener('end', () => {
+      this.#run.trace(() => `  ${this.name} ends`)
+      // a loop may still have to take the last chunk
+      this.#endedWell(isOurs && this.reading !== 'loop' && !this.#isCutOff)
+    })
+    stream.addEventListener('drain', () => {
+      law(!isOurs || this.#isToldToWait, () => `${this.name} was told to go on without having been told to wait`)
+      this.#isToldToWait = false
+      this.#react()
+    })
+  }
+
+  async #pump (totalBytes: number, messageBytes: number): Promise<void> {
+    const run = this.#run
+    let leftBytes = Math.min(totalBytes, messageBytes * MAX_PUMPED_MESSAGES)
+    this.#pumps++
+
+    while (Math.min(leftBytes, this.leftBytes) > 0 && this.canWrite) {
+      const byteLength = Math.min(leftBytes, this.leftBytes, messageBytes)
+      leftBytes -= byteLength
+
+      if (!this.send(byteLength)) {
+        const err = await run.track(`onDrain() of ${this.name}`, this.stream.onDrain())
+        law(err == null || !this.canWrite, () => `onDrain() of ${this.name} was rejected with ${err} while it is open`)
+      }
+    }
+
+    this.#pumps--
+
+    if (run.isSettling) {
+      this.#closeWhenSent()
+    }
+  }
+
+  async #loop (): Promise<void> {
+    const { random } = this.side
+    const isSlow = random.chance(0.5)
+    let chunksUntilBreak = random.chance(0.2) ? random.integer(1, 3) : Infinity
+
+    try {
+      for await (const bytes of this.stream) {
+        this.#received(bytes)
+        this.#react()
+
+        if (this.#run.isSettling) {
+          continue
+        }
+
+        if (isSlow) {
+          await this.#run.sim.sleep(random.integer(0, 5))
+        }
+
+        if (--chunksUntilBreak === 0) {
+          break
+        }
+      }
+
+      if (chunksUntilBreak === 0) {
+        this.#stopReading()
+      } else {
+        this.#endedWell(this.side.isOurs && this.closed?.error == null)
+      }
+    } catch (err: any) {
+      if (err instanceof ApplicationFault && !this.hasAborted) {
+        // thrown in the body of the loop
+        this.#stopReading()
+      } else if (this.side.isOurs && !this.#isCutOff) {
+        throw err
+      }
+    }
+  }
+
+  get #isCutOff (): boolean {
+    return this.stream.status === 'aborted' || this.stream.status === 'reset'
+  }
+
+  #stopReading (): void {
+    this.reading = this.reading === 'closed' ? 'closed' : 'nobody'
+
+    if (this.stream.readableEnded) {
+      // that was said while the loop still had the last chunk to take
+      this.#endedWell(this.side.isOurs && !this.#isCutOff)
+    }
+
+    if (this.#run.isSettling && this.canRead) {
+      this.read(false)
+    }
+  }
+
+  #received (bytes: Uint8Array | Uint8ArrayList): void {
+    const { incoming } = this
+    this.#run.trace(() => `  ${this.name} receives ${bytes.byteLength} bytes`)
+    law(this.#hasLoop || this.stream.readStatus !== 'paused', () => `${this.name} received ${bytes.byteLength} bytes while it is paused`)
+    law(!this.hasAborted, () => `${this.name} received ${bytes.byteLength} bytes after it was aborted`)
+    law(this.reading !== 'closed' || this.#hasLoop, () => `${this.name} received ${bytes.byteLength} bytes after closeRead()`)
+
+    // the connection may have ended within a frame
+    if (this.side.keepsMessages && !this.hasPushedBack && this.stream.status === 'open' && incoming.isWithinFirstWindow) {
+      law(incoming.isNextMessage(bytes.byteLength), () => `${this.name} received ${bytes.byteLength} bytes at ${incoming.receivedBytes}, which is not one message`)
+    }
+
+    incoming.receive(bytes instanceof Uint8Array ? [bytes] : bytes)
+  }
+
+  /** Whoever is told that this is all must have got all */
+  #endedWell (isCertain: boolean): void {
+    const { incoming } = this
+
+    if (isCertain && this.reading !== 'closed' && !this.side.isLeaving && !this.hasAborted) {
+      this.hasEndedWell = true
+      law(incoming.isClosed && incoming.receivedBytes === incoming.sentBytes, () => `${this.name} was told that it has all, which is ${incoming.receivedBytes} of ${incoming.sentBytes} bytes${incoming.isClosed ? '' : ', and the sender has not closed it'}`)
+    }
+  }
+
+  #react (): void {
+    if (!this.#run.isSettling) {
+      this.side.react(this)
+    }
+  }
+
+  #closeWhenSent (): void {
+    if (this.#pumps === 0 && this.canWrite) {
+      this.close()
+    }
+  }
+}

@@ -1,0 +1,30 @@
+// A thread of a search.
+import { parentPort, workerData } from 'node:worker_threads'
+import { runSeed } from './run-seed.ts'
+import type { Batch, BatchResult } from './search.ts'
+
+const current = workerData as Int32Array
+
+async function run ({ first, seeds }: Batch): Promise<BatchResult> {
+  const total: BatchResult = { seeds: 0, steps: 0, events: 0, bytes: 0 }
+
+  for (let seed = first; seed < first + seeds; seed++) {
+    Atomics.store(current, 0, seed)
+    total.seeds++
+
+    try {
+      const { steps, events, bytes } = await runSeed(seed)
+      total.steps += steps
+      total.events += events
+      total.bytes += bytes
+    } catch (err: any) {
+      return { ...total, finding: { seed, message: String(err?.stack ?? err) } }
+    }
+  }
+
+  return total
+}
+
+parentPort?.on('message', batch => {
+  run(batch).then(result => { parentPort?.postMessage(result) }, err => { throw err })
+})

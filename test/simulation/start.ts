@@ -1,0 +1,71 @@
+// `npm run simulate`: a search for seeds that break a law, or one seed with all that happens in it.
+import { parseArgs } from 'node:util'
+import { Listr } from 'listr2'
+import { runSeed } from './search/run-seed.ts'
+import { search } from './search/search.ts'
+import type { SearchResult } from './search/search.ts'
+
+const { values } = parseArgs({
+  options: {
+    /** How many, or */
+    seeds: { type: 'string', default: '2000' },
+    first: { type: 'string', default: '1' },
+    workers: { type: 'string', default: '1' },
+    /** which one */
+    seed: { type: 'string' }
+  }
+})
+
+if (values.seed == null) {
+  await searchAll(parseCount('first', values.first), parseCount('seeds', values.seeds), parseCount('workers', values.workers))
+} else {
+  await replay(parseCount('seed', values.seed))
+}
+
+async function searchAll (first: number, seeds: number, workers: number): Promise<void> {
+  const startMs = performance.now()
+  let result: SearchResult | undefined
+
+  await new Listr([{
+    title: `${count(seeds)} seeds from ${first} on`,
+    async task (_, task) {
+      result = await search({ first, seeds, workers, onProgress: done => { task.output = `${count(done)} seeds` } })
+    }
+  }], { fallbackRenderer: 'silent' }).run()
+
+  if (result == null) {
+    return
+  }
+
+  const [finding] = result.findings
+  const took = `${((performance.now() - startMs) / 60_000).toFixed(1)} min with ${workers} worker${workers === 1 ? '' : 's'}`
+  console.info(`${count(result.seeds)} seeds from ${first} on, ${count(result.steps)} steps, ${count(result.events)} events, ${count(result.bytes / 1e6)} MB, ${took}: ${finding == null ? 'no finding' : `seed ${finding.seed} fails`}`)
+
+  if (finding != null) {
+    console.info(`\n${finding.message}\n\nnpm run simulate -- --seed ${finding.seed}`)
+    process.exitCode = 1
+  }
+}
+
+async function replay (seed: number): Promise<void> {
+  try {
+    await runSeed(seed, line => { console.info(line) })
+  } catch (err) {
+    console.error(err)
+    process.exitCode = 1
+  }
+}
+
+function count (value: number): string {
+  return Math.round(value).toLocaleString('en')
+}
+
+function parseCount (option: string, value: string): number {
+  const parsed = Number(value)
+
+  if (!Number.isInteger(parsed) || parsed < 1) {
+    throw new Error(`--${option} takes a number from 1 on, not "${value}"`)
+  }
+
+  return parsed
+}
