@@ -34,8 +34,10 @@ export class Goodbye {
 
     await Promise.all(streams.map(async stream => {
       await stream.close({ signal }).catch((err: Error) => {
-        // one that ended meanwhile is closed; one whose peer gives no credit never will be
-        stream.abort(err)
+        // one whose peer gives no credit never will be closed; one that has ended meanwhile may have bytes to be read
+        if (stream.status === 'open') {
+          stream.abort(err)
+        }
       })
     }))
 

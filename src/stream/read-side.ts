@@ -134,6 +134,13 @@ export class ReadSide implements ChunkSource {
     this.#settle()
   }
 
+  /** What has come before the end is not wanted any more */
+  discardUnread (err: Error): void {
+    if (this.#buffer.byteLength > 0) {
+      this.abort(err)
+    }
+  }
+
   iterate (): AsyncGenerator<Uint8Array | Uint8ArrayList> {
     return iterateStream(this)
   }

@@ -183,6 +183,7 @@ export class YamuxStream extends GuardedEmitter<MessageStreamEvents> implements 
    */
   abort (err: Error): void {
     if (this.#isOver) {
+      this.#reading.discardUnread(err)
       return
     }
 
