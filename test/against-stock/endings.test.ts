@@ -1,7 +1,8 @@
 // Ours and stock at the two ends of a connection: aborts, closing muxers, and broken connections.
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { MUXER_PAIRS } from '../libp2p/fixtures/muxers.ts'
-import { pattern, patternBytes, patternDigest } from '../libp2p/fixtures/pattern.ts'
+import { pattern, patternBytes } from '../libp2p/fixtures/pattern.ts'
+import { patternDigest } from '../libp2p/fixtures/pattern-digest.ts'
 import { closeOf, firstMessage, readAll, readDigest, sendAll, sendAndClose } from '../libp2p/fixtures/streams.ts'
 import { connect, openBoth } from './fixtures/connected-pair.ts'
 import type { ConnectedPair } from './fixtures/connected-pair.ts'
