@@ -1,4 +1,6 @@
 // Faults that js muxers were reported for, in what they hold, grant and send. Each test is named after the report.
+import { concat } from 'uint8arrays/concat'
+import { equals } from 'uint8arrays/equals'
 import { describe, expect, test } from 'vitest'
 import { ACK, data, DATA, FIN, pattern, ping, SYN, WINDOW_UPDATE, windowUpdate } from '../fixtures/frames.ts'
 import { nextTurn } from '../fixtures/raw-peer.ts'
@@ -78,7 +80,7 @@ describe('what a stream holds', () => {
     let offset = 0
 
     for (const part of received.chunks.flatMap(chunk => chunk.byteLength === WINDOW_BYTES ? split(chunk) : [chunk])) {
-      expect(Buffer.compare(part, pattern(part.byteLength, offset))).toBe(0)
+      expect(equals(part, pattern(part.byteLength, offset))).toBe(true)
       offset += part.byteLength
     }
   })
@@ -217,7 +219,7 @@ describe('what is sent', () => {
     expect(peer.transport.writes).toHaveLength(1)
     const frames = peer.takeFrames()
     expect(headers(frames)).toEqual([[DATA, 0, 1, 1000]])
-    expect(Buffer.compare(frames[0].payload, Buffer.concat(Array.from({ length: 100 }, (_, i) => pattern(10, i))))).toBe(0)
+    expect(equals(frames[0].payload, concat(Array.from({ length: 100 }, (_, i) => pattern(10, i))))).toBe(true)
   })
 })
 

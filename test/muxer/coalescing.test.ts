@@ -1,5 +1,6 @@
 // When output is written and how much of it a write holds: the `turn` strategy, `off`, and back-pressure.
 import { describe, expect, test } from 'vitest'
+import { systemClock } from '../../src/clock.ts'
 import { ACK, DATA, FIN, parseFrames, pattern, ping, SYN, WINDOW_UPDATE, windowUpdate } from '../fixtures/frames.ts'
 import { createRawPeer, nextTurn } from '../fixtures/raw-peer.ts'
 import type { RawPeer, RawPeerInit } from '../fixtures/raw-peer.ts'
@@ -185,7 +186,7 @@ describe('a turn', () => {
     const bytesOfTurns: number[] = []
 
     while (stream.writeBufferLength > 0) {
-      await new Promise<void>(resolve => { setImmediate(resolve) })
+      await new Promise<void>(resolve => { systemClock.nextTurn(resolve) })
       bytesOfTurns.push(peer.takeWrites().reduce((sum, { byteLength }) => sum + byteLength, 0))
     }
 

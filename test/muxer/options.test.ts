@@ -1,10 +1,9 @@
 // Every option of the README does something: two values of it put different bytes on the wire.
-import { readFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { ACK, data, pattern, ping, RST, SYN, windowUpdate } from '../fixtures/frames.ts'
 import { createRawPeer, nextTurn } from '../fixtures/raw-peer.ts'
 import { VirtualClock } from '../fixtures/virtual-clock.ts'
+import readme from '../../README.md?raw'
 import type { RawPeer, RawPeerInit } from '../fixtures/raw-peer.ts'
 import type { YamuxMuxerInit, YamuxStream } from '../../src/index.ts'
 
@@ -262,7 +261,6 @@ describe('two values of an option', () => {
 })
 
 test('every option of the README is one of them', () => {
-  const readme = readFileSync(fileURLToPath(new URL('../../README.md', import.meta.url)), 'utf8')
   const [, section] = /^## Options\n(.*?)^###/ms.exec(readme) ?? []
   const options = section.split('\n').map(line => /^\| `(\w+(?:\.\w+)?)` \|/.exec(line)?.[1]).filter(name => name != null)
 

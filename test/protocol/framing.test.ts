@@ -1,4 +1,5 @@
 // The framing rules: bytes of headers both ways, versions, types, flags, ids and sizes.
+import { equals } from 'uint8arrays/equals'
 import { describe, expect, test } from 'vitest'
 import { yamux } from '../../src/index.ts'
 import { ACK, concat, data, DATA, FIN, frame, pattern, RST, SYN, WINDOW_UPDATE, windowUpdate } from '../fixtures/frames.ts'
@@ -33,7 +34,7 @@ describe.each(ROLES)('as $role', ({ direction, ownId, secondOwnId, peerId }) => 
 
     expect(peer.inbound[0].id).toBe(String(0x01020300 + peerId))
     expect(received.byteLength).toBe(0x0102)
-    expect(Buffer.compare(Buffer.concat(received.chunks), pattern(0x0102))).toBe(0)
+    expect(equals(concat(...received.chunks), pattern(0x0102))).toBe(true)
   })
 
   test('M: a header may be cut anywhere', async () => {
@@ -46,7 +47,7 @@ describe.each(ROLES)('as $role', ({ direction, ownId, secondOwnId, peerId }) => 
 
     const received = receive(peer.inbound[0])
     await nextTurn()
-    expect(Buffer.concat(received.chunks)).toEqual(Buffer.concat([pattern(5), pattern(3, 9), pattern(2, 7)]))
+    expect(concat(...received.chunks)).toEqual(concat(pattern(5), pattern(3, 9), pattern(2, 7)))
     expect(peer.inbound[0].remoteWriteStatus).toBe('closed')
   })
 
@@ -167,7 +168,7 @@ describe.each(ROLES)('as $role', ({ direction, ownId, secondOwnId, peerId }) => 
 
     for (const { id } of streams) {
       const payloads = frames.filter(frame => String(frame.id) === id).map(({ payload }) => payload)
-      expect(Buffer.compare(Buffer.concat(payloads), pattern(WINDOW_BYTES))).toBe(0)
+      expect(equals(concat(...payloads), pattern(WINDOW_BYTES))).toBe(true)
     }
   })
 
@@ -179,7 +180,7 @@ describe.each(ROLES)('as $role', ({ direction, ownId, secondOwnId, peerId }) => 
     const frames = peer.takeFrames()
 
     expect(Math.max(...frames.map(({ length }) => length))).toBeLessThanOrEqual(65_536)
-    expect(Buffer.compare(Buffer.concat(frames.map(({ payload }) => payload)), pattern(WINDOW_BYTES))).toBe(0)
+    expect(equals(concat(...frames.map(({ payload }) => payload)), pattern(WINDOW_BYTES))).toBe(true)
   })
 
   test('D: no frame body is ever over 64 KiB, whatever the options ask for', async () => {

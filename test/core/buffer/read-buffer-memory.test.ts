@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { ReadBuffer } from '../../../src/core/buffer/read-buffer.ts'
 import { pattern } from '../../fixtures/frames.ts'
-import { collectGarbage } from '../fixtures/garbage.ts'
+import { collectGarbage } from '../../fixtures/garbage.ts'
 import type { Uint8ArrayList } from 'uint8arraylist'
 
 const CHUNK_BYTES = 65_536

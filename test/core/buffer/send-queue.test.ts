@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { SendQueue } from '../../../src/core/buffer/send-queue.ts'
 import { concat, pattern } from '../../fixtures/frames.ts'
-import { collectGarbage, heapBytes } from '../fixtures/garbage.ts'
+import { collectGarbage, heapBytes } from '../../fixtures/garbage.ts'
 
 let queue: SendQueue
 

@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { WriteBatch } from '../../../src/core/flush/write-batch.ts'
 import { concat, data, FIN, pattern, PING, ping, SYN, windowUpdate } from '../../fixtures/frames.ts'
-import { collectGarbage } from '../fixtures/garbage.ts'
+import { collectGarbage } from '../../fixtures/garbage.ts'
 
 const DATA = 0
 const WINDOW_UPDATE = 1
