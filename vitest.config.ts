@@ -1,19 +1,61 @@
+import { playwright } from '@vitest/browser-playwright'
 import { configDefaults, defineConfig } from 'vitest/config'
+import { launchOptions } from './test/browser/fixtures/chromium.ts'
+
+const NODE_ONLY = [
+  // what @libp2p/logger writes to standard error
+  'test/muxer/frame-trace.test.ts',
+  // loads a module twice
+  'test/protocol/ids-used-up.test.ts'
+]
+
+const CHROMIUM_ONLY = ['test/browser/{turns,worker}.test.ts']
 
 export default defineConfig({
   test: {
-    environment: 'node',
-    include: ['test/**/*.test.ts'],
     exclude: [...configDefaults.exclude, 'test/**/fixtures/**', 'test/interop/**'],
     setupFiles: ['test/property/fixtures/limits.ts'],
     testTimeout: 20_000,
     hookTimeout: 20_000,
     maxWorkers: 2,
-    server: {
-      deps: {
-        // its import of aegir is to be resolved by vitest, next to the stand-in
-        inline: ['@libp2p/interface-compliance-tests']
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'node',
+          environment: 'node',
+          include: ['test/**/*.test.ts'],
+          exclude: CHROMIUM_ONLY,
+          execArgv: ['--expose-gc'],
+          server: {
+            deps: {
+              // its import of aegir is to be resolved by vitest, next to the stand-in
+              inline: ['@libp2p/interface-compliance-tests']
+            }
+          }
+        }
+      },
+      {
+        extends: true,
+        // a dependency that is found only while tests run makes Vite reload the page under them
+        optimizeDeps: { force: true },
+        test: {
+          name: 'chromium',
+          include: [
+            'test/{core,property,compliance,muxer,protocol}/**/*.test.ts',
+            ...CHROMIUM_ONLY
+          ],
+          exclude: NODE_ONLY,
+          globalSetup: 'test/browser/fixtures/setup.ts',
+          browser: {
+            enabled: true,
+            headless: true,
+            screenshotFailures: false,
+            provider: playwright({ launchOptions }),
+            instances: [{ browser: 'chromium' }]
+          }
+        }
       }
-    }
+    ]
   }
 })

@@ -1,0 +1,64 @@
+// Turns of a page's event loop: browsers clamp nested timers to 4 ms, so none may be involved.
+import { afterEach, expect, test, vi } from 'vitest'
+import { systemClock } from '../../src/clock.ts'
+import { ACK, pattern, windowUpdate } from '../fixtures/frames.ts'
+import { createRawPeer, nextTurn } from '../fixtures/raw-peer.ts'
+
+const TURNS = 100
+
+afterEach(() => {
+  vi.restoreAllMocks()
+})
+
+test('timers that set timers are slow here: 100 of them take more than 350 ms', async () => {
+  const beginMs = performance.now()
+
+  for (let i = 0; i < TURNS; i++) {
+    await new Promise(resolve => { setTimeout(resolve, 0) })
+  }
+
+  // the first few are not clamped
+  expect(performance.now() - beginMs).toBeGreaterThan(350)
+})
+
+test('`turn` sets none, in however many turns it writes', async () => {
+  const { muxer, deliver, takeWrites } = createRawPeer()
+  const stream = await muxer.createStream()
+  deliver(windowUpdate(1, 1_000_000, ACK))
+  const setTimer = vi.spyOn(globalThis, 'setTimeout')
+  const setRepeated = vi.spyOn(globalThis, 'setInterval')
+
+  for (let i = 0; i < TURNS; i++) {
+    // each of them in a microtask of its own: more than are written at once, the rest is for the next turn
+    for (let j = 0; j < 100; j++) {
+      stream.send(pattern(100))
+      await null
+      await null
+    }
+
+    await nextTurn()
+  }
+
+  const writes = takeWrites()
+  expect(writes.reduce((sum, { byteLength }) => sum + byteLength, 0)).toBeGreaterThan(TURNS * 100 * 100)
+  expect(writes.length).toBeGreaterThan(TURNS)
+  expect(setTimer).not.toHaveBeenCalled()
+  expect(setRepeated).not.toHaveBeenCalled()
+})
+
+test('100 turns one after the other are over before ten clamped timers', async () => {
+  let timers = 0
+  const onTimer = (): void => {
+    timers++
+    setTimeout(onTimer, 0)
+  }
+  onTimer()
+  await vi.waitUntil(() => timers > 5)
+  timers = 0
+
+  for (let i = 0; i < TURNS; i++) {
+    await new Promise<void>(resolve => { systemClock.nextTurn(resolve) })
+  }
+
+  expect(timers).toBeLessThan(10)
+})
