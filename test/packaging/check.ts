@@ -1,0 +1,90 @@
+// Installs a tarball of the package in projects of their own, and uses it as their authors would.
+import { execFile } from 'node:child_process'
+import { cp, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { noise } from '@chainsafe/libp2p-noise'
+import { ping } from '@libp2p/ping'
+import { webSockets } from '@libp2p/websockets'
+import { createLibp2p } from 'libp2p'
+import { chromium } from 'playwright'
+import { yamux } from '../../src/index.ts'
+import { launchOptions, setUpChromium } from '../browser/fixtures/chromium.ts'
+import { serveFolder } from '../browser/fixtures/site.ts'
+
+const RESOLUTIONS = ['bundler', 'node16', 'nodenext']
+const INSTALL_TIMEOUT_MS = 120_000
+const CONNECT_TIMEOUT_MS = 20_000
+
+async function run (cwd: string, command: string, ...args: string[]): Promise<void> {
+  try {
+    await promisify(execFile)(command, args, { cwd, timeout: INSTALL_TIMEOUT_MS })
+  } catch (err: any) {
+    throw new Error(`${[command, ...args].join(' ')} failed\n${err.stdout}${err.stderr}`, { cause: err })
+  }
+}
+
+/** A project of this folder with the tarball installed, in a place where it can see nothing of this repository */
+async function install (name: string, tarball: string): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), `${name}-`))
+  await cp(fileURLToPath(new URL(name, import.meta.url)), folder, { recursive: true })
+  await run(folder, 'npm', 'install', '--prefer-offline', '--no-audit', '--no-fund', tarball)
+
+  return folder
+}
+
+/** Type-checks the declarations of the package and of libp2p too */
+async function checkTypes (folder: string): Promise<void> {
+  for (const resolution of RESOLUTIONS) {
+    await run(folder, join(folder, 'node_modules/.bin/tsc'), '-p', `tsconfig.${resolution}.json`)
+    console.info(`type-checks with moduleResolution ${resolution}`)
+  }
+}
+
+/** Builds the dapp and lets it connect from Chromium to this process */
+async function checkDapp (folder: string): Promise<void> {
+  await run(folder, 'npm', 'run', 'build')
+  const site = await serveFolder(join(folder, 'dist'))
+  const peer = await createLibp2p({
+    addresses: { listen: ['/ip4/127.0.0.1/tcp/0/ws'] },
+    transports: [webSockets()],
+    connectionEncrypters: [noise()],
+    streamMuxers: [yamux()],
+    services: { ping: ping() }
+  })
+  await setUpChromium()
+  const browser = await chromium.launch(launchOptions)
+
+  try {
+    const page = await browser.newPage()
+    await page.goto(`${site.url}#${encodeURIComponent(peer.getMultiaddrs()[0].toString())}`)
+    await page.waitForFunction(() => document.body.textContent !== '', undefined, { timeout: CONNECT_TIMEOUT_MS })
+    const shown = await page.evaluate(() => document.body.textContent)
+
+    if (!/^\/yamux\/1\.0\.0: \d+ ms$/.test(shown)) {
+      throw new Error(`The dapp did not connect: ${shown}`)
+    }
+
+    console.info(`a dapp built by Vite connects: ${shown}`)
+  } finally {
+    await browser.close()
+    await peer.stop()
+    site.close()
+  }
+}
+
+const folders: string[] = []
+
+try {
+  const tarball = resolve(process.argv[2])
+
+  for (const [name, check] of Object.entries({ consumer: checkTypes, dapp: checkDapp })) {
+    const folder = await install(name, tarball)
+    folders.push(folder)
+    await check(folder)
+  }
+} finally {
+  await Promise.all(folders.map(async folder => rm(folder, { recursive: true, force: true })))
+}
