@@ -2,7 +2,7 @@
 const INTERRUPTED_EXIT_CODE = 130
 
 interface Stoppable {
-  stop(): Promise<void>
+  stop(): void | Promise<void>
 }
 
 /** `main` names what it has started to the function that it gets */

@@ -1,6 +1,6 @@
 // A link of any speed, in CPU time: what updates cost where nothing but the muxers is slow.
 import { median } from 'simple-statistics'
-import { collectGarbage } from '../../test/core/fixtures/garbage.ts'
+import { collectGarbage } from '../../test/fixtures/garbage.ts'
 import { format, renderGroups } from '../report/table.ts'
 import { simulateTransfers } from './simulated.ts'
 import { findVariant } from './variants.ts'

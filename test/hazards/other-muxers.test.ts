@@ -1,6 +1,6 @@
 // Faults that go-yamux, rust-yamux, hashicorp/yamux and what is built on them were reported for, and what live peers of theirs do. Each test is named after the report.
 import { describe, expect, test, vi } from 'vitest'
-import { collectGarbage } from '../core/fixtures/garbage.ts'
+import { collectGarbage } from '../fixtures/garbage.ts'
 import { StreamOpener } from '../../src/muxer/stream-opener.ts'
 import { ACK, data, FIN, goAway, pattern, PING, RST, SYN, windowUpdate } from '../fixtures/frames.ts'
 import { NO_LIMITS } from '../fixtures/limits.ts'

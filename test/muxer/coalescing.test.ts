@@ -1,6 +1,7 @@
 // When output is written and how much of it a write holds: the `turn` strategy, `off`, and back-pressure.
 import { describe, expect, test } from 'vitest'
 import { systemClock } from '../../src/clock.ts'
+import { systemClock } from '../../src/clock.ts'
 import { ACK, DATA, FIN, parseFrames, pattern, ping, SYN, WINDOW_UPDATE, windowUpdate } from '../fixtures/frames.ts'
 import { createRawPeer, nextTurn } from '../fixtures/raw-peer.ts'
 import type { RawPeer, RawPeerInit } from '../fixtures/raw-peer.ts'
@@ -10,7 +11,7 @@ const NOISE_RECORD_BYTES = 65_519
 
 /** Not a whole round of the event loop */
 async function oneTurn (): Promise<void> {
-  await new Promise<void>(resolve => { setImmediate(resolve) })
+  await new Promise<void>(resolve => { systemClock.nextTurn(resolve) })
 }
 
 /** Streams that are open, acknowledged, and have been written about */

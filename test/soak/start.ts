@@ -6,7 +6,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { linearRegression } from 'simple-statistics'
-import { collectGarbage } from '../core/fixtures/garbage.ts'
+import { collectGarbage } from '../fixtures/garbage.ts'
 import { createNode } from '../libp2p/fixtures/node.ts'
 import { startPeer } from '../libp2p/fixtures/spawn.ts'
 import { TRANSFERS, WrongBytesError } from './transfers.ts'

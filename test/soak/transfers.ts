@@ -3,7 +3,8 @@
  */
 import { PROTOCOLS } from '../libp2p/fixtures/handlers.ts'
 import { MAX_STREAMS } from '../libp2p/fixtures/node.ts'
-import { pattern, patternDigest } from '../libp2p/fixtures/pattern.ts'
+import { pattern } from '../libp2p/fixtures/pattern.ts'
+import { patternDigest } from '../libp2p/fixtures/pattern-digest.ts'
 import { firstMessage, readAll, readDigest, sendAndClose } from '../libp2p/fixtures/streams.ts'
 import type { ProtocolName } from '../libp2p/fixtures/handlers.ts'
 import type { Connection, Stream } from '@libp2p/interface'

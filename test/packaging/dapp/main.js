@@ -14,7 +14,7 @@ try {
     services: { ping: ping() },
     connectionGater: { denyDialMultiaddr: () => false }
   })
-  const connection = await node.dial(multiaddr(decodeURIComponent(location.hash.slice(1))))
+  const connection = await node.dial(multiaddr(decodeURIComponent(globalThis.location.hash.slice(1))))
   const roundTripMs = await node.services.ping.ping(connection.remotePeer)
 
   document.body.textContent = `${connection.multiplexer}: ${roundTripMs} ms`
