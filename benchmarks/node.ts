@@ -4,8 +4,8 @@ import { createLibp2p } from 'libp2p'
 import { countedNoise } from './counters.ts'
 import { muxers } from './muxers.ts'
 import type { MuxerName } from './muxers.ts'
-import type { StreamMuxerFactory } from '@libp2p/interface'
-import type { Libp2p } from 'libp2p'
+import type { ServiceMap, StreamMuxerFactory } from '@libp2p/interface'
+import type { Libp2p, Libp2pOptions } from 'libp2p'
 
 /** Idle pairs wait for their turn longer than TCP and libp2p would let them */
 const INACTIVITY_TIMEOUT_MS = 3_600_000
@@ -14,7 +14,8 @@ export async function createNode (muxer: MuxerName): Promise<Libp2p> {
   return createNodeWith(await muxers[muxer]())
 }
 
-export async function createNodeWith (createMuxer: () => StreamMuxerFactory): Promise<Libp2p> {
+/** `init` comes on top of what all benchmarks have in common */
+export async function createNodeWith<Services extends ServiceMap> (createMuxer: () => StreamMuxerFactory, init: Libp2pOptions<Services> = {}): Promise<Libp2p<Services>> {
   return createLibp2p({
     addresses: { listen: ['/ip4/127.0.0.1/tcp/0'] },
     transports: [tcp({
@@ -23,6 +24,7 @@ export async function createNodeWith (createMuxer: () => StreamMuxerFactory): Pr
     })],
     connectionEncrypters: [countedNoise()],
     streamMuxers: [createMuxer],
-    connectionMonitor: { enabled: false }
+    connectionMonitor: { enabled: false },
+    ...init
   })
 }
