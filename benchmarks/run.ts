@@ -27,7 +27,7 @@ export async function runBenchmark (main: (stopAtEnd: (started: Stoppable[]) => 
     process.exitCode = 1
 
     if (!isInterrupted) {
-      console.error(`\nThe benchmark failed: ${err instanceof Error ? err.message : String(err)}`)
+      console.error(`\nIt failed: ${err instanceof Error ? err.message : String(err)}`)
     }
   } finally {
     await stopAll()

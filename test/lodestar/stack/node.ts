@@ -1,0 +1,61 @@
+// A libp2p node as Lodestar's beacon node makes it, except for QUIC, discovery and the muxers.
+import { noise } from '@chainsafe/libp2p-noise'
+import { identify } from '@libp2p/identify'
+import { prometheusMetrics } from '@libp2p/prometheus-metrics'
+import { tcp } from '@libp2p/tcp'
+import { createLibp2p } from 'libp2p'
+import type { GossipSubComponents } from '@libp2p/gossipsub'
+import type { Identify } from '@libp2p/identify'
+import type { ComponentLogger, StreamMuxerFactory } from '@libp2p/interface'
+import type { Libp2p } from 'libp2p'
+import type { Registry } from 'prom-client'
+
+export type LodestarLibp2p = Libp2p<{ identify: Identify, components: GossipSubComponents }>
+
+export interface NodeInit {
+  muxers: Array<() => StreamMuxerFactory>
+  maxPeers: number
+  /** Without it there are no metrics, as of Lodestar unless it is asked for them */
+  registry?: Registry
+  logger?: ComponentLogger
+}
+
+const PENDING_CONNECTIONS = 5
+
+export async function createNode ({ muxers, maxPeers, registry, logger }: NodeInit): Promise<LodestarLibp2p> {
+  return createLibp2p({
+    addresses: { listen: ['/ip4/127.0.0.1/tcp/0'], announce: [] },
+    nodeInfo: { name: 'lodestar', version: '1.0.0', userAgent: 'lodestar/1.0.0' },
+    connectionEncrypters: [noise()],
+    transports: [tcp({
+      maxConnections: maxPeers,
+      backlog: PENDING_CONNECTIONS,
+      closeServerOnMaxConnections: { closeAbove: maxPeers, listenBelow: maxPeers }
+    })],
+    streamMuxers: muxers,
+    metrics: registry == null ? undefined : prometheusMetrics({ collectDefaultMetrics: false, preserveExistingMetrics: true, registry }),
+    connectionManager: {
+      maxParallelDials: 100,
+      maxPeerAddrsToDial: 4,
+      dialTimeout: 30_000,
+      maxIncomingPendingConnections: PENDING_CONNECTIONS,
+      // not Lodestar's: here all peers have one address, which libp2p takes for one impatient dialler
+      inboundConnectionThreshold: Infinity
+    },
+    connectionMonitor: { enabled: false },
+    peerStore: { maxAddressAge: Infinity, maxPeerAge: Infinity },
+    logger,
+    services: {
+      // Lodestar asks once it wants to keep the connection
+      identify: identify({ runOnConnectionOpen: false }),
+      components: (components: any): GossipSubComponents => ({
+        peerId: components.peerId,
+        privateKey: components.privateKey,
+        logger: components.logger,
+        peerStore: components.peerStore,
+        registrar: components.registrar,
+        connectionManager: components.connectionManager
+      })
+    }
+  })
+}
