@@ -1,0 +1,17 @@
+// What goes to and from the node: gossip at a fixed rate, and requests for blocks.
+export const PEERS = 100
+
+/** Of the messages of gossip, as of attestations and aggregates */
+export const MIN_GOSSIP_BYTES = 300
+export const MAX_GOSSIP_BYTES = 1000
+/** Of each peer, so 250 a second in all, which is what a process with 100 peers keeps up with. The node passes each on to its mesh. */
+export const GOSSIP_INTERVAL_MS = 400
+
+/** Blocks that peers ask the node for, by a slot of that size */
+export const requests = [
+  { slot: 0, label: '64 KiB', intervalMs: 100 },
+  { slot: 9, label: '1 MiB', intervalMs: 500 }
+]
+
+/** For meshes to form and code to be compiled, in the first round */
+export const WARM_UP_MS = 5000
