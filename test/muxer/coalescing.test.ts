@@ -1,7 +1,6 @@
 // When output is written and how much of it a write holds: the `turn` strategy, `off`, and back-pressure.
 import { describe, expect, test } from 'vitest'
 import { systemClock } from '../../src/clock.ts'
-import { systemClock } from '../../src/clock.ts'
 import { ACK, DATA, FIN, parseFrames, pattern, ping, SYN, WINDOW_UPDATE, windowUpdate } from '../fixtures/frames.ts'
 import { createRawPeer, nextTurn } from '../fixtures/raw-peer.ts'
 import type { RawPeer, RawPeerInit } from '../fixtures/raw-peer.ts'
