@@ -7,15 +7,12 @@ type CreateMuxer = () => StreamMuxerFactory
 /** Above the 1,000 streams that the widest row opens at once */
 export const streamLimits = { maxInboundStreams: 2000, maxOutboundStreams: 2000 }
 
-/** Nothing is sent for longer than the 120 s that our streams may be silent for; the others do not limit it */
-const streamOptions = { inactivityTimeout: Infinity }
-
 /** mplex closes a connection that opens more than 5 streams a second unless told otherwise */
 const MPLEX_NEW_STREAMS_PER_SECOND = 1_000_000
 
 async function ours (coalesce?: CoalesceOptions): Promise<CreateMuxer> {
   const { yamux } = await import('../src/index.ts')
-  return yamux({ ...streamLimits, coalesce, streamOptions })
+  return yamux({ ...streamLimits, coalesce })
 }
 
 export const muxers = {

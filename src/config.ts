@@ -162,7 +162,9 @@ function createStreamConfig (options: YamuxStreamOptions): Required<YamuxStreamO
   return {
     initialStreamWindowSize,
     maxStreamWindowSize: integer(options, 'maxStreamWindowSize', Math.max(initialStreamWindowSize, 16_777_216), initialStreamWindowSize, MAX_UINT32, path),
-    inactivityTimeout: number(options, 'inactivityTimeout', 120_000, 0, Infinity, path),
+    // @libp2p/yamux says 120,000 and never acts on it: gossipsub's streams, which it does not open anew, are silent for
+    // longer between peers that share no topic
+    inactivityTimeout: number(options, 'inactivityTimeout', Infinity, 0, Infinity, path),
     maxReadBufferLength: number(options, 'maxReadBufferLength', 4_194_304, 0, Infinity, path),
     maxWriteBufferLength: number(options, 'maxWriteBufferLength', Infinity, 0, Infinity, path)
   }

@@ -162,6 +162,18 @@ describe('giving up', () => {
     expect((await peer.written()).filter(([, flags]) => flags === RST)).toEqual([[WINDOW_UPDATE, RST, 1, 0]])
   })
 
+  test('a stream that nobody asked to end may be silent for a day, as gossip between peers without a common topic is', async () => {
+    const clock = new VirtualClock()
+    const peer = converse({ clock, enableKeepAlive: false })
+    const stream = await peer.open()
+    peer.deliver(windowUpdate(1, 0, ACK))
+    await nextTurn()
+    clock.advance(86_400_000)
+    await nextTurn()
+
+    expect(stream.status).toBe('open')
+  })
+
   test('every ping left a listener behind: 100,000 pings of either side are answered with a constant count', async () => {
     const peer = converse({ limits: NO_LIMITS })
     const { signal } = new AbortController()

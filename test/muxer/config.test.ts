@@ -34,7 +34,7 @@ test('without options all have the documented defaults', () => {
     streamOptions: {
       initialStreamWindowSize: 262_144,
       maxStreamWindowSize: 16_777_216,
-      inactivityTimeout: 120_000,
+      inactivityTimeout: Infinity,
       maxReadBufferLength: 4_194_304,
       maxWriteBufferLength: Infinity
     },
