@@ -99,6 +99,19 @@ describe('virtual time', () => {
     })
   })
 
+  it('is calm when the next thing is far off', async () => {
+    await simulate({}, async sim => {
+      sim.at(3.5, () => { setTimeout(() => {}, 10) })
+      setTimeout(() => {}, 1000)
+      await sim.calm(20)
+      expect(sim.nowMs).toBe(13)
+      await sim.calm(20)
+      expect(sim.nowMs).toBe(13)
+      await sim.calm(987)
+      expect(sim.nowMs).toBe(1000)
+    })
+  })
+
   it('runs what is due at one instant in an order that follows from the seed, if told to', async () => {
     const orderOf = async (seed: number, shufflesTies: boolean): Promise<number[]> => simulate({ seed, shufflesTies }, async sim => {
       const order: number[] = []

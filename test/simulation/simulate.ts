@@ -39,6 +39,12 @@ interface Waiter {
   resolve (): void
 }
 
+interface Idler {
+  /** How long nothing may happen */
+  forMs: number
+  resolve (): void
+}
+
 let isRunning = false
 
 /**
@@ -75,7 +81,7 @@ export class Simulation {
   readonly #endMs: number
   readonly #maxEventsOfAnInstant: number
   #waiters: Waiter[] = []
-  #idlers: Array<() => void> = []
+  #idlers: Idler[] = []
   #eventsOfThisInstant = 0
 
   constructor (init: SimulationInit, random: Random, timeline: Timeline, globals: VirtualGlobals, realTurn: () => Promise<void>) {
@@ -124,7 +130,12 @@ export class Simulation {
 
   /** Waits until nothing is left to happen. Never, where a muxer keeps its connection alive with a timer. */
   async idle (): Promise<void> {
-    return new Promise(resolve => { this.#idlers.push(resolve) })
+    return this.calm(Infinity)
+  }
+
+  /** Waits until nothing is going to happen for so long, from then on */
+  async calm (forMs: number): Promise<void> {
+    return new Promise(resolve => { this.#idlers.push({ forMs, resolve }) })
   }
 
   /** The next of the numbers, from 0 up to 1, that the seed leads to */
@@ -185,8 +196,7 @@ export class Simulation {
     const timerMs = this.#globals.nextTimerMs
     const nextMs = Math.min(timerMs, this.#timeline.nextMs)
 
-    if (nextMs === Infinity) {
-      this.#comeToRest()
+    if (this.#comeToRest(nextMs)) {
       return
     }
 
@@ -210,15 +220,17 @@ export class Simulation {
     }
   }
 
-  #comeToRest (): void {
-    const idlers = this.#idlers.splice(0)
+  /** Returns whether somebody has waited for that */
+  #comeToRest (nextMs: number): boolean {
+    const resting = this.#idlers.filter(({ forMs }) => nextMs === Infinity || nextMs - this.nowMs > forMs)
 
-    if (idlers.length === 0) {
+    if (nextMs === Infinity && resting.length === 0) {
       throw new Error(`Nothing is left to happen after ${this.nowMs} ms, and the simulation has not come to its end`)
     }
 
-    for (const resolve of idlers) {
-      resolve()
-    }
+    this.#idlers = this.#idlers.filter(idler => !resting.includes(idler))
+    resting.forEach(({ resolve }) => { resolve() })
+
+    return resting.length > 0
   }
 }

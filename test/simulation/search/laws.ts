@@ -179,7 +179,7 @@ export function checkEnded (run: Run): void {
 
       const isWell = end.closed?.error == null
       const isComplete = incoming.isClosed && incoming.receivedBytes === incoming.sentBytes
-      law(!isWell || isComplete || !side.isOurs || side.isLeaving || end.reading === 'closed', () => `${end.name} received ${incoming.receivedBytes} of ${incoming.sentBytes} bytes, and no error`)
+      law(!isWell || isComplete || !side.isOurs || side.isLeaving || end.hasAborted || end.reading === 'closed', () => `${end.name} received ${incoming.receivedBytes} of ${incoming.sentBytes} bytes, and no error`)
     }
   }
 }

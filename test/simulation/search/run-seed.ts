@@ -15,6 +15,8 @@ const STEPS_AROUND_THE_END = 5
 const LAST_BYTES = 600_000
 const LAST_WRITERS = 3
 const LAST_WAIT_MS = 30
+/** A full socket buffer of 1 MiB takes 2 s on the slowest link; the shortest timeout that is not planned is 60 s */
+const CALM_MS = 5000
 /** One step in so many is followed by a rest in a usual run */
 const REST_WEIGHT = 100
 /** The application draws other numbers than the plan */
@@ -113,10 +115,10 @@ async function play (run: Run, result: SeedResult, steps: number): Promise<void>
   }
 }
 
-/** Waits until nothing is left to happen but what applications have to do */
+/** Waits until nothing happens any more but timeouts */
 async function rest (run: Run): Promise<void> {
   run.trace(() => 'rest')
-  await run.sim.idle()
+  await run.sim.calm(CALM_MS)
   checkAtRest(run)
 }
 

@@ -81,6 +81,19 @@ export class Run {
     task.catch(err => { this.fail(err) })
   }
 
+  /** For all that runs in event handlers: a muxer catches what they throw, and gives up the stream */
+  attempt (task: () => void): void {
+    try {
+      task()
+    } catch (err) {
+      if (err instanceof ApplicationFault) {
+        throw err
+      }
+
+      this.fail(err)
+    }
+  }
+
   fail (err: unknown): void {
     this.failure ??= err
     this.trace(() => `  failed: ${err}`)

@@ -98,7 +98,9 @@ export class Side {
       : stock(options as Parameters<typeof stock>[0])().createStreamMuxer(linkEnd)
     ;[this.#session] = this.#nodeMetrics.sessions
 
-    const listen = (): void => { this.muxer.addEventListener('stream', evt => { this.#onStream(evt.detail) }) }
+    const listen = (): void => {
+      this.muxer.addEventListener('stream', evt => { this.#run.attempt(() => { this.#onStream(evt.detail) }) })
+    }
 
     if (listensAtMs === 0) {
       listen()
@@ -158,8 +160,8 @@ export class Side {
     return isRefused || isCancelled || plans.some(({ options }) => options.windowUpdateMode === 'onReceive' || options.streamOptions?.inactivityTimeout === 200)
   }
 
-  /** What the application does within an event handler */
-  react (end: StreamEnd): void {
+  /** What the application does within an event handler, or the body of a loop; what handlers throw ends their stream */
+  react (end: StreamEnd, isHandler: boolean): void {
     const { reactionChance, faultChance } = this.#run.plan
 
     if (this.#run.isEndDue && this.isOurs) {
@@ -177,6 +179,10 @@ export class Side {
     }
 
     if (this.random.chance(faultChance)) {
+      if (isHandler && this.isOurs) {
+        end.onFault()
+      }
+
       throw new ApplicationFault('thrown by a handler')
     }
   }
@@ -190,7 +196,7 @@ export class Side {
         end.read(this.isOurs && this.random.chance(0.5))
       }
 
-      this.react(end)
+      this.react(end, true)
     }
   }
 

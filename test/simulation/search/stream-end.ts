@@ -5,7 +5,7 @@ import { ApplicationFault } from './run.ts'
 import type { Conversation, Flow } from './flow.ts'
 import type { Side } from './side.ts'
 import type { Run } from './run.ts'
-import type { Stream } from '@libp2p/interface'
+import type { MessageStreamEvents, Stream } from '@libp2p/interface'
 
 const MAX_PUMPED_MESSAGES = 100
 /** A stock stream that has used its window may hang when it is closed */
@@ -107,9 +107,9 @@ export class StreamEnd {
       }))
     } else {
       this.reading = 'listener'
-      this.stream.addEventListener('message', evt => {
+      this.#on('message', evt => {
         this.#received(evt.data)
-        this.#react()
+        this.#react(true)
       })
     }
   }
@@ -128,6 +128,12 @@ export class StreamEnd {
     this.hasAborted = true
     this.conversation.isAborted = true
     this.stream.abort(Object.assign(new ApplicationFault('aborted by the application'), errorCode === 0 ? {} : { errorCode }))
+  }
+
+  /** A handler of the stream is about to throw: that aborts it, or discards what is unread of one that is over */
+  onFault (): void {
+    this.hasAborted = true
+    this.conversation.isAborted = true
   }
 
   /** Bytes that were read are put back, and must come again */
@@ -164,22 +170,22 @@ export class StreamEnd {
       this.closed = { error: new Error('was over before the application had it') }
     }
 
-    stream.addEventListener('close', evt => {
+    this.#on('close', evt => {
       this.#run.trace(() => `  ${this.name} closes${evt.error == null ? '' : `: ${evt.error}`}`)
       law(this.closed == null, () => `${this.name} closed twice`)
       this.closed = { error: evt.error }
       // 'aborted' without our doing: maxWriteBufferLength
       law(evt.error == null || this.conversation.isAborted || this.side.mayLose(this) || evt.error.name === 'StreamBufferError', () => `${this.name} closed with ${evt.error} for no reason that the application gave`)
     })
-    stream.addEventListener('end', () => {
+    this.#on('end', () => {
       this.#run.trace(() => `  ${this.name} ends`)
       // a loop may still have to take the last chunk
       this.#endedWell(isOurs && this.reading !== 'loop' && !this.#isCutOff)
     })
-    stream.addEventListener('drain', () => {
+    this.#on('drain', () => {
       law(!isOurs || this.#isToldToWait, () => `${this.name} was told to go on without having been told to wait`)
       this.#isToldToWait = false
-      this.#react()
+      this.#react(true)
     })
   }
 
@@ -213,7 +219,7 @@ export class StreamEnd {
     try {
       for await (const bytes of this.stream) {
         this.#received(bytes)
-        this.#react()
+        this.#react(false)
 
         if (this.#run.isSettling) {
           continue
@@ -285,10 +291,14 @@ export class StreamEnd {
     }
   }
 
-  #react (): void {
+  #react (isHandler: boolean): void {
     if (!this.#run.isSettling) {
-      this.side.react(this)
+      this.side.react(this, isHandler)
     }
+  }
+
+  #on<Type extends keyof MessageStreamEvents> (type: Type, listener: (evt: MessageStreamEvents[Type]) => void): void {
+    this.stream.addEventListener(type, evt => { this.#run.attempt(() => { listener(evt) }) })
   }
 
   #closeWhenSent (): void {
