@@ -23,10 +23,11 @@ export const systemClock: Clock = {
   nowMs: () => performance.now(),
   endOfTurn: typeof nextTick === 'function' ? task => { queueMicrotask(() => { nextTick(task) }) } : afterMicrotasks,
   nextTurn: task => {
-    if (typeof globalThis.setImmediate === 'function') {
-      globalThis.setImmediate(task)
-    } else {
+    // React Native has setImmediate alone, browsers only what bundlers put in its place
+    if (nextTick == null && typeof MessageChannel === 'function') {
       postTask(task)
+    } else {
+      globalThis.setImmediate(task)
     }
   },
   // browsers clamp timers that set timers

@@ -8,6 +8,7 @@ const TURNS = 100
 
 afterEach(() => {
   vi.restoreAllMocks()
+  vi.unstubAllGlobals()
 })
 
 test('timers that set timers are slow here: 100 of them take more than 350 ms', async () => {
@@ -44,6 +45,14 @@ test('`turn` sets none, in however many turns it writes', async () => {
   expect(writes.length).toBeGreaterThan(TURNS)
   expect(setTimer).not.toHaveBeenCalled()
   expect(setRepeated).not.toHaveBeenCalled()
+})
+
+test('the next turn is not left to a setImmediate that a bundler has brought: it is a timer', async () => {
+  const polyfill = vi.fn((task: () => void) => setTimeout(task, 0))
+  vi.stubGlobal('setImmediate', polyfill)
+
+  await new Promise<void>(resolve => { systemClock.nextTurn(resolve) })
+  expect(polyfill).not.toHaveBeenCalled()
 })
 
 test('100 turns one after the other are over before ten clamped timers', async () => {
