@@ -3,6 +3,8 @@ import { configDefaults, defineConfig } from 'vitest/config'
 import { launchOptions } from './test/browser/fixtures/chromium.ts'
 
 const NODE_ONLY = [
+  // files, processor time and heap of the process, and simulations that own its timers
+  'test/hazards/{attacks,other-muxers,rows}.test.ts',
   // what @libp2p/logger writes to standard error
   'test/muxer/frame-trace.test.ts',
   // loads a module twice
@@ -42,7 +44,7 @@ export default defineConfig({
         test: {
           name: 'chromium',
           include: [
-            'test/{core,property,compliance,muxer,protocol}/**/*.test.ts',
+            'test/{core,property,compliance,hazards,muxer,protocol,stream}/**/*.test.ts',
             ...CHROMIUM_ONLY
           ],
           exclude: NODE_ONLY,

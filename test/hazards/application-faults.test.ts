@@ -1,5 +1,8 @@
 // What applications do in the wrong place: throw, send, close and abort from within listeners and sends. Other streams lose no byte, and nothing is left uncaught.
+import { concat } from 'uint8arrays/concat'
+import { equals } from 'uint8arrays/equals'
 import { describe, expect, test } from 'vitest'
+import { systemClock } from '../../src/clock.ts'
 import { ACK, data, DATA, FIN, GO_AWAY, pattern, RST, SYN, WINDOW_UPDATE, windowUpdate } from '../fixtures/frames.ts'
 import { nextTurn } from '../fixtures/raw-peer.ts'
 import { converse, endings, expectAlive, receive, WINDOW_BYTES } from '../protocol/fixtures/conversation.ts'
@@ -35,7 +38,7 @@ async function neighbours (init: YamuxMuxerInit = {}): Promise<Neighbours> {
 }
 
 function bytesOf (frames: Frame[], id: number): Uint8Array {
-  return Buffer.concat(frames.filter(({ type, id: frameId }) => type === DATA && frameId === id).map(({ payload }) => payload))
+  return concat(frames.filter(({ type, id: frameId }) => type === DATA && frameId === id).map(({ payload }) => payload))
 }
 
 /** The bystander still gets what it is sent, and its peer what it sends */
@@ -45,7 +48,7 @@ async function expectUndisturbed ({ peer, bystander, received }: Neighbours): Pr
   bystander.send(pattern(2000, 7))
   await nextTurn()
   expect(received.byteLength - before).toBe(1000)
-  expect(Buffer.compare(bytesOf(peer.takeFrames(), 3), pattern(2000, 7))).toBe(0)
+  expect(equals(bytesOf(peer.takeFrames(), 3), pattern(2000, 7))).toBe(true)
   await expectAlive(peer)
 }
 
@@ -58,7 +61,7 @@ const EVENTS: Record<string, (neighbours: Neighbours) => void> = {
   drain: ({ peer, stream }) => {
     peer.transport.isFull = true
     stream.send(pattern(1))
-    setImmediate(() => {
+    systemClock.nextTurn(() => {
       stream.send(pattern(WINDOW_BYTES))
       peer.transport.drain()
     })
@@ -108,7 +111,7 @@ describe.each(FAULTS)('a listener that %s', (_, fail) => {
     peer.deliver(data(3, pattern(100)), data(1, pattern(10)), data(3, pattern(100, 100)), data(1, pattern(10)), data(3, pattern(100, 200)))
     await nextTurn()
 
-    expect(Buffer.compare(Buffer.concat(received.chunks), Buffer.concat([pattern(100), pattern(100, 100), pattern(100, 200)]))).toBe(0)
+    expect(equals(concat(received.chunks), concat([pattern(100), pattern(100, 100), pattern(100, 200)]))).toBe(true)
     await expectUndisturbed(both)
   })
 
@@ -199,8 +202,8 @@ describe.each<YamuxMuxerInit['coalesce']>([{ strategy: 'turn' }, { strategy: 'de
 
     await new Promise(resolve => { setTimeout(resolve, 10) })
     const frames = peer.takeFrames()
-    expect(Buffer.compare(bytesOf(frames, 1), bytes)).toBe(0)
-    expect(Buffer.compare(bytesOf(frames, 3), bytes)).toBe(0)
+    expect(equals(bytesOf(frames, 1), bytes)).toBe(true)
+    expect(equals(bytesOf(frames, 3), bytes)).toBe(true)
   })
 
   test('a close within message sends its FIN behind what was sent, and other streams get the rest of the chunk', async () => {
@@ -290,7 +293,7 @@ describe.each<YamuxMuxerInit['coalesce']>([{ strategy: 'turn' }, { strategy: 'de
     }
 
     await new Promise(resolve => { setTimeout(resolve, 10) })
-    expect(Buffer.compare(bytesOf(peer.takeFrames(), 3), bytes)).toBe(0)
+    expect(equals(bytesOf(peer.takeFrames(), 3), bytes)).toBe(true)
     expect(stream.status).toBe('aborted')
     expect(bystander.status).toBe('open')
   })
