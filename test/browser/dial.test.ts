@@ -9,7 +9,7 @@ import { yamux } from '../../src/index.ts'
 import { launchOptions, setUpChromium } from './fixtures/chromium.ts'
 import { buildSite } from './fixtures/site.ts'
 import { Tab, TAB_THROTTLING } from './fixtures/tab.ts'
-import { drained, ECHO } from './fixtures/transfer.ts'
+import { drained, ECHO, PATIENCE } from './fixtures/transfer.ts'
 import type { Site } from './fixtures/site.ts'
 import type { DiallingPage, Task } from './page/main.ts'
 import type { Libp2p, Stream } from '@libp2p/interface'
@@ -61,7 +61,8 @@ beforeAll(async () => {
     addresses: { listen: ['/ip4/127.0.0.1/tcp/0/ws'] },
     transports: [webSockets()],
     connectionEncrypters: [noise()],
-    streamMuxers: [yamux()]
+    streamMuxers: [yamux()],
+    connectionManager: PATIENCE
   })
   await libp2p.handle(ECHO, echo, { maxInboundStreams: STREAMS })
   task = { address: libp2p.getMultiaddrs()[0].toString(), streamCount: STREAMS, bytesPerStream: Math.ceil(64 * MEBIBYTE / STREAMS) }
@@ -97,7 +98,7 @@ test('100 streams of a tab that is hidden in between carry 64 MiB here and back'
   runUntil(8 * MEBIBYTE)
   const exchanged = tab.evaluate(`dialAndExchange(${JSON.stringify(task)})`)
 
-  await vi.waitUntil(() => echoes.held > 0, { timeout: 10_000 })
+  await vi.waitUntil(() => echoes.held > 0, { timeout: 30_000 })
   await tab.hide()
   expect(await tab.evaluate('document.visibilityState')).toBe('hidden')
   // timers run once a second now, whatever they ask for
@@ -107,7 +108,7 @@ test('100 streams of a tab that is hidden in between carry 64 MiB here and back'
   })`)).toBeGreaterThan(500)
 
   runUntil(40 * MEBIBYTE)
-  await vi.waitUntil(() => echoes.held > 0, { timeout: 15_000 })
+  await vi.waitUntil(() => echoes.held > 0, { timeout: 30_000 })
   await tab.show()
   expect(await tab.evaluate('document.visibilityState')).toBe('visible')
   runUntil(Infinity)
@@ -115,4 +116,4 @@ test('100 streams of a tab that is hidden in between carry 64 MiB here and back'
 
   expect(echoes.receivedBytes).toBe(STREAMS * task.bytesPerStream)
   await tab.close()
-}, 40_000)
+}, 60_000)

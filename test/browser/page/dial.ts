@@ -6,7 +6,7 @@ import { webSockets } from '@libp2p/websockets'
 import { multiaddr } from '@multiformats/multiaddr'
 import { createLibp2p } from 'libp2p'
 import { yamux } from '../../../src/index.ts'
-import { ECHO, exchange } from '../fixtures/transfer.ts'
+import { ECHO, exchange, PATIENCE } from '../fixtures/transfer.ts'
 
 export interface Task {
   address: string
@@ -19,6 +19,7 @@ export async function dialAndExchange ({ address, streamCount, bytesPerStream }:
     transports: [webSockets()],
     connectionEncrypters: [noise()],
     streamMuxers: [yamux()],
+    connectionManager: PATIENCE,
     // browsers refuse to dial local peers otherwise
     connectionGater: { denyDialMultiaddr: () => false }
   })
