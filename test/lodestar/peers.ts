@@ -3,7 +3,7 @@ import { mplex } from '@libp2p/mplex'
 import { yamux as stockYamux } from '@libp2p/yamux'
 import { answer } from '../../benchmarks/child.ts'
 import { yamux } from '../../src/index.ts'
-import { ATTESTATION_BYTES, GOSSIP_BLOCK_BYTES, PEER_ATTESTATION_INTERVAL_MS, PEER_RANGE_INTERVAL_MS, RANGE_BLOCKS } from './plan.ts'
+import { ATTESTATION_BYTES, GOSSIP_BLOCK_BYTES, PEER_ATTESTATION_INTERVAL_MS, PEER_RANGE_INTERVAL_MS, PEERS, RANGE_BLOCKS } from './plan.ts'
 import { createErrorLog } from './stack/log.ts'
 import { Participant } from './stack/participant.ts'
 import type { Departure, PeerMuxer } from './plan.ts'
@@ -73,7 +73,8 @@ const commands = {
     const peer = find(number)
 
     peer.every(PEER_ATTESTATION_INTERVAL_MS, 'attest', async () => peer.attest(ATTESTATION_BYTES))
-    peer.every(PEER_RANGE_INTERVAL_MS, 'blocks by range', async () => peer.requestBlocks(beacon, number, RANGE_BLOCKS))
+    // spread over the interval: together they would all ask at its end, which a short run does not reach
+    peer.every(PEER_RANGE_INTERVAL_MS, 'blocks by range', async () => peer.requestBlocks(beacon, number, RANGE_BLOCKS), PEER_RANGE_INTERVAL_MS * (number % PEERS) / PEERS)
   },
 
   async settle (number: number): Promise<void> {

@@ -72,8 +72,11 @@ export class Participant {
     await request(this.node, remotePeer, 'status/1', new Uint8Array(STATUS_BYTES))
   }
 
-  every (intervalMs: number, what: string, task: () => Promise<void> | undefined): void {
-    this.#timers.add(setInterval(() => { this.#track(what, task()) }, intervalMs))
+  every (intervalMs: number, what: string, task: () => Promise<void> | undefined, firstMs = intervalMs): void {
+    this.#timers.add(setTimeout(() => {
+      this.#track(what, task())
+      this.#timers.add(setInterval(() => { this.#track(what, task()) }, intervalMs))
+    }, firstMs))
   }
 
   async attest (byteLength: number): Promise<void> {
