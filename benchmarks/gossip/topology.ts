@@ -1,7 +1,6 @@
 // Who is connected to whom, and who subscribes to what; the same each time.
-import { mulberry32 } from './random.ts'
+import { Random } from '../../test/simulation/random.ts'
 import { DEGREE, HOSTS, topics } from './workload.ts'
-import type { Random } from './random.ts'
 
 export interface Topology {
   /** Each connection once: the host that dials and the one that listens */
@@ -20,7 +19,7 @@ function drawConnections (random: Random): Topology['connections'] {
       .toArray()
 
     while (neighbours[from].size < DEGREE && candidates.length > 0) {
-      const [to] = candidates.splice(Math.floor(random() * candidates.length), 1)
+      const [to] = candidates.splice(random.integer(0, candidates.length - 1), 1)
 
       neighbours[from].add(to)
       neighbours[to].add(from)
@@ -34,7 +33,7 @@ function drawConnections (random: Random): Topology['connections'] {
 function drawSubscribers (random: Random): Topology['subscribers'] {
   return Object.fromEntries(topics.map(({ name, chance }) => [
     name,
-    new Set(Array.from({ length: HOSTS }, (_, host) => host).filter(() => random() < chance))
+    new Set(Array.from({ length: HOSTS }, (_, host) => host).filter(() => random.chance(chance)))
   ]))
 }
 
@@ -60,7 +59,7 @@ function isReachable (members: Set<number>, connections: Topology['connections']
 /** The first that lets every message reach every subscriber */
 export function drawTopology (): Topology {
   for (let seed = 1; ; seed++) {
-    const random = mulberry32(seed)
+    const random = new Random(seed)
     const connections = drawConnections(random)
     const subscribers = drawSubscribers(random)
 

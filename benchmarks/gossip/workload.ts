@@ -1,6 +1,5 @@
 // What is published, by whom and when: the settings of the profile of gossipsub in go-libp2p.
-import { mulberry32 } from './random.ts'
-import type { Random } from './random.ts'
+import { Random } from '../../test/simulation/random.ts'
 
 export const HOSTS = 100
 /** Connections of a host */
@@ -69,16 +68,16 @@ export interface Publication {
 
 function publicationsOf (host: number, row: Row, random: Random): Publication[] {
   const publications: Publication[] = []
-  const pauseMs = (): number => row.stretch * (SHORTEST_PAUSE_MS + random() * (LONGEST_PAUSE_MS - SHORTEST_PAUSE_MS))
+  const pauseMs = (): number => row.stretch * (SHORTEST_PAUSE_MS + random.next() * (LONGEST_PAUSE_MS - SHORTEST_PAUSE_MS))
   const { minBytes, maxBytes } = row.sizes
 
   // hosts are somewhere in their first pause when the run starts
-  for (let atMs = random() * pauseMs(); atMs < row.durationMs; atMs += pauseMs()) {
+  for (let atMs = random.next() * pauseMs(); atMs < row.durationMs; atMs += pauseMs()) {
     publications.push({
       host,
       atMs,
-      topic: topics[Math.floor(random() * topics.length)].name,
-      byteLength: minBytes + Math.floor(random() * (maxBytes - minBytes + 1))
+      topic: random.pick(topics).name,
+      byteLength: random.integer(minBytes, maxBytes)
     })
   }
 
@@ -87,7 +86,7 @@ function publicationsOf (host: number, row: Row, random: Random): Publication[] 
 
 /** The same for each muxer and another for each round */
 export function planRound (row: Row, round: number): Publication[] {
-  const random = mulberry32(round)
+  const random = new Random(round)
 
   return Array.from({ length: HOSTS }, (_, host) => publicationsOf(host, row, random)).flat()
 }

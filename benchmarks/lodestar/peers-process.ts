@@ -5,7 +5,7 @@ import { createErrorLog } from '../../test/lodestar/stack/log.ts'
 import { Participant } from '../../test/lodestar/stack/participant.ts'
 import { answer } from '../child.ts'
 import { muxers } from '../muxers.ts'
-import { mulberry32 } from '../gossip/random.ts'
+import { Random } from '../../test/simulation/random.ts'
 import { GOSSIP_INTERVAL_MS, MAX_GOSSIP_BYTES, MIN_GOSSIP_BYTES, PEERS, requests } from './workload.ts'
 import type { MuxerName } from '../muxers.ts'
 
@@ -50,7 +50,7 @@ const commands = {
 
   /** For so long; the timers of peers are spread evenly */
   async load (durationMs: number): Promise<Done> {
-    const random = mulberry32(1)
+    const random = new Random(1)
     const before = publishedInAll()
     const requestMs: number[] = []
     let failed = 0
@@ -61,7 +61,7 @@ const commands = {
 
     const gossiper = setInterval(() => {
       while (next < (Math.min(performance.now(), endMs) - endMs + durationMs) / GOSSIP_INTERVAL_MS * PEERS) {
-        const byteLength = MIN_GOSSIP_BYTES + Math.floor(random() * (MAX_GOSSIP_BYTES - MIN_GOSSIP_BYTES + 1))
+        const byteLength = random.integer(MIN_GOSSIP_BYTES, MAX_GOSSIP_BYTES)
         peers[next++ % PEERS].attest(byteLength).catch(err => { failure ??= err })
       }
     }, 1)

@@ -1,3 +1,4 @@
+// The interop tests run by themselves: they need toolchains and processes that `npm test` does without.
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 

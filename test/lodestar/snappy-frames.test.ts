@@ -1,3 +1,4 @@
+// Snappy's framing format: what it encodes, decodes, and refuses.
 import { Uint8ArrayList } from 'uint8arraylist'
 import { describe, expect, it } from 'vitest'
 import { pattern } from '../fixtures/frames.ts'

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { systemClock } from '../../src/clock.ts'
 import { ACK, DATA, FIN, parseFrames, pattern, ping, SYN, WINDOW_UPDATE, windowUpdate } from '../fixtures/frames.ts'
-import { createRawPeer, nextTurn } from '../fixtures/raw-peer.ts'
+import { createRawPeer, nextTurn, quietMicrotasks } from '../fixtures/raw-peer.ts'
 import type { RawPeer, RawPeerInit } from '../fixtures/raw-peer.ts'
 import type { YamuxStream } from '../../src/index.ts'
 
@@ -157,11 +157,7 @@ describe('one turn of the event loop', () => {
 
     for (let i = 0; i < 20; i++) {
       stream.send(pattern(10))
-
-      // far enough apart for each to be thought the last
-      for (let microtask = 0; microtask < 10; microtask++) {
-        await Promise.resolve()
-      }
+      await quietMicrotasks()
     }
 
     const writesThisTurn = peer.transport.writes.length
@@ -200,17 +196,11 @@ describe('a turn', () => {
     peer.deliver(windowUpdate(1, 4_000_000))
     // more than a turn's share while there are urgent streams
     stream.send(pattern(1_000_000))
-
-    for (let quiet = 0; quiet < 8; quiet++) {
-      await null
-    }
+    await quietMicrotasks()
 
     peer.takeWrites()
     urgent.send(pattern(10))
-
-    for (let quiet = 0; quiet < 8; quiet++) {
-      await null
-    }
+    await quietMicrotasks()
 
     expect(peer.takeFrames()[0]).toMatchObject({ id: 3, length: 10 })
   })

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { HEADER_BYTES } from '../../src/core/frame/frame.ts'
 import { ACK, DATA, parseFrames, pattern, PING, ping, SYN, WINDOW_UPDATE, windowUpdate } from '../fixtures/frames.ts'
 import { NO_TIMEOUTS } from '../fixtures/limits.ts'
-import { createRawPeer, nextTurn } from '../fixtures/raw-peer.ts'
+import { createRawPeer, nextTurn, quietMicrotasks } from '../fixtures/raw-peer.ts'
 import { VirtualClock } from '../fixtures/virtual-clock.ts'
 import type { RawPeer } from '../fixtures/raw-peer.ts'
 import type { CoalesceOptions, Lane, YamuxStream } from '../../src/index.ts'
@@ -209,19 +209,12 @@ describe('urgent data', () => {
 
     for (let i = 0; i < 10; i++) {
       normal.send(pattern(10))
-
-      // a microtask's worth of quiet, many times in one turn
-      for (let quiet = 0; quiet < 8; quiet++) {
-        await null
-      }
+      await quietMicrotasks()
     }
 
     peer.takeWrites()
     urgent.send(pattern(10))
-
-    for (let quiet = 0; quiet < 8; quiet++) {
-      await null
-    }
+    await quietMicrotasks()
 
     urgentWrites += peer.takeFrames().filter(({ id }) => id === 3).length
     expect(urgentWrites).toBe(1)

@@ -1,3 +1,4 @@
+// The queue of frame lengths: in order, whatever their size, and small.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { FrameLengths } from '../../../src/core/buffer/frame-lengths.ts'

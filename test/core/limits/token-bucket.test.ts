@@ -1,3 +1,4 @@
+// How much a token bucket gives: a burst, then its rate, never more.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { TokenBucket } from '../../../src/core/limits/token-bucket.ts'

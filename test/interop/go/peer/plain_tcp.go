@@ -1,5 +1,7 @@
 package peer
 
+// Sessions on bare sockets: how the peers without libp2p listen and dial.
+
 import (
 	"fmt"
 	"net"
