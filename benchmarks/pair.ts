@@ -20,9 +20,10 @@ export interface Pair {
 
 const peer = new URL('peer.ts', import.meta.url)
 
-export function startPair (muxer: MuxerName): Pair {
-  const sender = startChild<PeerCommands>(peer, `sender of ${muxer}`)
-  const receiver = startChild<PeerCommands>(peer, `receiver of ${muxer}`)
+/** `nodeOptions` are for both processes, as `--trace-gc` */
+export function startPair (muxer: MuxerName, nodeOptions: string[] = []): Pair {
+  const sender = startChild<PeerCommands>(peer, `sender of ${muxer}`, { execArgv: nodeOptions })
+  const receiver = startChild<PeerCommands>(peer, `receiver of ${muxer}`, { execArgv: nodeOptions })
 
   async function connect (): Promise<void> {
     const [addresses] = await Promise.all([receiver.commands.start(muxer), sender.commands.start(muxer)])

@@ -20,6 +20,8 @@ interface Options {
   /** Rounds that do not fit in are left out */
   budgetMs: number
   rows: Row[]
+  /** For all processes that are measured */
+  nodeOptions: string[]
   jsonPath?: string
 }
 
@@ -33,6 +35,7 @@ function parseOptions (): Options {
       muxers: { type: 'string', default: 'ours,stock,mplex' },
       rounds: { type: 'string' },
       only: { type: 'string', multiple: true, default: rows.map(row => row.id) },
+      'node-option': { type: 'string', multiple: true, default: [] },
       json: { type: 'string' }
     }
   })
@@ -42,6 +45,7 @@ function parseOptions (): Options {
     rounds: values.rounds == null ? MAX_ROUNDS : parseCount('rounds', values.rounds),
     budgetMs: values.rounds == null ? BUDGET_MS : Infinity,
     rows: values.only.map(findRow),
+    nodeOptions: values['node-option'],
     jsonPath: values.json
   }
 }
@@ -98,7 +102,7 @@ async function measureAll (pairs: Pair[], options: Options): Promise<Sample[]> {
 
 await runBenchmark(async stopAtEnd => {
   const options = parseOptions()
-  const pairs = options.muxers.map(startPair)
+  const pairs = options.muxers.map(muxer => startPair(muxer, options.nodeOptions))
   stopAtEnd(pairs)
 
   const samples = await measureAll(pairs, options)

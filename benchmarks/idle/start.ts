@@ -71,7 +71,7 @@ await runBenchmark(async stopAtEnd => {
   })
   const rounds = parseCount('rounds', values.rounds)
   const muxers = parseMuxers(values.muxers)
-  const pairs = muxers.map(startPair)
+  const pairs = muxers.map(muxer => startPair(muxer))
   stopAtEnd(pairs)
   await Promise.all(pairs.map(async pair => pair.ready))
 
