@@ -50,6 +50,15 @@ function parseOptions (): Options {
   }
 }
 
+async function warmUp (pairs: Pair[], rows: Row[], report: (line: string) => void): Promise<void> {
+  for (const row of rows) {
+    for (const pair of pairs) {
+      await pair.warmUp(row)
+      report(`${row.label}, ${pair.muxer}`)
+    }
+  }
+}
+
 async function measureRound (pairs: Pair[], rows: Row[], report: (line: string) => void): Promise<Array<Omit<Sample, 'round'>>> {
   const samples: Array<Omit<Sample, 'round'>> = []
 
@@ -75,21 +84,21 @@ async function measureAll (pairs: Pair[], options: Options): Promise<Sample[]> {
     task: async () => { await Promise.all(pairs.map(async pair => pair.ready)) }
   }]
 
-  for (let round = 0; round <= options.rounds; round++) {
-    const isWarmUp = round === 0
+  tasks.push({
+    title: 'Warm up',
+    task: async (_, task) => warmUp(pairs, options.rows, line => { task.output = line })
+  })
 
+  for (let round = 1; round <= options.rounds; round++) {
     tasks.push({
-      title: isWarmUp ? 'Warm up' : `Round ${round} of ${options.rounds}`,
+      title: `Round ${round} of ${options.rounds}`,
       skip: () => round > 1 && performance.now() + roundMs > options.budgetMs && 'there is no time left for it',
       async task (_, task) {
         const startMs = performance.now()
         const measured = await measureRound(pairs, options.rows, line => { task.output = line })
 
         roundMs = performance.now() - startMs
-
-        if (!isWarmUp) {
-          samples.push(...measured.map(sample => ({ ...sample, round })))
-        }
+        samples.push(...measured.map(sample => ({ ...sample, round })))
       }
     })
   }
