@@ -24,7 +24,7 @@ export interface Pair {
  * The row's own work comes before what is measured, on both sides of every comparison: the first third of a second
  * after another row is up to a fifth slower, while the heap takes on the shape that this one needs.
  */
-const LEAD_IN_MS = 150
+const LEAD_IN_MS = 100
 
 const peer = new URL('peer.ts', import.meta.url)
 

@@ -25,7 +25,7 @@ interface Options {
   jsonPath?: string
 }
 
-const AT_LEAST_MS = 350
+const AT_LEAST_MS = 300
 const MAX_ROUNDS = 5
 const BUDGET_MS = 80_000
 
