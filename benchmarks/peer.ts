@@ -65,6 +65,7 @@ const commands = {
       throw new Error('Nothing is open to send on')
     }
 
+    const requestsBefore = senderHalf.latenciesMs?.length
     const spentSince = startCounting()
     const startMs = performance.now()
     await senderHalf.work(1)
@@ -78,7 +79,7 @@ const commands = {
     const units = 1 + moreUnits
     const durationMs = performance.now() - startMs
 
-    return { units, durationMs, latenciesMs: senderHalf.latenciesMs ?? [], spent: spentSince() }
+    return { units, durationMs, latenciesMs: senderHalf.latenciesMs?.slice(requestsBefore) ?? [], spent: spentSince() }
   },
 
   startCounting (): void {
