@@ -4,6 +4,7 @@
  */
 import { HEADER_BYTES } from '../core/frame/frame.ts'
 import { OutputSnapshot } from './output-snapshot.ts'
+import { TurnBudget } from './turn-budget.ts'
 import type { Output } from './output-snapshot.ts'
 import type { Clock } from '../clock.ts'
 import type { FlushDecision, FlushPolicy, FlushReason, FlushTime } from '../core/flush/flush-policy.ts'
@@ -11,15 +12,6 @@ import type { Uint8ArrayList } from 'uint8arraylist'
 
 /** Code that writes in an endless chain of microtasks does not put a flush off for ever */
 const MAX_MICROTASKS = 64
-
-/**
- * So much is written in one turn of the event loop, in about 10 ms at 400 MB/s; the rest is for the next. Writers
- * that go on as soon as they may would otherwise keep the application's timers waiting: 20 of them for 35 ms.
- * With a quarter of it 1,000 streams of small messages lose a tenth.
- */
-const MAX_BYTES_PER_TURN = 4_194_304
-/** The same while there are urgent streams, whose next message may come in the next turn: 20 such writers, 9 ms */
-const MAX_BYTES_PER_TURN_WITH_URGENT = 262_144
 
 /** What is arranged gives way only to what comes before it */
 const PRECEDENCE: Record<FlushTime, number> = { hold: 0, at: 1, 'next-round': 2, 'next-turn': 3, 'end-of-turn': 4, soon: 5, now: 6 }
@@ -50,6 +42,7 @@ export interface CoalescerInit {
 export class Coalescer {
   readonly #init: CoalescerInit
   readonly #snapshot: OutputSnapshot
+  readonly #turn: TurnBudget
   #arranged: FlushDecision | undefined
   #timer: unknown
   #isTransportFull = false
@@ -58,8 +51,6 @@ export class Coalescer {
   #isFlushing = false
   #isStopped = false
   #isRegardless = false
-  #isNextTurnAwaited = false
-  #bytesThisTurn = 0
   /** What the last flush left behind its full writes, until there is more */
   #restBytes = 0
   #drains = 0
@@ -68,7 +59,8 @@ export class Coalescer {
 
   constructor (init: CoalescerInit) {
     this.#init = init
-    this.#snapshot = new OutputSnapshot(init.output, init.clock)
+    this.#turn = new TurnBudget(init.clock, () => { this.#onNextTurn() })
+    this.#snapshot = new OutputSnapshot(init.output, init.clock, this.#turn)
   }
 
   /** There is output. Hot: runs once per send. */
@@ -159,7 +151,7 @@ export class Coalescer {
         break
       case 'next-turn':
       case 'next-round':
-        this.#awaitNextTurn()
+        this.#turn.awaitNext()
         break
       case 'at':
         this.#timer = this.#init.clock.setTimer(this.#onTimer, Math.max(0, (decision.atMs ?? 0) - this.#init.clock.nowMs()))
@@ -193,13 +185,13 @@ export class Coalescer {
       const takesMore = this.#init.send(bytes)
       // a transport that drained within the call will not say so again
       this.#setTransportFull(!takesMore && this.#drains === drainsBefore)
-      this.#bytesThisTurn += bytes.byteLength
+      this.#turn.bytes += bytes.byteLength
 
       if (this.#isRegardless) {
         continue
       }
 
-      if (this.#isTurnFull) {
+      if (this.#turn.isSpent(this.#init.output.hasUrgentStreams)) {
         break
       }
 
@@ -212,8 +204,7 @@ export class Coalescer {
     }
 
     if (writtenBytes > 0) {
-      this.#snapshot.flushesThisTurn = this.#isTurnFull ? Infinity : this.#snapshot.flushesThisTurn + 1
-      this.#awaitNextTurn()
+      this.#turn.countFlush(this.#init.output.hasUrgentStreams)
     }
 
     return writtenBytes
@@ -234,17 +225,6 @@ export class Coalescer {
 
     this.#isTransportFull = isFull
     this.#isBackedUp ||= isFull
-  }
-
-  get #isTurnFull (): boolean {
-    return this.#bytesThisTurn >= (this.#init.output.hasUrgentStreams ? MAX_BYTES_PER_TURN_WITH_URGENT : MAX_BYTES_PER_TURN)
-  }
-
-  #awaitNextTurn (): void {
-    if (!this.#isNextTurnAwaited) {
-      this.#isNextTurnAwaited = true
-      this.#init.clock.nextTurn(this.#onNextTurn)
-    }
   }
 
   /** If it is still what is arranged */
@@ -276,15 +256,11 @@ export class Coalescer {
     this.#flushIfArranged('end-of-turn')
   }
 
-  readonly #onNextTurn = (): void => {
-    this.#isNextTurnAwaited = false
-    this.#snapshot.flushesThisTurn = 0
-    this.#bytesThisTurn = 0
-
+  #onNextTurn (): void {
     if (this.#arranged?.time === 'next-round') {
       // the event loop looks for news between this turn and the next
       this.#arranged = { ...this.#arranged, time: 'next-turn' }
-      this.#awaitNextTurn()
+      this.#turn.awaitNext()
     } else {
       this.#flushIfArranged('next-turn')
     }

@@ -57,18 +57,11 @@ export class YamuxMuxer extends GuardedEmitter<StreamMuxerEvents<YamuxStream>> i
     this.#clock = clock
     this.#log = maConn.log.newScope('yamux')
     this.#session = new Session({
+      ...config,
       isDialler: maConn.direction === 'outbound',
-      frameBytes: config.frameBytes,
-      loneFrameBytes: config.loneFrameBytes,
       initialWindowBytes: config.streamOptions.initialStreamWindowSize,
       maxWindowBytes: config.streamOptions.maxStreamWindowSize,
-      maxGrowthBytes: config.maxGrowthBytes,
-      updateParts: config.updateParts,
-      creditsOnReceipt: config.creditsOnReceipt,
-      mergesMessages: config.mergesMessages,
       lowWaterMarkBytes: LOW_WATER_MARK_BYTES,
-      maxInboundStreams: config.maxInboundStreams,
-      limits: config.limits,
       onWaited: (lane, waitedMs) => { metrics?.onWaited(lane, waitedMs) },
       onRepliesFull: () => { this.#driver.flush() }
     })
@@ -76,13 +69,11 @@ export class YamuxMuxer extends GuardedEmitter<StreamMuxerEvents<YamuxStream>> i
     const traces = createFrameTraces(this.#log)
     this.#traces = traces
     this.#driver = new SessionDriver({
+      ...config,
       session: this.#session,
       clock,
       log: this.#log,
       policy: createFlushPolicy(config, clock.shortestTimerMs),
-      maxBatchBytes: config.maxBatchBytes,
-      reservedBytes: config.reservedBytes,
-      mergesMessages: config.mergesMessages,
       send: bytes => {
         traces?.sent.push(bytes)
 
@@ -94,8 +85,6 @@ export class YamuxMuxer extends GuardedEmitter<StreamMuxerEvents<YamuxStream>> i
       onTransportDrained: () => { this.#housekeeping.onTransportDrained() },
       onClosing: state => { this.#housekeeping.watch(state) },
       onSendFailed: err => { this.#onTransportClosed(err) },
-      laneOf: config.laneOf,
-      creditsOnReceipt: config.creditsOnReceipt,
       metrics,
       onSettled: () => { this.#onSettled() }
     })

@@ -1,6 +1,7 @@
 /**
  * What a policy decides by, found out when it asks.
  */
+import type { TurnBudget } from './turn-budget.ts'
 import type { Clock } from '../clock.ts'
 import type { FlushSnapshot } from '../core/flush/flush-policy.ts'
 
@@ -14,13 +15,18 @@ export class OutputSnapshot implements FlushSnapshot {
   isEndOfChunk = false
   isArranged = false
   isRest = false
-  flushesThisTurn = 0
   readonly #output: Output
   readonly #clock: Clock
+  readonly #turn: TurnBudget
 
-  constructor (output: Output, clock: Clock) {
+  constructor (output: Output, clock: Clock, turn: TurnBudget) {
     this.#output = output
     this.#clock = clock
+    this.#turn = turn
+  }
+
+  get flushesThisTurn (): number {
+    return this.#turn.flushes
   }
 
   get nowMs (): number {

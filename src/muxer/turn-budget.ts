@@ -1,0 +1,51 @@
+/**
+ * What a muxer has written in this turn of the event loop, and how much of that is enough. Hot.
+ */
+import type { Clock } from '../clock.ts'
+
+/**
+ * So much is written in one turn, in about 10 ms at 400 MB/s; the rest is for the next. Writers that go on as soon
+ * as they may would otherwise keep the application's timers waiting: 20 of them for 35 ms. With a quarter of it
+ * 1,000 streams of small messages lose a tenth.
+ */
+const MAX_BYTES = 4_194_304
+/** The same while there are urgent streams, whose next message may come in the next turn: 20 such writers, 9 ms */
+const MAX_BYTES_WITH_URGENT = 262_144
+
+export class TurnBudget {
+  bytes = 0
+  /** Infinity when the bytes are spent: nothing else leaves in this turn */
+  flushes = 0
+  #isNextAwaited = false
+  readonly #clock: Clock
+  readonly #onNext: () => void
+
+  /** `onNext` runs when a turn begins that was waited for */
+  constructor (clock: Clock, onNext: () => void) {
+    this.#clock = clock
+    this.#onNext = onNext
+  }
+
+  isSpent (hasUrgentStreams: boolean): boolean {
+    return this.bytes >= (hasUrgentStreams ? MAX_BYTES_WITH_URGENT : MAX_BYTES)
+  }
+
+  countFlush (hasUrgentStreams: boolean): void {
+    this.flushes = this.isSpent(hasUrgentStreams) ? Infinity : this.flushes + 1
+    this.awaitNext()
+  }
+
+  awaitNext (): void {
+    if (!this.#isNextAwaited) {
+      this.#isNextAwaited = true
+      this.#clock.nextTurn(this.#begin)
+    }
+  }
+
+  readonly #begin = (): void => {
+    this.#isNextAwaited = false
+    this.flushes = 0
+    this.bytes = 0
+    this.#onNext()
+  }
+}
