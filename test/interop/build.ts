@@ -1,39 +1,40 @@
 // Builds the peers that this machine has the toolchains for, before the first test. A skip is an error in CI.
-import { spawnSync } from 'node:child_process'
-import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { buildNativePrograms } from '../../benchmarks/native/build.ts'
+import { build, isHere } from './fixtures/toolchain.ts'
 import { BUILD_FOLDER, PEERS } from './peers.ts'
+import type { NativeMuxer } from '../../benchmarks/native/programs.ts'
+import type { Build } from './fixtures/toolchain.ts'
 import type { Toolchain } from './peers.ts'
 import type { TestProject } from 'vitest/node'
 
 declare module 'vitest' {
   export interface ProvidedContext {
     toolchains: Toolchain[]
+    nativeMuxers: NativeMuxer[]
   }
 }
 
-interface Build {
-  /** Answers if the toolchain is here */
-  probe: string[]
-  /** Run in the toolchain's folder, one after the other */
-  steps: string[][]
-  env?: Record<string, string>
+function folders (toolchain: Toolchain): Pick<Build, 'folder' | 'outputFolder'> {
+  return { folder: new URL(toolchain, import.meta.url), outputFolder: join(BUILD_FOLDER, toolchain) }
 }
 
 const BUILDS: Record<Toolchain, Build> = {
-  javascript: { probe: [process.execPath, '--version'], steps: [] },
+  javascript: { ...folders('javascript'), probe: [process.execPath, '--version'], steps: [] },
   go: {
+    ...folders('go'),
     probe: ['go', 'version'],
     // without debug symbols linking takes half as long
     steps: [['go', 'build', '-ldflags=-s -w', '-o', `${join(BUILD_FOLDER, 'go')}/`, './...']]
   },
   rust: {
+    ...folders('rust'),
     probe: ['cargo', '--version'],
     steps: [['cargo', 'build', '--quiet']],
     env: { CARGO_TARGET_DIR: join(BUILD_FOLDER, 'rust') }
   },
   python: {
+    ...folders('python'),
     probe: ['python3', '--version'],
     steps: [
       ['python3', '-m', 'venv', join(BUILD_FOLDER, 'python')],
@@ -42,37 +43,9 @@ const BUILDS: Record<Toolchain, Build> = {
   }
 }
 
-function isHere (toolchain: Toolchain): boolean {
-  const [command, ...args] = BUILDS[toolchain].probe
-
-  return spawnSync(command, args).status === 0
-}
-
-function build (toolchain: Toolchain): void {
-  const { steps, env } = BUILDS[toolchain]
-  const startMs = performance.now()
-
-  for (const [command, ...args] of steps) {
-    const { status, error } = spawnSync(command, args, {
-      cwd: fileURLToPath(new URL(toolchain, import.meta.url)),
-      env: { ...process.env, ...env },
-      // what a build says goes where vitest's own report cannot be mistaken for it
-      stdio: ['ignore', process.stderr, process.stderr]
-    })
-
-    if (status !== 0) {
-      throw new Error(`${command} ${args.join(' ')} failed with ${error?.message ?? `status ${status}`}`)
-    }
-  }
-
-  if (steps.length > 0) {
-    console.info(`interop: the peers in ${toolchain} are built, ${((performance.now() - startMs) / 1000).toFixed(0)} s`)
-  }
-}
-
 export default function setup (project: TestProject): void {
   const toolchains = Object.keys(BUILDS) as Toolchain[]
-  const missing = toolchains.filter(toolchain => !isHere(toolchain))
+  const missing = toolchains.filter(toolchain => !isHere(BUILDS[toolchain]))
   const skipped = PEERS.filter(peer => missing.includes(peer.toolchain)).map(peer => peer.name)
 
   if (skipped.length > 0) {
@@ -86,7 +59,13 @@ export default function setup (project: TestProject): void {
   }
 
   const present = toolchains.filter(toolchain => !missing.includes(toolchain))
-  mkdirSync(join(BUILD_FOLDER, 'go'), { recursive: true })
-  present.forEach(build)
+
+  for (const toolchain of present) {
+    if (BUILDS[toolchain].steps.length > 0) {
+      build(`interop: the peers in ${toolchain}`, BUILDS[toolchain])
+    }
+  }
+
   project.provide('toolchains', present)
+  project.provide('nativeMuxers', buildNativePrograms().map(program => program.name))
 }

@@ -1,4 +1,4 @@
-module native
+module go-yamux
 
 go 1.26.0
 

@@ -33,7 +33,6 @@ type sent struct {
 type program struct {
 	connection *connection
 	sender     sender
-	receiver   *receiver
 	spentSince func() spent
 }
 
@@ -66,8 +65,8 @@ func (p *program) run(words []string) (result any, err error) {
 		p.connection = newConnection()
 		return nil, p.connection.dial(parameters[0])
 	case "receive":
-		p.receiver = receive(parameters[0], numbersOf(parameters[1:]))
-		p.connection.onStream.Store(p.receiver)
+		onStream := receive(parameters[0], numbersOf(parameters[1:]))
+		p.connection.onStream.Store(&onStream)
 		return nil, nil
 	case "open":
 		p.sender, err = open(p.connection, parameters[0], numbersOf(parameters[1:]))
@@ -110,10 +109,6 @@ func (p *program) send(atLeastMs int) (any, error) {
 }
 
 func (p *program) close() error {
-	if p.receiver != nil {
-		p.receiver.letSleep()
-		p.receiver = nil
-	}
 	if p.sender == nil {
 		return nil
 	}

@@ -49,7 +49,8 @@ func openMessages(connection *connection, streams, messageBytes, unitBytes int) 
 	return s, err
 }
 
-// work has a goroutine for each stream, so that one without credit stops no other, and two units under way on each.
+// work has a goroutine for each stream, as is usual in Go: one without credit stops no other, and a single writer taking
+// turns was slower at 1,000 x 100 B. Two units are under way on each stream.
 func (s *messageSender) work(units int) error {
 	return forEach(len(s.lanes), func(index int) error {
 		lane := &s.lanes[index]
@@ -115,7 +116,7 @@ func sendReply(stream *yamux.Stream, verifiedBytes float64) error {
 }
 
 // messageVerifier replies after each unit with the number of right bytes so far, negative when the next one is wrong.
-func messageVerifier(unitBytes int) func(*yamux.Stream) error {
+func messageVerifier(unitBytes int) receiver {
 	return func(stream *yamux.Stream) error {
 		var index [indexBytes]byte
 		if _, err := io.ReadFull(stream, index[:]); err != nil {

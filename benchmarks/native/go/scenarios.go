@@ -7,31 +7,27 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"runtime"
 	"sync"
-	"sync/atomic"
 
 	"github.com/libp2p/go-yamux/v5"
 )
 
-type receiver struct {
-	onStream func(*yamux.Stream) error
-	letSleep func()
-}
+// receiver is what is done with each stream that is accepted.
+type receiver func(*yamux.Stream) error
 
-func (r *receiver) accept(stream *yamux.Stream) {
-	if err := r.onStream(stream); err != nil {
+func (do receiver) accept(stream *yamux.Stream) {
+	if err := do(stream); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		stream.Reset()
 	}
 }
 
-func receive(scenario string, parameters []int) *receiver {
+func receive(scenario string, parameters []int) receiver {
 	if scenario == "messages" {
-		return &receiver{onStream: messageVerifier(parameters[1]), letSleep: func() {}}
+		return messageVerifier(parameters[1])
 	}
 
-	return &receiver{onStream: requestAnswerer(parameters[0]), letSleep: keepAwake()}
+	return requestAnswerer(parameters[0])
 }
 
 func open(connection *connection, scenario string, parameters []int) (sender, error) {
@@ -45,19 +41,6 @@ func open(connection *connection, scenario string, parameters []int) (sender, er
 	}
 
 	return nil, fmt.Errorf("there is no scenario %s", scenario)
-}
-
-// keepAwake keeps a core from falling asleep between requests, as ../../scenarios/requests.ts does.
-func keepAwake() (letSleep func()) {
-	var isOver atomic.Bool
-
-	go func() {
-		for !isOver.Load() {
-			runtime.Gosched()
-		}
-	}()
-
-	return func() { isOver.Store(true) }
 }
 
 // forEach does it for all indices at once and returns the first error when all are done.

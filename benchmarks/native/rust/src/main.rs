@@ -7,7 +7,7 @@ mod requests;
 mod spent;
 mod streams;
 
-use std::{io, time::Instant};
+use std::{env, io, time::Instant};
 
 use tokio::io::{AsyncBufReadExt, BufReader, stdin};
 
@@ -49,7 +49,6 @@ impl Sender {
     }
 }
 
-#[derive(Default)]
 struct Program {
     connection: Connection,
     sender: Option<Sender>,
@@ -58,9 +57,17 @@ struct Program {
     awake: Option<KeepAwake>,
 }
 
-#[tokio::main]
+// one thread, the fastest for the crate: a connection is one task whatever the runtime, and on two cores the runtime of
+// many threads halved 1 x 100 B, took a third of 1 x 4 KiB and gained nothing anywhere else
+#[tokio::main(flavor = "current_thread")]
 async fn main() -> io::Result<()> {
-    let mut program = Program::default();
+    let socket_is_buffered = env::args().nth(1).as_deref() == Some("buffered");
+    let mut program = Program {
+        connection: Connection::new(socket_is_buffered),
+        sender: None,
+        counter: None,
+        awake: None,
+    };
     let mut lines = BufReader::new(stdin()).lines();
 
     while let Some(line) = lines.next_line().await? {

@@ -1,0 +1,208 @@
+// The benchmark's native programs: each with itself, and with the JavaScript halves of the same scenarios.
+import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest'
+import { nativePrograms } from '../../benchmarks/native/programs.ts'
+import { messages } from '../../benchmarks/scenarios/messages.ts'
+import { bytesAt, startOfStream } from '../../benchmarks/scenarios/pattern.ts'
+import { requests } from '../../benchmarks/scenarios/requests.ts'
+import { sendIndex } from '../../benchmarks/scenarios/stream-index.ts'
+import { MUXERS } from './fixtures/muxers.ts'
+import { PeerProcess } from './fixtures/peer-process.ts'
+import { createPlainTcpEndpoint } from './fixtures/plain-tcp.ts'
+import { StreamReader } from './fixtures/stream-reader.ts'
+import type { Row } from '../../benchmarks/rows.ts'
+import type { Endpoint, Session } from './fixtures/endpoint.ts'
+import type { Stream } from '@libp2p/interface'
+
+const KIB = 1024
+const REPLY_BYTES = 8
+const REQUEST_BYTES = 100
+const REQUESTS_PER_UNIT = 5
+/** More than the 256 that a side may leave unacknowledged */
+const MANY_STREAMS = 300
+
+/** The JavaScript sender opens all before it sends on any, and rust acknowledges a stream with what it sends on it */
+const UNACKNOWLEDGED_STREAMS = 250
+
+const oneStream = messagesRow(1, 100, 200)
+const manyStreams = messagesRow(MANY_STREAMS, 4 * KIB, 3)
+/** A unit is more than a window */
+const largeMessages = messagesRow(3, KIB * KIB, 2)
+
+function messagesRow (streams: number, messageBytes: number, messagesPerUnit: number): Row {
+  return { id: '', label: '', scenario: 'messages', streams, messageBytes, unitBytesPerStream: messageBytes * messagesPerUnit }
+}
+
+function requestsRow (scenario: 'requests' | 'requests-on-one-stream'): Row {
+  return { id: '', label: '', scenario, streams: 1, messageBytes: REQUEST_BYTES, unitBytesPerStream: REQUESTS_PER_UNIT * REQUEST_BYTES }
+}
+
+/** Of the program's lines an address, of libp2p's a multiaddr */
+function multiaddrOf (address: string): string {
+  const [host, port] = JSON.parse(address).split(':')
+
+  return `/ip4/${host}/tcp/${port}`
+}
+
+function addressOf (multiaddr: string): string {
+  const [, , host, , port] = multiaddr.split('/')
+
+  return `${host}:${port}`
+}
+
+for (const program of nativePrograms) {
+  describe.runIf(inject('nativeMuxers').includes(program.name))(`${program.name}, the benchmark's program`, () => {
+    let sender: PeerProcess
+    let receiver: PeerProcess
+    let endpoint: Endpoint
+    let onStream: (stream: Stream) => void
+
+    beforeEach(async () => {
+      const createMuxer = await MUXERS.ours()
+      endpoint = createPlainTcpEndpoint({ createMuxer, onStream: stream => { onStream(stream) } })
+      sender = new PeerProcess(program)
+      receiver = new PeerProcess(program)
+    })
+
+    afterEach(async () => {
+      await Promise.all([endpoint.stop(), sender.kill(), receiver.kill()])
+    })
+
+    async function dialReceiver (): Promise<Session> {
+      await endpoint.dial(multiaddrOf(await receiver.call('listen')))
+
+      return endpoint.session
+    }
+
+    async function connectBoth (): Promise<void> {
+      await sender.call('dial', JSON.parse(await receiver.call('listen')))
+    }
+
+    async function openMessages ({ streams, messageBytes, unitBytesPerStream }: Row): Promise<void> {
+      await sender.call('open', 'messages', streams, messageBytes, unitBytesPerStream)
+    }
+
+    async function receiveMessages ({ messageBytes, unitBytesPerStream }: Row): Promise<void> {
+      await receiver.call('receive', 'messages', messageBytes, unitBytesPerStream)
+    }
+
+    test('sends messages that its receiver verifies, row after row', async () => {
+      await connectBoth()
+
+      for (const row of [oneStream, manyStreams, largeMessages]) {
+        await receiveMessages(row)
+        await receiver.call('count')
+        await openMessages(row)
+        const sent = JSON.parse(await sender.call('send', 20))
+
+        expect(sent).toEqual({
+          units: expect.toSatisfy(units => Number.isInteger(units) && units >= 1),
+          durationMs: expect.toSatisfy(durationMs => durationMs > 0),
+          latenciesMs: [],
+          spent: expect.objectContaining({ cpuMs: expect.any(Number), socketWrites: expect.any(Number) })
+        })
+        expect(sent.spent.socketWrites).toBeGreaterThan(0)
+        expect(JSON.parse(await receiver.call('spent')).cpuMs).toBeGreaterThan(0)
+
+        await sender.call('close')
+        await receiver.call('close')
+      }
+    })
+
+    test('makes requests that its receiver answers', async () => {
+      await connectBoth()
+
+      for (const { scenario, unitBytesPerStream } of [requestsRow('requests'), requestsRow('requests-on-one-stream')]) {
+        await receiver.call('receive', 'requests', REQUEST_BYTES)
+        await sender.call('open', scenario, REQUEST_BYTES, unitBytesPerStream)
+        const { units, latenciesMs } = JSON.parse(await sender.call('send', 5))
+
+        expect(latenciesMs).toHaveLength(units * REQUESTS_PER_UNIT)
+
+        await sender.call('close')
+        await receiver.call('close')
+      }
+    })
+
+    test('verifies and answers what a JavaScript sender sends', async () => {
+      const session = await dialReceiver()
+
+      for (const row of [{ ...manyStreams, streams: UNACKNOWLEDGED_STREAMS }, largeMessages]) {
+        await receiveMessages(row)
+        const half = await messages.send(session.openStream, row)
+        await half.work(3)
+        await half.close()
+      }
+
+      for (const row of [requestsRow('requests'), requestsRow('requests-on-one-stream')]) {
+        await receiver.call('receive', 'requests', REQUEST_BYTES)
+        const half = await requests.send(session.openStream, row)
+        await half.work(2)
+        await half.close()
+      }
+    })
+
+    test('sends what a JavaScript receiver verifies and answers', async () => {
+      await sender.call('dial', addressOf(await endpoint.listen()))
+
+      for (const row of [manyStreams, largeMessages]) {
+        onStream = messages.receive(row).onStream
+        await openMessages(row)
+        await sender.call('send', 20)
+        await sender.call('close')
+      }
+
+      for (const row of [requestsRow('requests'), requestsRow('requests-on-one-stream')]) {
+        const half = requests.receive(row)
+        onStream = half.onStream
+        await sender.call('open', row.scenario, REQUEST_BYTES, row.unitBytesPerStream)
+        await sender.call('send', 5)
+        await sender.call('close')
+        half.close()
+      }
+    })
+
+    test('notices one wrong byte', async () => {
+      const session = await dialReceiver()
+      await receiveMessages(oneStream)
+      const stream = await session.openStream()
+      const reader = new StreamReader(stream)
+      const index = 2
+      sendIndex(stream, index)
+      await reader.exactly(REPLY_BYTES)
+
+      const bytes = Uint8Array.from(bytesAt(startOfStream(index), oneStream.unitBytesPerStream))
+      stream.send(bytes.slice(0, REQUEST_BYTES))
+      bytes[bytes.length - 1] ^= 1
+      stream.send(bytes.subarray(REQUEST_BYTES))
+
+      expect(Buffer.from(await reader.exactly(REPLY_BYTES)).readDoubleBE()).toBeLessThan(0)
+    })
+
+    test('fails when its receiver got a wrong byte, or too few', async () => {
+      await sender.call('dial', addressOf(await endpoint.listen()))
+
+      for (const [verifiedBytes, message] of [[-51, 'wrong bytes after 50 right ones'], [100, 'got 100 bytes instead of']] as const) {
+        onStream = stream => {
+          const reply = Buffer.alloc(REPLY_BYTES)
+          stream.send(Uint8Array.from(reply))
+          reply.writeDoubleBE(verifiedBytes)
+          stream.send(reply)
+        }
+        await openMessages(oneStream)
+
+        await expect(sender.call('send', 0)).rejects.toThrow(message)
+      }
+    })
+
+    test('answers a command that it does not know with an error', async () => {
+      await expect(sender.call('juggle')).rejects.toThrow('juggle')
+    })
+
+    test('ends when its input does', async () => {
+      await connectBoth()
+
+      expect(await sender.end()).toBe(0)
+      expect(await receiver.end()).toBe(0)
+    })
+  })
+}
