@@ -50,7 +50,8 @@ func openMessages(connection *connection, streams, messageBytes, unitBytes int) 
 }
 
 // work has a goroutine for each stream, as is usual in Go: one without credit stops no other, and a single writer taking
-// turns was slower at 1,000 x 100 B. Two units are under way on each stream.
+// turns was a fifth slower at 1,000 x 100 B (a tenth faster at 1,000 x 4 KiB, while no stream lacked credit). Two units are
+// under way on each stream.
 func (s *messageSender) work(units int) error {
 	return forEach(len(s.lanes), func(index int) error {
 		lane := &s.lanes[index]

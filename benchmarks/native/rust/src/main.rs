@@ -58,7 +58,7 @@ struct Program {
 }
 
 // one thread, the fastest for the crate: a connection is one task whatever the runtime, and on two cores the runtime of
-// many threads halved 1 x 100 B, took a third of 1 x 4 KiB and gained nothing anywhere else
+// many threads halved 1 x 100 B, took a third of 1 x 4 KiB and gained nothing beyond the noise elsewhere
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> io::Result<()> {
     let socket_is_buffered = env::args().nth(1).as_deref() == Some("buffered");
