@@ -152,7 +152,7 @@ export class YamuxMuxer extends GuardedEmitter<StreamMuxerEvents<YamuxStream>> i
    */
   async createStream (options: OpenOptions = {}): Promise<YamuxStream> {
     const stream = await this.#opener.open(options)
-    this.#driver.requestIfOutput()
+    this.#driver.requestForOpened()
 
     return stream
   }

@@ -12,7 +12,7 @@ export interface Output extends Pick<FlushSnapshot, 'hasUrgent' | 'hasControl' |
 }
 
 export class OutputSnapshot implements FlushSnapshot {
-  isEndOfChunk = false
+  mayLeaveAtOnce = false
   isArranged = false
   isRest = false
   readonly #output: Output

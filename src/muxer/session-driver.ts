@@ -145,11 +145,19 @@ export class SessionDriver implements StreamHost {
     return violation
   }
 
-  requestIfOutput (isEndOfChunk = false): void {
+  requestIfOutput (mayLeaveAtOnce = false): void {
     // while a chunk is received and news are told, one request at the end does for all
     if (!this.#isTellingNews && !this.#isReceiving && this.#session.hasOutput) {
-      this.#coalescer.request(isEndOfChunk)
+      this.#coalescer.request(mayLeaveAtOnce)
     }
+  }
+
+  /**
+   * This side has opened a stream. libp2p negotiates its protocol several microtasks later: the SYN leaves before
+   * that, so that the peer's own work on a new stream happens meanwhile.
+   */
+  requestForOpened (): void {
+    this.requestIfOutput(!this.#coalescer.isArranged)
   }
 
   /** Writes what the transport takes, inside this call */

@@ -127,15 +127,41 @@ describe('one turn of the event loop', () => {
     expect(peer.takeWrites()).toHaveLength(1)
   })
 
-  test('makes one write of SYN and data when the data is sent on opening', async () => {
+  test('tells the peer of a new stream before libp2p goes on with it', async () => {
     const peer = createRawPeer()
+    await peer.muxer.createStream()
+
+    expect(peer.takeFrames()).toMatchObject([{ type: WINDOW_UPDATE, flags: SYN, id: 1 }])
+  })
+
+  test('makes two writes of 100 streams that are opened in it and written to at once', async () => {
+    const peer = createRawPeer()
+    await Promise.all(Array.from({ length: 100 }, async () => {
+      const stream = await peer.muxer.createStream()
+      stream.send(pattern(10))
+    }))
+    await nextTurn()
+
+    const frames = peer.takeWrites().map(write => parseFrames(write.subarray()).map(({ type, flags }) => [type, flags]))
+    expect(frames).toEqual([
+      Array.from({ length: 100 }, () => [WINDOW_UPDATE, SYN]),
+      Array.from({ length: 100 }, () => [DATA, 0])
+    ])
+  })
+
+  test('makes one write of SYN and data on opening when something was about to leave', async () => {
+    const { peer, streams: [other] } = await createOpenPeer(1)
+    other.send(pattern(5))
     const stream = await peer.muxer.createStream()
     stream.send(pattern(10))
     await nextTurn()
 
     const writes = peer.takeWrites()
     expect(writes).toHaveLength(1)
-    expect(parseFrames(writes[0].subarray())).toMatchObject([{ type: DATA, flags: SYN, length: 10 }])
+    expect(parseFrames(writes[0].subarray())).toMatchObject([
+      { type: DATA, flags: 0, id: Number(other.id), length: 5 },
+      { type: DATA, flags: SYN, id: Number(stream.id), length: 10 }
+    ])
   })
 
   test('answers a new stream with ACK and data in one frame', async () => {

@@ -132,7 +132,8 @@ describe('with @libp2p/logger', () => {
     deliver(goAway(0))
 
     expect(traced()).toEqual([
-      'libp2p:test:yamux -> DATA 1 SYN 10 bytes',
+      'libp2p:test:yamux -> WINDOW_UPDATE 1 SYN +0',
+      'libp2p:test:yamux -> DATA 1 10 bytes',
       'libp2p:test:yamux <- WINDOW_UPDATE 1 ACK +4096',
       'libp2p:test:yamux -> WINDOW_UPDATE 1 RST code 7',
       'libp2p:test:yamux <- GO_AWAY code 0'

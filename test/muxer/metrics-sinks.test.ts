@@ -24,7 +24,7 @@ async function expectToWork ({ muxer, deliver, takeFrames }: Conversation): Prom
   await nextTurn()
   deliver(ping(0, ACK), data(1, Uint8Array.of(4, 5, 6), ACK))
 
-  expect(takeFrames().map(({ payload }) => [...payload])).toEqual([[], [1, 2, 3]])
+  expect(takeFrames().map(({ payload }) => [...payload])).toEqual([[], [], [1, 2, 3]])
   expect(received).toEqual([4, 5, 6])
   expect(await measured).toBeGreaterThanOrEqual(0)
 
@@ -44,8 +44,8 @@ describe('a sink that throws', () => {
     const metrics = { registerCounterGroup: register, registerHistogram: register, registerHistogramGroup: register, registerMetric: register, registerMetricGroup: register }
     await expectToWork(createMeteredPeer({ metrics: metrics as unknown as Metrics }))
 
-    // two flushes, a wait, a round trip and a violation
-    expect(fail).toHaveBeenCalledTimes(5)
+    // three flushes, a wait, a round trip and a violation
+    expect(fail).toHaveBeenCalledTimes(6)
   })
 
   test('when a metric is registered, is done without; the log says so', async () => {

@@ -19,6 +19,8 @@ test.each(links)('a message that finds $id empty arrives after size / rate + del
     await sim.sleep(5 * link.roundTripMs)
 
     const stream = await dialler.createStream()
+    // by then the SYN has passed
+    await sim.sleep(5 * link.roundTripMs)
     const startMs = sim.nowMs
     stream.send(new Uint8Array(1000))
     await sim.until(() => arrivedAtMs > 0)

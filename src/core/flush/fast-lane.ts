@@ -10,9 +10,9 @@ import type { FlushDecision, FlushSnapshot } from './flush-policy.ts'
  */
 const MAX_FLUSHES_PER_TURN = 3
 
-const URGENT_AFTER_CHUNK: FlushDecision = { time: 'now', reason: 'urgent' }
+const URGENT_AT_ONCE: FlushDecision = { time: 'now', reason: 'urgent' }
 const URGENT: FlushDecision = { time: 'soon', reason: 'urgent' }
-const CONTROL_AFTER_CHUNK: FlushDecision = { time: 'now', reason: 'control' }
+const CONTROL_AT_ONCE: FlushDecision = { time: 'now', reason: 'control' }
 const CONTROL: FlushDecision = { time: 'soon', reason: 'control' }
 const ACKS: FlushDecision = { time: 'end-of-turn', reason: 'acks' }
 
@@ -23,15 +23,15 @@ export function isTurnSpent (snapshot: FlushSnapshot): boolean {
   return snapshot.flushesThisTurn >= MAX_FLUSHES_PER_TURN
 }
 
-/** The first flush of a turn can go right behind the chunk, before the layers below go on with their own work */
-export function isRightBehindChunk (snapshot: FlushSnapshot): boolean {
-  return snapshot.isEndOfChunk && snapshot.flushesThisTurn === 0
+/** The first flush of a turn can go ahead of what others have to do in it: the layers below, or libp2p with a stream that is open */
+export function leavesAtOnce (snapshot: FlushSnapshot): boolean {
+  return snapshot.mayLeaveAtOnce && snapshot.flushesThisTurn === 0
 }
 
 /** What to do for control frames and urgent data; undefined when there is only data that is not urgent */
 export function decideFastLane (snapshot: FlushSnapshot): FlushDecision | undefined {
   if (snapshot.hasUrgent) {
-    return isRightBehindChunk(snapshot) ? URGENT_AFTER_CHUNK : URGENT
+    return leavesAtOnce(snapshot) ? URGENT_AT_ONCE : URGENT
   }
 
   if (snapshot.hasControl) {
@@ -39,7 +39,7 @@ export function decideFastLane (snapshot: FlushSnapshot): FlushDecision | undefi
       return NEXT_TURN
     }
 
-    return isRightBehindChunk(snapshot) ? CONTROL_AFTER_CHUNK : CONTROL
+    return leavesAtOnce(snapshot) ? CONTROL_AT_ONCE : CONTROL
   }
 
   if (snapshot.queuedBytes === 0) {

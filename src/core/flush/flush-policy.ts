@@ -11,8 +11,8 @@ export interface FlushSnapshot {
   readonly hasControl: boolean
   /** The data of all streams */
   readonly queuedBytes: number
-  /** An inbound chunk has just been dealt with: what was to be answered at once has been */
-  readonly isEndOfChunk: boolean
+  /** An inbound chunk has just been dealt with, or a stream is open: what was to be said of it has been */
+  readonly mayLeaveAtOnce: boolean
   /** How many flushes this turn of the event loop has seen */
   readonly flushesThisTurn: number
   /** It is what the last flush left behind its full writes, and nothing was added */

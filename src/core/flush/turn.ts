@@ -4,10 +4,10 @@
  * chunk is dealt with leaves right behind it. When a turn keeps producing, the rest leaves together
  * in the next one. No timers, a bounded number of writes a turn under load.
  */
-import { decideFastLane, isRightBehindChunk, isTurnSpent, NEXT_TURN } from './fast-lane.ts'
+import { decideFastLane, leavesAtOnce, isTurnSpent, NEXT_TURN } from './fast-lane.ts'
 import type { FlushDecision, FlushPolicy } from './flush-policy.ts'
 
-const AFTER_CHUNK: FlushDecision = { time: 'now', reason: 'chunk' }
+const AT_ONCE: FlushDecision = { time: 'now', reason: 'chunk' }
 const SOON: FlushDecision = { time: 'soon', reason: 'turn' }
 
 /**
@@ -34,6 +34,6 @@ export const turn: FlushPolicy = {
       return REST
     }
 
-    return isRightBehindChunk(snapshot) ? AFTER_CHUNK : SOON
+    return leavesAtOnce(snapshot) ? AT_ONCE : SOON
   }
 }

@@ -14,7 +14,7 @@ const SNAPSHOT: FlushSnapshot = {
   hasUrgent: false,
   hasControl: false,
   queuedBytes: 100,
-  isEndOfChunk: false,
+  mayLeaveAtOnce: false,
   flushesThisTurn: 0,
   isArranged: false,
   isRest: false,
@@ -51,14 +51,14 @@ describe.each([
   })
 
   test('either leaves right behind an inbound chunk, the first time in a turn', () => {
-    expect(decide(policy, { hasUrgent: true, isEndOfChunk: true })).toEqual(['now', 'urgent'])
-    expect(decide(policy, { hasControl: true, isEndOfChunk: true })).toEqual(['now', 'control'])
-    expect(decide(policy, { hasUrgent: true, isEndOfChunk: true, flushesThisTurn: 1 })).toEqual(['soon', 'urgent'])
+    expect(decide(policy, { hasUrgent: true, mayLeaveAtOnce: true })).toEqual(['now', 'urgent'])
+    expect(decide(policy, { hasControl: true, mayLeaveAtOnce: true })).toEqual(['now', 'control'])
+    expect(decide(policy, { hasUrgent: true, mayLeaveAtOnce: true, flushesThisTurn: 1 })).toEqual(['soon', 'urgent'])
   })
 
   test('acknowledgements alone wait for the end of the turn, behind a chunk too', () => {
     expect(decide(policy, onlyAcks)).toEqual(['end-of-turn', 'acks'])
-    expect(decide(policy, { ...onlyAcks, isEndOfChunk: true, flushesThisTurn: 2 })).toEqual(['end-of-turn', 'acks'])
+    expect(decide(policy, { ...onlyAcks, mayLeaveAtOnce: true, flushesThisTurn: 2 })).toEqual(['end-of-turn', 'acks'])
     expect(decide(policy, { ...onlyAcks, flushesThisTurn: 3 })).toEqual(['next-turn', 'next-turn'])
   })
 
@@ -73,17 +73,17 @@ describe('turn', () => {
   })
 
   test('writes what was answered to an inbound chunk at once, the first time in a turn', () => {
-    expect(decide(turn, { isEndOfChunk: true })).toEqual(['now', 'chunk'])
-    expect(decide(turn, { isEndOfChunk: true, flushesThisTurn: 1 })).toEqual(['soon', 'turn'])
+    expect(decide(turn, { mayLeaveAtOnce: true })).toEqual(['now', 'chunk'])
+    expect(decide(turn, { mayLeaveAtOnce: true, flushesThisTurn: 1 })).toEqual(['soon', 'turn'])
   })
 
   test.each([3, 1000])('leaves the rest to the next turn after %i flushes', flushesThisTurn => {
-    expect(decide(turn, { flushesThisTurn, isEndOfChunk: true })).toEqual(['next-turn', 'next-turn'])
+    expect(decide(turn, { flushesThisTurn, mayLeaveAtOnce: true })).toEqual(['next-turn', 'next-turn'])
   })
 
   test('lets what was left behind full writes wait for one round of the event loop', () => {
     expect(decide(turn, { isRest: true })).toEqual(['next-round', 'rest'])
-    expect(decide(turn, { isRest: true, isEndOfChunk: true })).toEqual(['next-round', 'rest'])
+    expect(decide(turn, { isRest: true, mayLeaveAtOnce: true })).toEqual(['next-round', 'rest'])
     expect(decide(turn, { isRest: true, flushesThisTurn: 3 })).toEqual(['next-turn', 'next-turn'])
   })
 
@@ -95,7 +95,7 @@ describe('turn', () => {
 describe('delay', () => {
   test('lets data wait for its delay', () => {
     expect(decide(delayed)).toEqual(['at', 'delay', 1002])
-    expect(decide(delayed, { isEndOfChunk: true })).toEqual(['at', 'delay', 1002])
+    expect(decide(delayed, { mayLeaveAtOnce: true })).toEqual(['at', 'delay', 1002])
   })
 
   test('does not begin anew when more data comes', () => {
