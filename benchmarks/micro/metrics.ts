@@ -5,18 +5,17 @@
 // they cost when they are taken, which is the difference. `off` writes inside each send; `turn` is the
 // default, and its figures hold the way round the event loop.
 import { setImmediate } from 'node:timers/promises'
-import { StreamMessageEvent, TypedEventEmitter } from '@libp2p/interface'
-import { defaultLogger } from '@libp2p/logger'
 import Table from 'cli-table3'
 import { Bench } from 'tinybench'
+import { TYPE_WINDOW_UPDATE } from '../../src/core/frame/frame.ts'
 import { yamux } from '../../src/index.ts'
+import { frameOf, Transport } from './transport.ts'
 import type { Strategy } from '../../src/index.ts'
-import type { MessageStream, MessageStreamEvents, Metrics } from '@libp2p/interface'
+import type { Metrics } from '@libp2p/interface'
 
 const STRATEGIES: Strategy[] = ['off', 'turn']
 const SENDS_PER_RUN = 1000
 const PAYLOAD = new Uint8Array(100)
-const TYPE_WINDOW_UPDATE = 1
 
 const noOp = { increment: () => {}, observe: () => {} }
 const register = (): typeof noOp => noOp
@@ -30,40 +29,17 @@ const noOpMetrics = {
 
 const sinks: Record<string, Metrics | undefined> = { 'without metrics': undefined, 'with a no-op sink': noOpMetrics }
 
-/** The muxer's end of a connection whose other end is this benchmark */
-class Outlet extends TypedEventEmitter<MessageStreamEvents> {
-  direction = 'outbound'
-  status = 'open'
-  log = defaultLogger().forComponent('benchmark')
-  writeCount = 0
-
-  send (): boolean {
-    this.writeCount++
-
-    return true
-  }
-
-  /** Gives the first stream credit for a run */
-  grant (): void {
-    const bytes = new Uint8Array(12)
-    const view = new DataView(bytes.buffer)
-    view.setUint8(1, TYPE_WINDOW_UPDATE)
-    view.setUint32(4, 1)
-    view.setUint32(8, SENDS_PER_RUN * PAYLOAD.byteLength)
-    this.dispatchEvent(new StreamMessageEvent(bytes))
-  }
-}
-
 async function createSender (strategy: Strategy, metrics: Metrics | undefined): Promise<() => Promise<void>> {
-  const outlet = new Outlet()
+  const transport = new Transport('outbound')
+  const grant = frameOf(TYPE_WINDOW_UPDATE, 0, 1, SENDS_PER_RUN * PAYLOAD.byteLength)
   const factory = yamux({ enableKeepAlive: false, coalesce: { strategy } })({ metrics })
-  const stream = await factory.createStreamMuxer(outlet as unknown as MessageStream).createStream()
+  const stream = await factory.createStreamMuxer(transport.asMessageStream).createStream()
   stream.inactivityTimeout = Infinity
   await setImmediate()
 
   return async () => {
-    outlet.writeCount = 0
-    outlet.grant()
+    transport.writeCount = 0
+    transport.deliver(grant)
 
     for (let i = 0; i < SENDS_PER_RUN; i++) {
       stream.send(PAYLOAD)
@@ -73,8 +49,8 @@ async function createSender (strategy: Strategy, metrics: Metrics | undefined): 
       }
     }
 
-    if (outlet.writeCount !== SENDS_PER_RUN) {
-      throw new Error(`wrote ${outlet.writeCount} times, sent ${SENDS_PER_RUN} times`)
+    if (transport.writeCount !== SENDS_PER_RUN) {
+      throw new Error(`wrote ${transport.writeCount} times, sent ${SENDS_PER_RUN} times`)
     }
   }
 }

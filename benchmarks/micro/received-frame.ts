@@ -3,53 +3,31 @@
 // Each frame comes as a chunk of its own, for the streams in turn, so that no two of them can share
 // an event and every frame does the same work whatever the number of streams.
 import { setImmediate } from 'node:timers/promises'
-import { StreamMessageEvent, TypedEventEmitter } from '@libp2p/interface'
-import { defaultLogger } from '@libp2p/logger'
 import { yamux as stockYamux } from '@libp2p/yamux'
 import Table from 'cli-table3'
 import { Bench } from 'tinybench'
+import { FLAG_SYN, TYPE_DATA } from '../../src/core/frame/frame.ts'
 import { yamux } from '../../src/index.ts'
-import type { MessageStream, MessageStreamEvents, StreamMuxerFactory } from '@libp2p/interface'
+import { frameOf, Transport } from './transport.ts'
+import type { StreamMuxerFactory } from '@libp2p/interface'
 
 const STREAM_COUNTS = [1, 100, 10_000]
 const FRAMES_PER_RUN = 1000
 const PAYLOAD_BYTES = 100
-const SYN = 1
 
 const factories = {
   ours: yamux({ maxInboundStreams: Infinity, enableKeepAlive: false })(),
   stock: stockYamux({ maxInboundStreams: Infinity, enableKeepAlive: false })()
 }
 
-/** The muxer's end of a connection whose other end is this benchmark */
-class Inlet extends TypedEventEmitter<MessageStreamEvents> {
-  direction = 'inbound'
-  status = 'open'
-  log = defaultLogger().forComponent('benchmark')
-
-  send (): boolean {
-    return true
-  }
-
-  deliver (bytes: Uint8Array): void {
-    this.dispatchEvent(new StreamMessageEvent(bytes))
-  }
-}
-
 /** The dialler's ids are odd, from 1 */
 function dataFrame (streamIndex: number, flags: number, payloadBytes: number): Uint8Array {
-  const bytes = new Uint8Array(12 + payloadBytes)
-  const view = new DataView(bytes.buffer)
-  view.setUint16(2, flags)
-  view.setUint32(4, streamIndex * 2 + 1)
-  view.setUint32(8, payloadBytes)
-
-  return bytes
+  return frameOf(TYPE_DATA, flags, streamIndex * 2 + 1, payloadBytes, payloadBytes)
 }
 
 function createReceiver (factory: StreamMuxerFactory, streamCount: number): () => Promise<void> {
-  const inlet = new Inlet()
-  const muxer = factory.createStreamMuxer(inlet as unknown as MessageStream)
+  const transport = new Transport('inbound')
+  const muxer = factory.createStreamMuxer(transport.asMessageStream)
   const frames: Uint8Array[] = []
   let receivedBytes = 0
   let next = 0
@@ -60,7 +38,7 @@ function createReceiver (factory: StreamMuxerFactory, streamCount: number): () =
   })
 
   for (let i = 0; i < streamCount; i++) {
-    inlet.deliver(dataFrame(i, SYN, 0))
+    transport.deliver(dataFrame(i, FLAG_SYN, 0))
     frames.push(dataFrame(i, 0, PAYLOAD_BYTES))
   }
 
@@ -68,7 +46,7 @@ function createReceiver (factory: StreamMuxerFactory, streamCount: number): () =
     receivedBytes = 0
 
     for (let i = 0; i < FRAMES_PER_RUN; i++) {
-      inlet.deliver(frames[next])
+      transport.deliver(frames[next])
       next = next + 1 === streamCount ? 0 : next + 1
     }
 
