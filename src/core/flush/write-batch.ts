@@ -16,13 +16,21 @@ import { HEADER_BYTES } from '../frame/frame.ts'
  */
 const BY_REFERENCE_BYTES = 8192
 
+/**
+ * Room for so many pieces and headers is kept, those of a record of 16-byte messages; to let all of it grow anew for each write
+ * of 500 messages took 70 bytes of memory a message.
+ */
+const KEPT_PIECES = 4096
+const NUMBERS_PER_HEADER = 4
+
 export class WriteBatch {
   frameCount = 0
   roomBytes = 0
-  /** Payload in order; undefined stands for the next header */
-  readonly #pieces: Array<Uint8Array | undefined> = []
+  /** Payload in order; undefined stands for the next header. What lies behind the count is empty. */
+  #pieces: Array<Uint8Array | undefined> = []
+  #pieceCount = 0
   /** Four numbers a header: type, flags, stream id, length */
-  readonly #headers: number[] = []
+  #headers: number[] = []
   #copiedBytes = 0
 
   /** Starts an empty batch */
@@ -32,15 +40,20 @@ export class WriteBatch {
   }
 
   header (type: number, flags: number, streamId: number, length: number): void {
-    this.#headers.push(type, flags, streamId, length)
-    this.#pieces.push(undefined)
+    const headers = this.#headers
+    const start = this.frameCount * NUMBERS_PER_HEADER
+    headers[start] = type
+    headers[start + 1] = flags
+    headers[start + 2] = streamId
+    headers[start + 3] = length
+    this.#pieces[this.#pieceCount++] = undefined
     this.#copiedBytes += HEADER_BYTES
     this.roomBytes -= HEADER_BYTES
     this.frameCount++
   }
 
   piece (bytes: Uint8Array): void {
-    this.#pieces.push(bytes)
+    this.#pieces[this.#pieceCount++] = bytes
     this.roomBytes -= bytes.byteLength
 
     if (bytes.byteLength < BY_REFERENCE_BYTES) {
@@ -53,15 +66,25 @@ export class WriteBatch {
     const list = new Uint8ArrayList()
     // every byte of it is written below
     const copies = allocUnsafe(this.#copiedBytes)
+    const pieces = this.#pieces
+    const headers = this.#headers
     let runStart = 0
     let offset = 0
     let header = 0
 
-    for (const piece of this.#pieces) {
+    for (let i = 0; i < this.#pieceCount; i++) {
+      const piece = pieces[i]
+
       if (piece === undefined) {
-        offset = encodeHeader(copies, offset, this.#headers[header], this.#headers[header + 1], this.#headers[header + 2], this.#headers[header + 3])
-        header += 4
-      } else if (piece.byteLength < BY_REFERENCE_BYTES) {
+        offset = encodeHeader(copies, offset, headers[header], headers[header + 1], headers[header + 2], headers[header + 3])
+        header += NUMBERS_PER_HEADER
+        continue
+      }
+
+      // the reference goes now, so that the piece can be collected
+      pieces[i] = undefined
+
+      if (piece.byteLength < BY_REFERENCE_BYTES) {
         copies.set(piece, offset)
         offset += piece.byteLength
       } else {
@@ -72,11 +95,19 @@ export class WriteBatch {
     }
 
     appendRun(list, copies, runStart, offset)
-    this.#pieces.length = 0
-    this.#headers.length = 0
-    this.#copiedBytes = 0
+    this.#forget()
 
     return list
+  }
+
+  #forget (): void {
+    this.#pieceCount = 0
+    this.#copiedBytes = 0
+
+    if (this.#pieces.length > KEPT_PIECES) {
+      this.#pieces = []
+      this.#headers = []
+    }
   }
 }
 
