@@ -1,9 +1,11 @@
-// Child processes that answer commands: the parent's side and the child's.
+// Child processes and threads that answer commands: the parent's side and the child's.
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
+import { parentPort, Worker } from 'node:worker_threads'
 import { createBirpc } from 'birpc'
-import type { BirpcReturn } from 'birpc'
+import type { BirpcReturn, ChannelOptions } from 'birpc'
+import type { MessagePort } from 'node:worker_threads'
 
 export interface Child<Commands extends object> {
   pid: number
@@ -17,21 +19,17 @@ interface ChildOptions {
   timeoutMs?: number
 }
 
-const COMMAND_TIMEOUT_MS = 30_000
-const EXIT_TIMEOUT_MS = 2000
+export const COMMAND_TIMEOUT_MS = 30_000
+export const EXIT_TIMEOUT_MS = 2000
 
 /** `title` is what messages of errors call it */
 export function startChild <Commands extends object> (module: URL, title: string, options: ChildOptions = {}): Child<Commands> {
   const { execArgv = [], timeoutMs = COMMAND_TIMEOUT_MS } = options
   const child = fork(fileURLToPath(module), { serialization: 'advanced', execArgv })
-  const commands = createBirpc<Commands>({}, {
+  const commands = createCommands<Commands>(title, timeoutMs, {
     // what cannot be sent to a child that is gone is rejected when it exits
     post: message => { child.send(message, () => {}) },
-    on: listener => child.on('message', listener),
-    timeout: timeoutMs,
-    onTimeoutError (command) {
-      throw new Error(`The ${title} did not finish "${command}" in ${timeoutMs / 1000} seconds`)
-    }
+    on: listener => child.on('message', listener)
   })
 
   child.once('exit', () => { commands.$close(new Error(`The ${title} has exited`)) })
@@ -58,8 +56,46 @@ export function startChild <Commands extends object> (module: URL, title: string
   }
 }
 
-/** Makes this process the child that answers them */
+/** The same in a thread of this process, which finds `port` as its workerData */
+export function startThread <Commands extends object> (module: URL, title: string, port: MessagePort): Omit<Child<Commands>, 'pid'> {
+  const worker = new Worker(module, { workerData: port, transferList: [port] })
+  const commands = createCommands<Commands>(title, COMMAND_TIMEOUT_MS, {
+    post: message => { worker.postMessage(message) },
+    on: listener => worker.on('message', listener)
+  })
+
+  worker.once('exit', () => { commands.$close(new Error(`The ${title} has exited`)) })
+  worker.once('error', err => { commands.$close(err) })
+
+  return {
+    commands,
+    async stop () { await worker.terminate() }
+  }
+}
+
+function createCommands <Commands extends object> (title: string, timeoutMs: number, channel: ChannelOptions): BirpcReturn<Commands> {
+  return createBirpc<Commands>({}, {
+    ...channel,
+    timeout: timeoutMs,
+    onTimeoutError (command) {
+      throw new Error(`The ${title} did not finish "${command}" in ${timeoutMs / 1000} seconds`)
+    }
+  })
+}
+
+/** Makes this process, or this thread, the child that answers them */
 export function answer (commands: object): void {
+  const port = parentPort
+
+  if (port != null) {
+    createBirpc(commands, {
+      post: message => { port.postMessage(message) },
+      on: listener => port.on('message', listener)
+    })
+
+    return
+  }
+
   createBirpc(commands, {
     // a reply to a parent that is gone gets lost, the end of the channel ends this process
     post: message => { process.send?.(message, undefined, undefined, () => {}) },

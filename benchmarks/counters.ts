@@ -1,5 +1,6 @@
 // Counts what a process spends: socket writes, Noise records and CPU time.
 import { Socket } from 'node:net'
+import { isMainThread } from 'node:worker_threads'
 import { noise } from '@chainsafe/libp2p-noise'
 import type { NoiseComponents } from '@chainsafe/libp2p-noise'
 import type { ConnectionEncrypter, Counter, Metrics } from '@libp2p/interface'
@@ -53,12 +54,17 @@ export function countedNoise (): (components: NoiseComponents) => ConnectionEncr
   })
 }
 
+/** Of the thread alone where it is one of several, without the threads that collect its garbage */
+function cpuUsage (before?: NodeJS.CpuUsage): NodeJS.CpuUsage {
+  return isMainThread ? process.cpuUsage(before) : process.threadCpuUsage(before)
+}
+
 /** Starts counting, the returned function tells what was spent since */
 export function startCounting (): () => Spent {
-  const before = { socketWrites, noiseRecords, cpu: process.cpuUsage() }
+  const before = { socketWrites, noiseRecords, cpu: cpuUsage() }
 
   return () => {
-    const { user, system } = process.cpuUsage(before.cpu)
+    const { user, system } = cpuUsage(before.cpu)
 
     return {
       socketWrites: socketWrites - before.socketWrites,

@@ -34,13 +34,14 @@ export const muxers = {
 
 export type MuxerName = keyof typeof muxers
 
-const muxerNames = Object.keys(muxers) as MuxerName[]
+export const muxerNames = Object.keys(muxers) as MuxerName[]
 
-export function findMuxer (name: string): MuxerName {
+/** `offered` are the names that the message of the error lists */
+export function findMuxer (name: string, offered: string[] = muxerNames): MuxerName {
   const muxer = muxerNames.find(known => known === name)
 
   if (muxer == null) {
-    throw new Error(`There is no muxer "${name}", only ${muxerNames.join(', ')}`)
+    throw new Error(`There is no muxer "${name}", only ${offered.join(', ')}`)
   }
 
   return muxer

@@ -14,14 +14,22 @@ export async function createNode (muxer: MuxerName): Promise<Libp2p> {
   return createNodeWith(await muxers[muxer]())
 }
 
+/** The transport of all benchmarks over TCP, with or without libp2p around it */
+export const createTcp = (): ReturnType<typeof tcp> => tcp({
+  inboundSocketInactivityTimeout: INACTIVITY_TIMEOUT_MS,
+  outboundSocketInactivityTimeout: INACTIVITY_TIMEOUT_MS
+})
+
+/** libp2p would let a host dial five times a second */
+export const manyConnections: Libp2pOptions = {
+  connectionManager: { inboundConnectionThreshold: Infinity, maxConnections: Infinity, maxIncomingPendingConnections: Infinity }
+}
+
 /** `init` comes on top of what all benchmarks have in common */
 export async function createNodeWith<Services extends ServiceMap> (createMuxer: () => StreamMuxerFactory, init: Libp2pOptions<Services> = {}): Promise<Libp2p<Services>> {
   return createLibp2p({
     addresses: { listen: ['/ip4/127.0.0.1/tcp/0'] },
-    transports: [tcp({
-      inboundSocketInactivityTimeout: INACTIVITY_TIMEOUT_MS,
-      outboundSocketInactivityTimeout: INACTIVITY_TIMEOUT_MS
-    })],
+    transports: [createTcp()],
     connectionEncrypters: [countedNoise()],
     streamMuxers: [createMuxer],
     connectionMonitor: { enabled: false },

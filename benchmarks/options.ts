@@ -3,7 +3,7 @@ import { findMuxer } from './muxers.ts'
 import type { MuxerName } from './muxers.ts'
 
 export function parseMuxers (names: string): MuxerName[] {
-  return names.split(',').map(findMuxer)
+  return names.split(',').map(name => findMuxer(name))
 }
 
 export function parseCount (option: string, value: string): number {

@@ -1,22 +1,44 @@
-// The parent's view of one muxer's two processes: a sender and a receiver.
-import { startChild } from './child.ts'
-import type { Spent } from './counters.ts'
-import type { MuxerName } from './muxers.ts'
-import type { PeerCommands, Sent } from './peer.ts'
+// The parent's view of one contestant's two ends: a sender and a receiver, each in a process of its own.
+import { MessageChannel } from 'node:worker_threads'
+import { startChild, startThread } from './child.ts'
+import { startNativePeer } from './native/peer.ts'
+import { asOneStream } from './rows.ts'
+import type { Contestant, ContestantMuxer, TransportName } from './contestants.ts'
+import type { NativeProgram } from './native/programs.ts'
+import type { PeerCommands, PeerSpent, Sent } from './peer.ts'
 import type { Row } from './rows.ts'
 
 export interface Measured {
+  /** Of payload, in one unit and one direction */
+  unitBytes: number
   sent: Sent
-  receiverSpent: Spent
+  receiverSpent: PeerSpent
+  /** By the receiver at the same time, in rows that go both ways */
+  sentBack?: Sent
 }
 
-export interface Pair {
-  muxer: MuxerName
+export interface Pair extends Contestant {
   /** Resolves when both processes run and are connected */
   ready: Promise<void>
   /** A little of the row's work, not measured */
   warmUp(row: Row): Promise<void>
   measure(row: Row, atLeastMs: number): Promise<Measured>
+  stop(): Promise<void>
+}
+
+interface PairInit {
+  muxer: ContestantMuxer
+  /** @default 'tcp-noise' */
+  transport?: TransportName
+  /** For both processes, as `--trace-gc` */
+  nodeOptions?: string[]
+  /** What to run instead of Node, for a muxer in another language */
+  program?: NativeProgram
+}
+
+/** What a pair wants of either end, whatever it is written in */
+export interface Peer {
+  commands: { [Name in keyof PeerCommands]: (...args: Parameters<PeerCommands[Name]>) => Promise<Awaited<ReturnType<PeerCommands[Name]>>> }
   stop(): Promise<void>
 }
 
@@ -28,21 +50,40 @@ const LEAD_IN_MS = 100
 
 const peer = new URL('peer.ts', import.meta.url)
 
-/** `nodeOptions` are for both processes, as `--trace-gc` */
-export function startPair (muxer: MuxerName, nodeOptions: string[] = []): Pair {
-  const sender = startChild<PeerCommands>(peer, `sender of ${muxer}`, { execArgv: nodeOptions })
-  const receiver = startChild<PeerCommands>(peer, `receiver of ${muxer}`, { execArgv: nodeOptions })
+function startPeers ({ muxer, transport, nodeOptions, program }: PairInit): Peer[] {
+  const titles = ['sender', 'receiver'].map(role => `${role} of ${muxer}`)
+
+  if (program != null) {
+    return titles.map(title => startNativePeer(program, title))
+  }
+
+  if (transport === 'memory') {
+    const { port1, port2 } = new MessageChannel()
+
+    return [startThread<PeerCommands>(peer, titles[0], port1), startThread<PeerCommands>(peer, titles[1], port2)]
+  }
+
+  return titles.map(title => startChild<PeerCommands>(peer, title, { execArgv: nodeOptions }))
+}
+
+export function startPair (init: PairInit): Pair {
+  const { muxer, transport = 'tcp-noise' } = init
+  const contestant = { muxer, transport }
+  const [sender, receiver] = startPeers(init)
 
   async function connect (): Promise<void> {
-    const [addresses] = await Promise.all([receiver.commands.start(muxer), sender.commands.start(muxer)])
+    const [addresses] = await Promise.all([receiver.commands.start(contestant, true), sender.commands.start(contestant, false)])
     await sender.commands.dial(addresses)
   }
 
   async function runOnOpenStreams<Result> (row: Row, work: () => Promise<Result>): Promise<Result> {
+    const senders = row.isBothWays === true ? [sender, receiver] : [sender]
+    const receivers = row.isBothWays === true ? [sender, receiver] : [receiver]
+
     try {
-      await receiver.commands.receive(row.id)
-      await sender.commands.open(row.id)
-      await sender.commands.send(LEAD_IN_MS)
+      await Promise.all(receivers.map(async ({ commands }) => commands.receive(row)))
+      await Promise.all(senders.map(async ({ commands }) => commands.open(row)))
+      await Promise.all(senders.map(async ({ commands }) => commands.send(LEAD_IN_MS)))
 
       const result = await work()
 
@@ -51,25 +92,35 @@ export function startPair (muxer: MuxerName, nodeOptions: string[] = []): Pair {
 
       return result
     } catch (err) {
-      throw new Error(`${muxer}, ${row.label}: ${err instanceof Error ? err.message : String(err)}`, { cause: err })
+      throw new Error(`${muxer}, ${transport}, ${row.label}: ${err instanceof Error ? err.message : String(err)}`, { cause: err })
     }
   }
 
+  /** Without a muxer there is one stream, for the bytes of all */
+  function fit (row: Row): Row {
+    return muxer === 'none' ? asOneStream(row) : row
+  }
+
   return {
-    muxer,
+    ...contestant,
     ready: connect(),
 
     async warmUp (row) {
-      await runOnOpenStreams(row, async () => {})
+      await runOnOpenStreams(fit(row), async () => {})
     },
 
     async measure (row, atLeastMs) {
-      return runOnOpenStreams(row, async () => {
-        await receiver.commands.startCounting()
-        const sent = await sender.commands.send(atLeastMs)
+      const fitted = fit(row)
+
+      return runOnOpenStreams(fitted, async () => {
+        await receiver.commands.count()
+        const [sent, sentBack] = await Promise.all([
+          sender.commands.send(atLeastMs),
+          row.isBothWays === true ? receiver.commands.send(atLeastMs) : undefined
+        ])
         const receiverSpent = await receiver.commands.spent()
 
-        return { sent, receiverSpent }
+        return { unitBytes: fitted.unitBytesPerStream * fitted.streams, sent, sentBack, receiverSpent }
       })
     },
 

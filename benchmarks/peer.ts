@@ -1,59 +1,67 @@
-// A child process: one libp2p node that runs halves of scenarios on command.
-import { multiaddr } from '@multiformats/multiaddr'
+// A child process, or a thread: one end of a connection that runs halves of scenarios on command.
+import { workerData } from 'node:worker_threads'
 import { answer } from './child.ts'
 import { countSocketWrites, startCounting } from './counters.ts'
-import { streamLimits } from './muxers.ts'
-import { createNode } from './node.ts'
-import { findRow } from './rows.ts'
+import { createEndpoint } from './endpoints/index.ts'
+import { startObserving } from './runtime.ts'
 import { scenarios } from './scenarios/index.ts'
-import { streamOpener } from './scenarios/scenario.ts'
+import type { Contestant } from './contestants.ts'
 import type { Spent } from './counters.ts'
-import type { MuxerName } from './muxers.ts'
+import type { Endpoint } from './endpoints/endpoint.ts'
+import type { Row } from './rows.ts'
+import type { Runtime } from './runtime.ts'
 import type { ReceiverHalf, SenderHalf } from './scenarios/scenario.ts'
-import type { Connection } from '@libp2p/interface'
-import type { Libp2p } from 'libp2p'
+
+/** What is not known is left out: native code writes to its sockets unseen */
+export type PeerSpent = Partial<Spent & Runtime> & Pick<Spent, 'cpuMs'>
 
 export interface Sent {
   units: number
   durationMs: number
   latenciesMs: number[]
-  spent: Spent
+  /** Confirmed beside the units, by the scenarios that do something else at the same time */
+  besideBytes?: number
+  spent: PeerSpent
 }
 
-const protocol = '/benchmark/1.0.0'
-
-let node: Libp2p
-let connection: Connection
+let endpoint: Endpoint
 let senderHalf: SenderHalf | undefined
 let receiverHalf: ReceiverHalf | undefined
-let spentSince: () => Spent
+let spentSince: () => PeerSpent
+
+function countAndObserve (): () => PeerSpent {
+  const observed = startObserving()
+  const counted = startCounting()
+
+  return () => {
+    const { cpuMs, ...writes } = counted()
+
+    return { cpuMs, ...endpoint.countsWrites && writes, ...observed() }
+  }
+}
 
 const commands = {
-  /** Returns the addresses to dial */
-  async start (muxer: MuxerName): Promise<string[]> {
+  /** Returns the addresses to dial, if it is to listen */
+  async start (contestant: Contestant, isListening: boolean): Promise<string[]> {
     countSocketWrites()
-    node = await createNode(muxer)
+    endpoint = await createEndpoint(contestant, workerData)
 
-    return node.getMultiaddrs().map(String)
+    return isListening ? endpoint.listen() : []
   },
 
   async dial (addresses: string[]): Promise<void> {
-    connection = await node.dial(addresses.map(address => multiaddr(address)))
+    await endpoint.dial(addresses)
   },
 
-  async receive (rowId: string): Promise<void> {
-    const row = findRow(rowId)
+  async receive (row: Row): Promise<void> {
     const half = scenarios[row.scenario].receive(row)
 
     receiverHalf = half
-    await node.handle(protocol, stream => { half.onStream(stream) }, streamLimits)
+    await endpoint.handle(stream => { half.onStream(stream) })
   },
 
-  async open (rowId: string): Promise<void> {
-    const row = findRow(rowId)
-    const openStream = streamOpener(connection, protocol, streamLimits.maxOutboundStreams)
-
-    senderHalf = await scenarios[row.scenario].send(openStream, row)
+  async open (row: Row): Promise<void> {
+    senderHalf = await scenarios[row.scenario].send(async () => endpoint.openStream(), row)
   },
 
   /**
@@ -65,8 +73,10 @@ const commands = {
       throw new Error('Nothing is open to send on')
     }
 
-    const requestsBefore = senderHalf.latenciesMs?.length
-    const spentSince = startCounting()
+    const { besideBytes, latenciesMs } = senderHalf
+    const requestsBefore = latenciesMs?.length
+    const besideBytesBefore = besideBytes?.()
+    const spentSince = countAndObserve()
     const startMs = performance.now()
     await senderHalf.work(1)
     const unitMs = performance.now() - startMs
@@ -79,14 +89,20 @@ const commands = {
     const units = 1 + moreUnits
     const durationMs = performance.now() - startMs
 
-    return { units, durationMs, latenciesMs: senderHalf.latenciesMs?.slice(requestsBefore) ?? [], spent: spentSince() }
+    return {
+      units,
+      durationMs,
+      latenciesMs: latenciesMs?.slice(requestsBefore) ?? [],
+      besideBytes: besideBytes == null ? undefined : besideBytes() - (besideBytesBefore ?? 0),
+      spent: spentSince()
+    }
   },
 
-  startCounting (): void {
-    spentSince = startCounting()
+  count (): void {
+    spentSince = countAndObserve()
   },
 
-  spent (): Spent {
+  spent (): PeerSpent {
     return spentSince()
   },
 
@@ -95,7 +111,7 @@ const commands = {
     receiverHalf?.close()
     senderHalf = undefined
     receiverHalf = undefined
-    await node.unhandle(protocol)
+    await endpoint.unhandle()
   }
 }
 

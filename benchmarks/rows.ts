@@ -1,16 +1,24 @@
 // The rows of the table: which scenario, and how much of it makes one unit of work.
 import { statSync } from 'node:fs'
 
+export type ScenarioName = 'file' | 'messages' | 'requests' | 'requests-on-one-stream' | 'beside-bulk' | 'one-per-turn' | 'slow-reader' | 'storm'
+
 export interface Row {
   id: string
   label: string
-  scenario: 'file' | 'messages' | 'requests' | 'requests-on-one-stream'
+  scenario: ScenarioName
   streams: number
   messageBytes: number
   /** What one stream sends in one unit of work */
   unitBytesPerStream: number
   /** Before each request, so that it finds the connection idle */
   pauseMs?: number
+  /** Of the requests, where the muxer lets streams be marked */
+  isUrgent?: boolean
+  /** Each side opens streams and sends on them at the same time */
+  isBothWays?: boolean
+  /** Instead of what other rows take */
+  atLeastMs?: number
 }
 
 /** A real file of about 100 MB that every machine which runs this has */
@@ -24,7 +32,7 @@ function messages (id: string, label: string, streams: number, messageBytes: num
   return { id, label, scenario: 'messages', streams, messageBytes, unitBytesPerStream: messageBytes * perStream }
 }
 
-function requests (id: string, label: string, scenario: Row['scenario'], perUnit: number): Row {
+function requests (id: string, label: string, scenario: ScenarioName, perUnit: number): Row {
   return { id, label, scenario, streams: 1, messageBytes: REQUEST_BYTES, unitBytesPerStream: perUnit * REQUEST_BYTES }
 }
 
@@ -56,11 +64,51 @@ export const idleRows: Row[] = [
   { ...requests('idle-new', 'a new stream each', 'requests', 20), pauseMs: IDLE_PAUSE_MS }
 ]
 
-export function findRow (id: string): Row {
-  const row = [...rows, ...idleRows].find(row => row.id === id)
+/** The grid of the matrix: units of 1.5 MB of small messages and 20 to 40 MB of others, but where one message on each stream is more */
+const sizes: Array<[id: string, label: string, bytes: number, unitMessages: number]> = [
+  ['100', '100 B', 100, 15_000],
+  ['4k', '4 KiB', 4 * KIB, 5000],
+  ['64k', '64 KiB', 64 * KIB, 640],
+  ['1m', '1 MiB', MIB, 40]
+]
+
+const grid = [1, 10, 1000].flatMap(streams => sizes.map(([id, label, bytes, unitMessages]) =>
+  messages(`${streams}x${id}`, `${streams.toLocaleString('en')} × ${label}`, streams, bytes, Math.ceil(unitMessages / streams))))
+
+const BESIDE_BULK_AT_LEAST_MS = 1500
+
+export const matrixRows: Row[] = [
+  ...grid,
+  { ...messages('both-ways', '10 × 4 KiB, both ways', 10, 4 * KIB, 250), isBothWays: true },
+  { ...messages('one-per-turn', '1,000 × 100 B, one per turn', 1000, 100, 10), scenario: 'one-per-turn' },
+  { ...messages('slow-reader', '9 × 4 KiB, one slow reader', 9, 4 * KIB, 250), scenario: 'slow-reader' },
+  requests('requests-1', 'requests, 1 stream', 'requests-on-one-stream', 300),
+  requests('requests', 'requests, a new one', 'requests', 50),
+  ...idleRows.map(row => ({ ...row, label: `requests 5 ms apart, ${row.label}` })),
+  { ...requests('mixed', 'requests beside 20 × 64 KiB', 'beside-bulk', 20), atLeastMs: BESIDE_BULK_AT_LEAST_MS },
+  { ...requests('mixed-urgent', 'the same, marked urgent', 'beside-bulk', 20), atLeastMs: BESIDE_BULK_AT_LEAST_MS, isUrgent: true },
+  requests('storm', '200 streams opened and closed', 'storm', 200)
+]
+
+/** The payload of a whole Noise record */
+const RECORD_BYTES = 65_519
+
+/** The same bytes, to the next whole record, for who has one stream and nothing to gain from small messages */
+export function asOneStream (row: Row): Row {
+  if (row.scenario !== 'messages') {
+    return row
+  }
+
+  const records = Math.ceil(row.streams * row.unitBytesPerStream / RECORD_BYTES)
+
+  return { ...row, streams: 1, messageBytes: RECORD_BYTES, unitBytesPerStream: records * RECORD_BYTES }
+}
+
+export function findRow (id: string, known: Row[]): Row {
+  const row = known.find(row => row.id === id)
 
   if (row == null) {
-    throw new Error(`There is no row "${id}", only ${rows.map(row => row.id).join(', ')}`)
+    throw new Error(`There is no row "${id}", only ${known.map(row => row.id).join(', ')}`)
   }
 
   return row

@@ -44,7 +44,7 @@ function parseOptions (): Options {
     muxers: parseMuxers(values.muxers),
     rounds: values.rounds == null ? MAX_ROUNDS : parseCount('rounds', values.rounds),
     budgetMs: values.rounds == null ? BUDGET_MS : Infinity,
-    rows: values.only.map(findRow),
+    rows: values.only.map(id => findRow(id, rows)),
     nodeOptions: values['node-option'],
     jsonPath: values.json
   }
@@ -67,7 +67,7 @@ async function measureRound (pairs: Pair[], rows: Row[], report: (line: string) 
       const measured = await pair.measure(row, AT_LEAST_MS)
       const metrics = toMetrics(row, measured)
 
-      samples.push({ rowId: row.id, muxer: pair.muxer, metrics, measured })
+      samples.push({ rowId: row.id, muxer: pair.muxer, transport: pair.transport, metrics, measured })
       report(`${row.label}, ${pair.muxer}: ${Math.round(metrics.messagesPerS).toLocaleString('en')} messages/s`)
     }
   }
@@ -111,7 +111,7 @@ async function measureAll (pairs: Pair[], options: Options): Promise<Sample[]> {
 
 await runBenchmark(async stopAtEnd => {
   const options = parseOptions()
-  const pairs = options.muxers.map(muxer => startPair(muxer, options.nodeOptions))
+  const pairs = options.muxers.map(muxer => startPair({ muxer, nodeOptions: options.nodeOptions }))
   stopAtEnd(pairs)
 
   const samples = await measureAll(pairs, options)

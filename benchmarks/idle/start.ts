@@ -33,7 +33,7 @@ async function measureAll (pairs: Pair[], rounds: number): Promise<Sample[]> {
         const measured = await pair.measure(row, AT_LEAST_MS)
 
         if (round > 0) {
-          samples.push({ rowId: row.id, muxer: pair.muxer, round, metrics: toMetrics(row, measured), measured })
+          samples.push({ rowId: row.id, muxer: pair.muxer, transport: pair.transport, round, metrics: toMetrics(row, measured), measured })
         }
       }
     }
@@ -71,7 +71,7 @@ await runBenchmark(async stopAtEnd => {
   })
   const rounds = parseCount('rounds', values.rounds)
   const muxers = parseMuxers(values.muxers)
-  const pairs = muxers.map(muxer => startPair(muxer))
+  const pairs = muxers.map(muxer => startPair({ muxer }))
   stopAtEnd(pairs)
   await Promise.all(pairs.map(async pair => pair.ready))
 

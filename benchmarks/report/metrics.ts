@@ -1,83 +1,142 @@
 // From what two processes measured to the numbers of one line of the table.
 import { max, median, min, quantile } from 'simple-statistics'
-import type { MuxerName } from '../muxers.ts'
+import type { ContestantMuxer, TransportName } from '../contestants.ts'
 import type { Measured } from '../pair.ts'
 import type { Row } from '../rows.ts'
 
-/** One cell of one round */
-export interface Sample {
+/** One cell of one round, without what it was calculated from */
+export interface CellSample {
   rowId: string
-  muxer: MuxerName
+  muxer: ContestantMuxer
+  transport: TransportName
   round: number
   metrics: Metrics
+}
+
+export interface Sample extends CellSample {
   measured: Measured
 }
 
-/** A metric that does not apply to a row is left out */
+/** A metric that does not apply to a row, or that nobody can see, is left out */
 export interface Metrics {
-  megabytesPerS: number
-  messagesPerS: number
-  socketWritesPerMegabyte: number
-  noiseRecordsPerMegabyte: number
+  megabytesPerS?: number
+  messagesPerS?: number
+  socketWritesPerMegabyte?: number
+  noiseRecordsPerMegabyte?: number
   senderCpuSPerGigabyte?: number
   receiverCpuSPerGigabyte?: number
+  bothCpuSPerGigabyte?: number
   p50Ms?: number
   p99Ms?: number
+  p999Ms?: number
+  /** Of the streams beside those that are measured */
+  besideMegabytesPerS?: number
+  senderLoopP99Ms?: number
+  receiverLoopP99Ms?: number
+  /** Part of the time */
+  senderGcPercent?: number
+  receiverGcPercent?: number
+  senderRssMegabytes?: number
+  receiverRssMegabytes?: number
+  senderHeapMegabytes?: number
+  receiverHeapMegabytes?: number
+  dialerKibPerConnection?: number
+  listenerKibPerConnection?: number
 }
 
-export interface Ratio {
+/** Of everything that is sent */
+export interface TransferMetrics extends Metrics {
+  megabytesPerS: number
+  messagesPerS: number
+}
+
+/** Of one muxer's rounds to another's */
+export type Ratio = Spread
+
+/** Over the rounds */
+export interface Spread {
   median: number
   min: number
   max: number
 }
 
-export function toMetrics (row: Row, { sent, receiverSpent }: Measured): Metrics {
-  const unitBytes = row.unitBytesPerStream * row.streams
-  const megabytes = sent.units * unitBytes / 1e6
-  const messages = sent.units * row.streams * Math.ceil(row.unitBytesPerStream / row.messageBytes)
-  const durationS = sent.durationMs / 1000
+/** Below this many requests the slowest one decides */
+const ENOUGH_FOR_P999 = 1000
 
-  const metrics: Metrics = {
-    megabytesPerS: megabytes / durationS,
-    messagesPerS: messages / durationS,
-    socketWritesPerMegabyte: sent.spent.socketWrites / megabytes,
-    noiseRecordsPerMegabyte: sent.spent.noiseRecords / megabytes
-  }
+export function toMetrics (row: Row, { unitBytes, sent, sentBack, receiverSpent }: Measured): TransferMetrics {
+  const megabytes = (sent.units + (sentBack?.units ?? 0)) * unitBytes / 1e6
+  const durationS = Math.max(sent.durationMs, sentBack?.durationMs ?? 0) / 1000
+  const carriedMegabytes = megabytes + (sent.besideBytes ?? 0) / 1e6
 
-  if (sent.latenciesMs.length > 0) {
-    // the processes are kept awake to measure latency, so their CPU time says nothing
-    return {
-      ...metrics,
-      p50Ms: quantile(sent.latenciesMs, 0.5),
-      p99Ms: quantile(sent.latenciesMs, 0.99)
-    }
-  }
-
-  // milliseconds per megabyte are seconds per gigabyte
   return {
-    ...metrics,
-    senderCpuSPerGigabyte: sent.spent.cpuMs / megabytes,
-    receiverCpuSPerGigabyte: receiverSpent.cpuMs / megabytes
+    megabytesPerS: megabytes / durationS,
+    messagesPerS: megabytes * 1e6 / row.messageBytes / durationS,
+    socketWritesPerMegabyte: per(carriedMegabytes, sent.spent.socketWrites),
+    noiseRecordsPerMegabyte: sent.spent.noiseRecords === 0 ? undefined : per(carriedMegabytes, sent.spent.noiseRecords),
+    ...sent.latenciesMs.length > 0 && latency(sent.latenciesMs),
+    // the processes are kept awake to measure the latency of lone requests, so their CPU time says nothing
+    ...!isKeptAwake(row) && cpu(carriedMegabytes, sent.spent.cpuMs, receiverSpent.cpuMs),
+    besideMegabytesPerS: per(durationS * 1e6, sent.besideBytes),
+    senderLoopP99Ms: sent.spent.eventLoopDelayP99Ms,
+    receiverLoopP99Ms: receiverSpent.eventLoopDelayP99Ms,
+    senderGcPercent: per(durationS * 10, sent.spent.gcMs),
+    receiverGcPercent: per(durationS * 10, receiverSpent.gcMs),
+    senderRssMegabytes: per(1e6, sent.spent.rssBytes),
+    receiverRssMegabytes: per(1e6, receiverSpent.rssBytes),
+    senderHeapMegabytes: per(1e6, sent.spent.heapBytes),
+    receiverHeapMegabytes: per(1e6, receiverSpent.heapBytes)
   }
 }
 
-export function samplesOf (samples: Sample[], rowId: string, muxer: MuxerName): Sample[] {
+const isKeptAwake = ({ scenario }: Row): boolean => scenario === 'requests' || scenario === 'requests-on-one-stream'
+
+function per (divisor: number, value?: number): number | undefined {
+  return value == null ? undefined : value / divisor
+}
+
+function latency (latenciesMs: number[]): Pick<Metrics, 'p50Ms' | 'p99Ms' | 'p999Ms'> {
+  return {
+    p50Ms: quantile(latenciesMs, 0.5),
+    p99Ms: quantile(latenciesMs, 0.99),
+    p999Ms: latenciesMs.length < ENOUGH_FOR_P999 ? undefined : quantile(latenciesMs, 0.999)
+  }
+}
+
+/** Milliseconds per megabyte are seconds per gigabyte */
+function cpu (megabytes: number, senderMs: number, receiverMs: number): Pick<Metrics, 'senderCpuSPerGigabyte' | 'receiverCpuSPerGigabyte' | 'bothCpuSPerGigabyte'> {
+  return {
+    senderCpuSPerGigabyte: senderMs / megabytes,
+    receiverCpuSPerGigabyte: receiverMs / megabytes,
+    bothCpuSPerGigabyte: (senderMs + receiverMs) / megabytes
+  }
+}
+
+export function samplesOf (samples: CellSample[], rowId: string, muxer: ContestantMuxer): CellSample[] {
   return samples.filter(sample => sample.rowId === rowId && sample.muxer === muxer)
 }
 
-export function medianOf (samples: Sample[], metric: keyof Metrics): number | undefined {
-  const values = samples.map(sample => sample.metrics[metric]).filter(value => value != null)
-  return values.length === 0 ? undefined : median(values)
+export function medianOf (samples: CellSample[], metric: keyof Metrics): number | undefined {
+  return spreadOf(samples.map(sample => sample.metrics[metric]))?.median
 }
 
 /** Each round is compared within itself, so that a slow round slows both sides */
-export function ratioOf (samples: Sample[], references: Sample[], metric: keyof Metrics = 'messagesPerS'): Ratio | undefined {
-  const ratios = samples.flatMap(({ round, metrics }) => {
+export function ratioOf (samples: CellSample[], references: CellSample[], metric: keyof Metrics = 'messagesPerS'): Spread | undefined {
+  return spreadOf(ratiosOf(samples, references, metric))
+}
+
+/** One for each round that has both */
+export function ratiosOf (samples: CellSample[], references: CellSample[], metric: keyof Metrics): number[] {
+  return samples.flatMap(({ round, metrics }) => {
     const value = metrics[metric]
     const reference = references.find(sample => sample.round === round)?.metrics[metric]
 
     return value == null || reference == null ? [] : [value / reference]
   })
+}
 
-  return ratios.length === 0 ? undefined : { median: median(ratios), min: min(ratios), max: max(ratios) }
+/** Of what is known, if anything is */
+export function spreadOf (values: Array<number | undefined>): Spread | undefined {
+  const known = values.filter(value => value != null)
+
+  return known.length === 0 ? undefined : { median: median(known), min: min(known), max: max(known) }
 }

@@ -6,7 +6,7 @@ import { closeFully, closeWhenRemoteDoes, openStreams, replyReader } from './str
 import type { Scenario } from './scenario.ts'
 import type { Stream } from '@libp2p/interface'
 
-const REPLY_BYTES = 8
+export const REPLY_BYTES = 8
 
 /** The reply is the number of verified bytes, negative if the byte after them is wrong */
 function encodeReply (verifiedBytes: number, isRight: boolean): Uint8Array {
@@ -15,7 +15,7 @@ function encodeReply (verifiedBytes: number, isRight: boolean): Uint8Array {
   return bytes
 }
 
-function checkReply (reply: Uint8Array, expectedBytes: number): void {
+export function checkReply (reply: Uint8Array, expectedBytes: number): void {
   const verifiedBytes = Buffer.from(reply).readDoubleBE()
 
   if (verifiedBytes < 0) {
@@ -27,9 +27,13 @@ function checkReply (reply: Uint8Array, expectedBytes: number): void {
   }
 }
 
-function verifyStream (stream: Stream, startPosition: number, unitBytes: number): (data: Uint8Array) => void {
+/** Replies after each unit with the sum of all, the first time before any byte has come */
+export function verifyStream (stream: Stream, index: number, unitBytes: number): (data: Uint8Array) => void {
+  const startPosition = startOfStream(index)
   let verifiedBytes = 0
   let replyAtBytes = unitBytes
+
+  stream.send(encodeReply(0, true))
 
   return bytes => {
     if (!isAt(startPosition + verifiedBytes, bytes)) {
@@ -94,10 +98,7 @@ export const messages: Scenario = {
     return {
       onStream (stream) {
         closeWhenRemoteDoes(stream)
-        onIndexed(stream, index => {
-          stream.send(encodeReply(0, true))
-          return verifyStream(stream, startOfStream(index), row.unitBytesPerStream)
-        })
+        onIndexed(stream, index => verifyStream(stream, index, row.unitBytesPerStream))
       },
 
       close () {}

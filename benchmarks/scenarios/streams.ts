@@ -23,11 +23,11 @@ export function viewsOf (data: Uint8Array | Uint8ArrayList): Iterable<Uint8Array
   return data instanceof Uint8Array ? [data] : data
 }
 
-/** Cuts what arrives into pieces of one length, however it was merged or split */
-export function readPieces (stream: Stream, pieceBytes: number, onPiece: (piece: Uint8Array) => void): void {
+/** Cuts what it is handed into pieces of one length, however it was merged or split */
+export function pieceReader (pieceBytes: number, onPiece: (piece: Uint8Array) => void): (data: Uint8Array | Uint8ArrayList) => void {
   const buffered = new Uint8ArrayList()
 
-  stream.addEventListener('message', ({ data }) => {
+  return data => {
     buffered.append(data)
 
     while (buffered.byteLength >= pieceBytes) {
@@ -35,7 +35,13 @@ export function readPieces (stream: Stream, pieceBytes: number, onPiece: (piece:
       buffered.consume(pieceBytes)
       onPiece(piece)
     }
-  })
+  }
+}
+
+export function readPieces (stream: Stream, pieceBytes: number, onPiece: (piece: Uint8Array) => void): void {
+  const read = pieceReader(pieceBytes, onPiece)
+
+  stream.addEventListener('message', ({ data }) => { read(data) })
 }
 
 /** Reads the replies of a stream one after the other */

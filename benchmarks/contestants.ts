@@ -1,0 +1,68 @@
+// Who is compared: each muxer, and what does without one, on each transport that can carry it.
+import { findMuxer, muxerNames } from './muxers.ts'
+import { nativePrograms } from './native/programs.ts'
+import type { MuxerName } from './muxers.ts'
+import type { NativeMuxer } from './native/programs.ts'
+
+export const transports = {
+  'tcp-noise': 'TCP and Noise',
+  tcp: 'plain TCP',
+  'ws-noise': 'WebSockets and Noise',
+  memory: 'message ports between two threads'
+}
+
+export type TransportName = keyof typeof transports
+export const transportNames = Object.keys(transports) as TransportName[]
+
+/** Beside the muxers of libp2p, with the transports that they are measured on */
+const others = {
+  /** No muxer: one connection is the only stream */
+  none: transportNames,
+  /** A transport of its own, among those that encrypt */
+  quic: ['tcp-noise'],
+  /** With TLS in Noise's place */
+  http2: ['tcp', 'tcp-noise'],
+  'go-yamux': ['tcp'],
+  'rust-yamux': ['tcp'],
+  'rust-yamux-buffered': ['tcp']
+} satisfies Record<string, TransportName[]>
+
+type OtherName = keyof typeof others
+
+export type ContestantMuxer = MuxerName | OtherName
+
+export interface Contestant {
+  muxer: ContestantMuxer
+  transport: TransportName
+}
+
+/** One that libp2p can be handed */
+export function isMuxer (muxer: ContestantMuxer): muxer is MuxerName {
+  return !(muxer in others)
+}
+
+export function isNative (muxer: ContestantMuxer): muxer is NativeMuxer {
+  return nativePrograms.some(({ name }) => name === muxer)
+}
+
+export function isCarriedBy (muxer: ContestantMuxer, transport: TransportName): boolean {
+  return isMuxer(muxer) || (others[muxer] as TransportName[]).includes(transport)
+}
+
+export function findContestantMuxer (name: string): ContestantMuxer {
+  if (name in others) {
+    return name as OtherName
+  }
+
+  return findMuxer(name, [...muxerNames, ...Object.keys(others)])
+}
+
+export function findTransport (name: string): TransportName {
+  const transport = transportNames.find(known => known === name)
+
+  if (transport == null) {
+    throw new Error(`There is no transport "${name}", only ${transportNames.join(', ')}`)
+  }
+
+  return transport
+}

@@ -1,0 +1,68 @@
+// An end that is a whole libp2p node: encryption, negotiation of the muxer and of each stream's protocol.
+import { webSockets } from '@libp2p/websockets'
+import { multiaddr } from '@multiformats/multiaddr'
+import { streamLimits } from '../muxers.ts'
+import { createNodeWith, manyConnections } from '../node.ts'
+import { createMuxer } from './muxer.ts'
+import type { ContestantMuxer, TransportName } from '../contestants.ts'
+import type { Endpoint } from './endpoint.ts'
+import type { Connection } from '@libp2p/interface'
+import type { Libp2p, Libp2pOptions } from 'libp2p'
+
+const protocol = '/benchmark/1.0.0'
+
+async function transportInit (muxer: ContestantMuxer, transport: TransportName): Promise<Libp2pOptions> {
+  if (muxer === 'quic') {
+    const { quic } = await import('@chainsafe/libp2p-quic')
+
+    return { addresses: { listen: ['/ip4/127.0.0.1/udp/0/quic-v1'] }, transports: [quic({ maxConcurrentStreamLimit: streamLimits.maxInboundStreams })], connectionEncrypters: [], streamMuxers: [] }
+  }
+
+  if (transport === 'ws-noise') {
+    return { addresses: { listen: ['/ip4/127.0.0.1/tcp/0/ws'] }, transports: [webSockets()] }
+  }
+
+  return {}
+}
+
+export async function createLibp2pEndpoint (muxer: ContestantMuxer, transport: TransportName): Promise<Endpoint> {
+  const node: Libp2p = await createNodeWith(await createMuxer(muxer), { ...await transportInit(muxer, transport), ...manyConnections })
+  let addresses: string[] = []
+
+  async function connection (): Promise<Connection> {
+    if (muxer === 'none') {
+      // one connection for every stream
+      return node.dial(addresses.map(address => multiaddr(address)), { force: true })
+    }
+
+    return node.getConnections()[0]
+  }
+
+  return {
+    countsWrites: muxer !== 'quic',
+
+    async listen () {
+      return node.getMultiaddrs().map(String)
+    },
+
+    async dial (remote) {
+      addresses = remote
+
+      if (muxer !== 'none') {
+        await node.dial(addresses.map(address => multiaddr(address)))
+      }
+    },
+
+    async handle (onStream) {
+      await node.handle(protocol, onStream, streamLimits)
+    },
+
+    async unhandle () {
+      await node.unhandle(protocol)
+    },
+
+    async openStream () {
+      return (await connection()).newStream([protocol], { maxOutboundStreams: streamLimits.maxOutboundStreams })
+    }
+  }
+}
