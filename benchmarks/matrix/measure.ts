@@ -1,0 +1,103 @@
+// Runs the cells: one transport after the other, on each of them rounds in which the muxers take turns at every row.
+import { isMuxer } from '../contestants.ts'
+import { startPair } from '../pair.ts'
+import { toMetrics } from '../report/metrics.ts'
+import { idleConnections, measureIdleConnections } from './idle-connections.ts'
+import { canRun } from './selection.ts'
+import type { NativeProgram } from '../native/programs.ts'
+import type { Pair } from '../pair.ts'
+import type { CellSample, Metrics } from '../report/metrics.ts'
+import type { Row } from '../rows.ts'
+import type { Failure } from './results.ts'
+import type { Group } from './selection.ts'
+
+const AT_LEAST_MS = 300
+
+export interface Measuring {
+  samples: CellSample[]
+  failures: Failure[]
+  report(line: string): void
+}
+
+/** All pairs of a transport, from their start to their end */
+export class GroupRun {
+  readonly #group: Group
+  readonly #measuring: Measuring
+  readonly #pairs: Pair[]
+  #rounds = 0
+  #isStopped = false
+
+  constructor (group: Group, programs: NativeProgram[], measuring: Measuring) {
+    const { transport, muxers } = group
+    this.#group = group
+    this.#measuring = measuring
+    this.#pairs = muxers.map(muxer => startPair({ muxer, transport, program: programs.find(({ name }) => name === muxer) }))
+  }
+
+  async connect (): Promise<void> {
+    for (const pair of [...this.#pairs]) {
+      await this.#attempt(pair, async () => pair.ready)
+    }
+  }
+
+  async warmUp (): Promise<void> {
+    await this.#eachCell('warm up', async (pair, row) => pair.warmUp(row))
+  }
+
+  async measureRound (): Promise<void> {
+    const round = ++this.#rounds
+
+    await this.#eachCell(`round ${round}`, async (pair, row) => {
+      this.#add(pair, row.id, toMetrics(row, await pair.measure(row, row.atLeastMs ?? AT_LEAST_MS)))
+    })
+
+    if (this.#group.hasIdleConnections) {
+      await this.#measureIdleConnections()
+    }
+  }
+
+  async #measureIdleConnections (): Promise<void> {
+    for (const pair of [...this.#pairs]) {
+      const { muxer } = pair
+
+      if (isMuxer(muxer)) {
+        this.#measuring.report(`${idleConnections.label}, ${muxer}`)
+        await this.#attempt(pair, async () => { this.#add(pair, idleConnections.id, await measureIdleConnections(muxer)) })
+      }
+    }
+  }
+
+  #add ({ muxer, transport }: Pair, rowId: string, metrics: Metrics): void {
+    this.#measuring.samples.push({ rowId, muxer, transport, round: this.#rounds, metrics })
+  }
+
+  async stop (): Promise<void> {
+    this.#isStopped = true
+    await Promise.all(this.#pairs.splice(0).map(async pair => pair.stop()))
+  }
+
+  async #eachCell (what: string, run: (pair: Pair, row: Row) => Promise<void>): Promise<void> {
+    for (const row of this.#group.rows) {
+      for (const pair of this.#pairs.filter(({ muxer }) => canRun(muxer, row))) {
+        this.#measuring.report(`${what}: ${row.label}, ${pair.muxer}`)
+        await this.#attempt(pair, async () => run(pair, row))
+      }
+    }
+  }
+
+  /** Others go on without who fails: what state it is in nobody knows */
+  async #attempt (pair: Pair, run: () => Promise<void>): Promise<void> {
+    try {
+      await run()
+    } catch (err) {
+      if (this.#isStopped) {
+        throw err
+      }
+
+      const { transport, muxer } = pair
+      this.#measuring.failures.push({ transport, muxer, message: err instanceof Error ? err.message : String(err) })
+      this.#pairs.splice(this.#pairs.indexOf(pair), 1)
+      await pair.stop()
+    }
+  }
+}

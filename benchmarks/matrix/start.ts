@@ -1,0 +1,131 @@
+// `npm run bench`: scenario x muxer x transport, as tables in the terminal, one HTML page and JSON.
+import { mkdir, writeFile } from 'node:fs/promises'
+import { dirname, relative, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { Listr } from 'listr2'
+import { isNative, transports } from '../contestants.ts'
+import { buildNativePrograms } from '../native/build.ts'
+import { renderGroups, renderMachine } from '../report/table.ts'
+import { runBenchmark } from '../run.ts'
+import { compare } from './compare.ts'
+import { renderHtml } from './html.ts'
+import { GroupRun } from './measure.ts'
+import { readResults } from './results.ts'
+import { parseOptions } from './selection.ts'
+import { assertNoGrossLoss } from './short.ts'
+import { describeComparison, legend, renderTerminal } from './text.ts'
+import type { ContestantMuxer } from '../contestants.ts'
+import type { NativeProgram } from '../native/programs.ts'
+import type { Measuring } from './measure.ts'
+import type { Results } from './results.ts'
+import type { Group, Options } from './selection.ts'
+import type { ListrTask } from 'listr2'
+
+const DEFAULT_HTML = fileURLToPath(new URL('../.build/bench.html', import.meta.url))
+
+/** It has native code, which is not published for every platform */
+async function canLoadQuic (): Promise<boolean> {
+  try {
+    await import('@chainsafe/libp2p-quic')
+
+    return true
+  } catch (err) {
+    console.warn(`benchmarks: skips quic, which cannot be loaded here: ${err instanceof Error ? err.message : String(err)}`)
+
+    return false
+  }
+}
+
+/** Leaves out whom this machine cannot run, and says so */
+async function findPresent (groups: Group[]): Promise<{ programs: NativeProgram[], present: Group[] }> {
+  const asked = new Set(groups.flatMap(({ muxers }) => muxers))
+  const programs = [...asked].some(isNative) ? buildNativePrograms() : []
+  const hasQuic = asked.has('quic') && await canLoadQuic()
+  const isPresent = (muxer: ContestantMuxer): boolean => muxer === 'quic' ? hasQuic : !isNative(muxer) || programs.some(({ name }) => name === muxer)
+
+  return { programs, present: groups.map(group => ({ ...group, muxers: group.muxers.filter(isPresent) })) }
+}
+
+function groupTasks (group: Group, programs: NativeProgram[], rounds: number, measuring: Measuring, stopAtEnd: (started: GroupRun[]) => void): ListrTask[] {
+  let run: GroupRun
+  const title = transports[group.transport]
+  const tasks: ListrTask[] = [{
+    title: `${title}: start ${group.muxers.join(', ')}`,
+    async task () {
+      run = new GroupRun(group, programs, measuring)
+      stopAtEnd([run])
+      await run.connect()
+    }
+  }]
+
+  function step (what: string, work: () => Promise<void>): void {
+    tasks.push({
+      title: `${title}: ${what}`,
+      async task (_, task) {
+        measuring.report = line => { task.output = line }
+        await work()
+      }
+    })
+  }
+
+  step('warm up', async () => run.warmUp())
+
+  for (let round = 1; round <= rounds; round++) {
+    step(`round ${round} of ${rounds}`, async () => run.measureRound())
+  }
+
+  step('stop', async () => run.stop())
+
+  return tasks
+}
+
+async function write (path: string, content: string): Promise<void> {
+  await mkdir(dirname(resolve(path)), { recursive: true })
+  await writeFile(path, content)
+}
+
+async function report (results: Results, { groups, htmlPath, jsonPath, comparePath, isShort }: Options): Promise<void> {
+  const comparison = comparePath == null ? undefined : compare(await readResults(comparePath), results)
+
+  for (const { transport } of groups) {
+    console.info(`\n${renderTerminal(results, transport)}`)
+  }
+
+  console.info(`\n${results.machine}, ${results.rounds} rounds\n`)
+
+  if (comparison != null) {
+    const { summary, headings, groups } = describeComparison(comparison)
+    console.info(`${summary}\n${groups.length > 0 ? `${renderGroups(headings, groups)}\n` : ''}`)
+  }
+
+  if (jsonPath != null) {
+    await write(jsonPath, JSON.stringify(results, null, 1))
+  }
+
+  if (htmlPath != null || !isShort) {
+    const path = htmlPath ?? DEFAULT_HTML
+    await write(path, renderHtml(results, comparison))
+    console.info(`${legend}\n\nAll columns and charts are in ${relative('', path)}`)
+  }
+}
+
+await runBenchmark(async stopAtEnd => {
+  const options = parseOptions()
+  const { programs, present } = await findPresent(options.groups)
+  const measuring: Measuring = { samples: [], failures: [], report () {} }
+  const startedAt = new Date().toISOString()
+
+  // signals end the processes of the pairs, which makes the tasks fail
+  await new Listr(present.flatMap(group => groupTasks(group, programs, options.rounds, measuring, stopAtEnd)), { registerSignalListeners: false }).run()
+
+  const { samples, failures } = measuring
+  await report({ machine: renderMachine(), startedAt, rounds: options.rounds, samples, failures }, options)
+
+  if (failures.length > 0) {
+    throw new Error(failures.map(({ transport, muxer, message }) => `${muxer} on ${transport}: ${message}`).join('\n'))
+  }
+
+  if (options.isShort) {
+    assertNoGrossLoss(samples)
+  }
+})
