@@ -30,6 +30,7 @@ export class StreamEnd {
   #pumps = 0
   #isToldToWait = false
   #hasLoop = false
+  #chunksSinceAbort = 0
 
   constructor (run: Run, side: Side, stream: Stream) {
     const id = Number(stream.id)
@@ -270,7 +271,8 @@ export class StreamEnd {
     const { incoming } = this
     this.#run.trace(() => `  ${this.name} receives ${bytes.byteLength} bytes`)
     law(this.#hasLoop || this.stream.readStatus !== 'paused', () => `${this.name} received ${bytes.byteLength} bytes while it is paused`)
-    law(!this.hasAborted, () => `${this.name} received ${bytes.byteLength} bytes after it was aborted`)
+    // a loop may have been handed one chunk that it had not taken yet
+    law(!this.hasAborted || (this.#hasLoop && ++this.#chunksSinceAbort === 1), () => `${this.name} received ${bytes.byteLength} bytes after it was aborted`)
     law(this.reading !== 'closed' || this.#hasLoop, () => `${this.name} received ${bytes.byteLength} bytes after closeRead()`)
 
     // the connection may have ended within a frame
