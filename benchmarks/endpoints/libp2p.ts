@@ -13,7 +13,7 @@ const protocol = '/benchmark/1.0.0'
 
 async function transportInit (muxer: ContestantMuxer, transport: TransportName): Promise<Libp2pOptions> {
   if (muxer === 'quic') {
-    const { quic } = await import('@chainsafe/libp2p-quic')
+    const { quic } = await import('../quic/index.js')
 
     return { addresses: { listen: ['/ip4/127.0.0.1/udp/0/quic-v1'] }, transports: [quic({ maxConcurrentStreamLimit: streamLimits.maxInboundStreams })], connectionEncrypters: [], streamMuxers: [] }
   }

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { Listr } from 'listr2'
 import { isNative, transports } from '../contestants.ts'
 import { buildNativePrograms } from '../native/build.ts'
+import { installQuic } from '../quic/install.ts'
 import { renderGroups, renderMachine } from '../report/table.ts'
 import { runBenchmark } from '../run.ts'
 import { compare } from './compare.ts'
@@ -23,24 +24,11 @@ import type { ListrTask } from 'listr2'
 
 const DEFAULT_HTML = fileURLToPath(new URL('../.build/bench.html', import.meta.url))
 
-/** It has native code, which is not published for every platform */
-async function canLoadQuic (): Promise<boolean> {
-  try {
-    await import('@chainsafe/libp2p-quic')
-
-    return true
-  } catch (err) {
-    console.warn(`benchmarks: skips quic, which cannot be loaded here: ${err instanceof Error ? err.message : String(err)}`)
-
-    return false
-  }
-}
-
 /** Leaves out whom this machine cannot run, and says so */
 async function findPresent (groups: Group[]): Promise<{ programs: NativeProgram[], present: Group[] }> {
   const asked = new Set(groups.flatMap(({ muxers }) => muxers))
   const programs = [...asked].some(isNative) ? buildNativePrograms() : []
-  const hasQuic = asked.has('quic') && await canLoadQuic()
+  const hasQuic = asked.has('quic') && await installQuic()
   const isPresent = (muxer: ContestantMuxer): boolean => muxer === 'quic' ? hasQuic : !isNative(muxer) || programs.some(({ name }) => name === muxer)
 
   return { programs, present: groups.map(group => ({ ...group, muxers: group.muxers.filter(isPresent) })) }
@@ -91,7 +79,7 @@ async function report (results: Results, { groups, htmlPath, jsonPath, comparePa
     console.info(`\n${renderTerminal(results, transport)}`)
   }
 
-  console.info(`\n${results.machine}, ${results.rounds} rounds\n`)
+  console.info(`\n${results.machine}, ${results.rounds} ${results.rounds === 1 ? 'round' : 'rounds'}\n`)
 
   if (comparison != null) {
     const { summary, headings, groups } = describeComparison(comparison)
