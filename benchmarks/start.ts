@@ -25,9 +25,9 @@ interface Options {
   jsonPath?: string
 }
 
-const AT_LEAST_MS = 300
+const AT_LEAST_MS = 250
 const MAX_ROUNDS = 5
-const BUDGET_MS = 80_000
+const BUDGET_MS = 85_000
 
 function parseOptions (): Options {
   const { values } = parseArgs({
