@@ -153,11 +153,11 @@ export class SessionDriver implements StreamHost {
   }
 
   /**
-   * This side has opened a stream. libp2p negotiates its protocol several microtasks later: the SYN leaves before
-   * that, so that the peer's own work on a new stream happens meanwhile.
+   * This side has opened a stream. libp2p negotiates its protocol a few microtasks later: a SYN that leaves before
+   * that lets the peer's own work on a new stream happen meanwhile.
    */
   requestForOpened (): void {
-    this.requestIfOutput(!this.#coalescer.isArranged)
+    this.requestIfOutput(this.#init.policy.opensAtOnce && !this.#coalescer.isArranged)
   }
 
   /** Writes what the transport takes, inside this call */

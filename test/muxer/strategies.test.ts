@@ -66,6 +66,15 @@ describe('delay', () => {
     expect(writes()).toEqual([[1]])
   })
 
+  test.each([{ delayMs: 5 }, { strategy: 'adaptive' as const }])('%o: the SYN takes what libp2p says of the protocol along, which would have to wait by itself', async coalesce => {
+    const { peer } = await connect(coalesce)
+    const stream = await peer.muxer.createStream()
+    stream.send(pattern(26))
+    await nextTurn()
+
+    expect(peer.takeFrames()).toMatchObject([{ type: DATA, flags: SYN, length: 26 }])
+  })
+
   test('does not hold back urgent data, and what waits rides along behind it', async () => {
     const { streams: [bulk, urgent], writes, clock } = await connect({ delayMs: 5 }, 'bulk', 'urgent')
     bulk.send(pattern(10))

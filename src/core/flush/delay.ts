@@ -21,6 +21,8 @@ const HOLD: FlushDecision = { time: 'hold', reason: 'delay' }
 export function delay ({ delayMs, watermarkBytes, shortestTimerMs }: DelayInit): FlushPolicy {
   return {
     maxFramesPerWrite: Infinity,
+    // libp2p says what protocol the stream is for a few microtasks later: the SYN spares that the delay
+    opensAtOnce: false,
     holdsRest: true,
     decide (snapshot) {
       const fast = decideFastLane(snapshot)

@@ -54,6 +54,8 @@ export interface FlushDecision {
 export interface FlushPolicy {
   /** How many frames one write may hold */
   readonly maxFramesPerWrite: number
+  /** A stream's SYN leaves when it is opened; if not, soon, and takes along what is sent by then */
+  readonly opensAtOnce: boolean
   /** What is left behind full writes, too little for another, is decided on anew */
   readonly holdsRest: boolean
   /** There is output and the transport takes it: when should it leave? */

@@ -8,6 +8,7 @@ const NOW: FlushDecision = { time: 'now', reason: 'off' }
 
 export const off: FlushPolicy = {
   maxFramesPerWrite: 1,
+  opensAtOnce: true,
   holdsRest: false,
   decide: () => NOW
 }

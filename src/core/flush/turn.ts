@@ -18,6 +18,7 @@ const REST: FlushDecision = { time: 'next-round', reason: 'rest' }
 
 export const turn: FlushPolicy = {
   maxFramesPerWrite: Infinity,
+  opensAtOnce: true,
   holdsRest: true,
   decide (snapshot) {
     const fast = decideFastLane(snapshot)
