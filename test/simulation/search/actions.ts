@@ -86,13 +86,20 @@ export function act (run: Run, side: Side, random: Random, end?: StreamEnd): voi
   }
 
   const name = random.weighted(ACTIONS.map(name => [side.isOurs || FIT_FOR_STOCK.has(name) ? run.plan.weights[name] : 0, name]))
-  const chosen = end != null && random.chance(0.5) ? end : choose(side, random)
+  const chosen = (name === 'resume' ? chooseWaiting(side, random) : undefined) ?? (end != null && random.chance(0.5) ? end : choose(side, random))
   run.trace(() => `${side.name}: ${name}${chosen == null || onSides[name] != null ? '' : ` ${chosen.stream.id}`}`)
   onSides[name]?.(run, side)
 
   if (chosen != null) {
     onStreams[name]?.(run, side, random, chosen)
   }
+}
+
+/** One that is paused and holds bytes: if others' bytes have just come in, its own may have come with them */
+function chooseWaiting (side: Side, random: Random): StreamEnd | undefined {
+  const waiting = side.ends.filter(({ stream }) => stream.readStatus === 'paused' && stream.readBufferLength > 0)
+
+  return waiting.length > 0 ? random.pick(waiting) : undefined
 }
 
 /** Mostly one that is not over, if there are any */
