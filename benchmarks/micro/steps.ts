@@ -7,16 +7,12 @@ import { PerformanceObserver } from 'node:perf_hooks'
 import { setImmediate } from 'node:timers/promises'
 import Table from 'cli-table3'
 import { Bench } from 'tinybench'
-import { ReadBuffer } from '../../src/core/buffer/read-buffer.ts'
-import { ConnectionBudget } from '../../src/core/flow/connection-budget.ts'
-import { ReceiveWindow, UPDATE_PARTS } from '../../src/core/flow/receive-window.ts'
 import { WriteBatch } from '../../src/core/flush/write-batch.ts'
 import { Decoder } from '../../src/core/frame/decoder.ts'
 import { encodeHeader } from '../../src/core/frame/encode.ts'
 import { FLAG_SYN, HEADER_BYTES, TYPE_DATA, TYPE_WINDOW_UPDATE } from '../../src/core/frame/frame.ts'
-import { WriteScheduler } from '../../src/core/schedule/write-scheduler.ts'
-import { StreamState } from '../../src/core/stream-state.ts'
 import { yamux } from '../../src/index.ts'
+import { createScheduler, createStream } from '../../test/core/fixtures/lanes.ts'
 import { frameOf, Transport } from './transport.ts'
 import type { FrameSink } from '../../src/core/frame/decoder.ts'
 
@@ -25,8 +21,6 @@ const STREAMS = 50
 const MESSAGES_PER_STREAM = 10
 const MESSAGES = STREAMS * MESSAGES_PER_STREAM
 const MESSAGE_BYTES = 100
-const WINDOW_BYTES = 262_144
-const FRAME_BYTES = 16_384
 
 type Step = () => void | Promise<void>
 
@@ -72,20 +66,8 @@ function decode (): Step {
 /** Messages are queued, and frames of them chosen; `laysOut` also makes the write of them */
 function schedule (laysOut: boolean): Step {
   let finished = 0
-  const scheduler = new WriteScheduler<undefined>({
-    frameBytes: FRAME_BYTES,
-    loneFrameBytes: FRAME_BYTES,
-    mergesMessages: true,
-    lowWaterMarkBytes: 0,
-    windowTuning: { roundTripMs: undefined, budget: new ConnectionBudget(0), updateParts: UPDATE_PARTS },
-    onNews: () => {},
-    onWaited: () => {},
-    onFinDue: () => {},
-    onResetWritten: () => {},
-    onPingWritten: () => {},
-    onRepliesFull: () => {}
-  })
-  const streams = ids.map(id => new StreamState<undefined>(id, true, new ReceiveWindow(WINDOW_BYTES, WINDOW_BYTES), new ReadBuffer(false), 0))
+  const scheduler = createScheduler()
+  const streams = ids.map(id => createStream(id))
   const batch = new WriteBatch()
   const counting = { frameCount: 0, roomBytes: 0, header () {}, piece (bytes: Uint8Array) { finished += bytes.byteLength } }
 
