@@ -1,7 +1,7 @@
 // The frame around every benchmark: its children end with it, whatever ends it.
 const INTERRUPTED_EXIT_CODE = 130
 
-interface Stoppable {
+export interface Stoppable {
   stop(): void | Promise<void>
 }
 

@@ -73,7 +73,7 @@ await runBenchmark(async stopAtEnd => {
   }
 
   if (isAsked('unconstrained')) {
-    unconstrained = await measureUnconstrained()
+    unconstrained = await measureUnconstrained(stopAtEnd)
     console.info(`${renderUnconstrained(unconstrained)}\n`)
   }
 

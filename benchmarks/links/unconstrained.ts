@@ -1,21 +1,21 @@
 // A link of any speed, in CPU time: what updates cost where nothing but the muxers is slow.
 import { median } from 'simple-statistics'
-import { collectGarbage } from '../../test/fixtures/garbage.ts'
+import { startChild } from '../child.ts'
 import { format, renderGroups } from '../report/table.ts'
-import { simulateTransfers } from './simulated.ts'
 import { findVariant } from './variants.ts'
-import { payloadBytes, plainWorks } from './works.ts'
-import type { Link } from './links.ts'
+import { plainWorks } from './works.ts'
+import type { Child } from '../child.ts'
+import type { Stoppable } from '../run.ts'
+import type { UnconstrainedCommands } from './unconstrained-process.ts'
 import type { Variant } from './variants.ts'
 import type { Work } from './works.ts'
 
 const COMPARED = ['ours', 'half', 'zero', 'stock', 'mplex'].map(findVariant)
-const ROUNDS = 12
+/** Which of two equal processes is the faster one is decided for its whole life: what was compiled when, how its heap has grown */
+const GENERATIONS = 5
+/** Of each generation */
+const ROUNDS = 4
 const WARM_UP_ROUNDS = 2
-/** Of one measurement; shorter works are repeated */
-const AT_LEAST_BYTES = 40_000_000
-/** Any number of bytes in no time, and the round trip of a loopback interface */
-const UNCONSTRAINED: Link = { id: 'unconstrained', label: 'unconstrained', bytesPerMs: Infinity, roundTripMs: 0.1 }
 
 export interface Unconstrained {
   work: Work
@@ -24,30 +24,33 @@ export interface Unconstrained {
   megabytesPerS: number[]
 }
 
-async function measure (work: Work, variant: Variant): Promise<number> {
-  const repetitions = Math.max(1, Math.round(AT_LEAST_BYTES / payloadBytes(work)))
-  // virtual time stands still meanwhile; nothing but this process's work is counted, whatever else the machine does
-  await collectGarbage()
-  const before = process.cpuUsage()
-  await simulateTransfers(UNCONSTRAINED, work, variant, repetitions)
-  const { user, system } = process.cpuUsage(before)
+/** A process for each variant: what others leave in a shared one, in its heap and its call sites, made up to a third of a cell */
+function startGeneration (): Array<Child<UnconstrainedCommands>> {
+  const module = new URL('unconstrained-process.ts', import.meta.url)
 
-  return repetitions * payloadBytes(work) / (user + system)
+  return COMPARED.map(({ label }) => startChild<UnconstrainedCommands>(module, label, { execArgv: ['--expose-gc'] }))
 }
 
-/** Variants in turn, each first as often as the others; the first rounds warm up */
-export async function measureUnconstrained (): Promise<Unconstrained[]> {
+/** Variants in turn, each first as often as the others; the first rounds of each generation warm up */
+export async function measureUnconstrained (stopAtEnd: (started: Stoppable[]) => void): Promise<Unconstrained[]> {
   const results = plainWorks.flatMap(work => COMPARED.map((variant): Unconstrained => ({ work, variant, megabytesPerS: [] })))
 
-  for (let round = -WARM_UP_ROUNDS; round < ROUNDS; round++) {
-    for (let i = 0; i < results.length; i++) {
-      const { work, variant, megabytesPerS } = results[(i + results.length + round) % results.length]
-      const measured = await measure(work, variant)
+  for (let generation = 0; generation < GENERATIONS; generation++) {
+    const children = startGeneration()
+    stopAtEnd(children)
 
-      if (round >= 0) {
-        megabytesPerS.push(measured)
+    for (let round = -WARM_UP_ROUNDS; round < ROUNDS; round++) {
+      for (let i = 0; i < results.length; i++) {
+        const { work, variant, megabytesPerS } = results[(i + results.length + round) % results.length]
+        const measured = await children[COMPARED.indexOf(variant)].commands.measure(variant.id, work.id)
+
+        if (round >= 0) {
+          megabytesPerS.push(measured)
+        }
       }
     }
+
+    await Promise.all(children.map(async child => child.stop()))
   }
 
   return results
@@ -68,5 +71,5 @@ export function renderUnconstrained (results: Unconstrained[]): string {
     }
   })
 
-  return `${renderGroups(['muxer', 'MB per\nCPU s', '× at zero'], groups)}\n\nMedians of ${ROUNDS} interleaved rounds, both muxers in one process, the simulation itself included.`
+  return `${renderGroups(['muxer', 'MB per\nCPU s', '× at zero'], groups)}\n\nMedians of ${ROUNDS} interleaved rounds in each of ${GENERATIONS} processes, which have both muxers; the simulation itself included.`
 }
