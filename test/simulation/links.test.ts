@@ -1,10 +1,10 @@
 // How much of each link is used, by the benchmark's own measure: `npm run bench:links` shows the rest of the figures.
 import { describe, expect, it, test } from 'vitest'
 import { INITIAL_WINDOW_BYTES } from '../../src/core/frame/frame.ts'
-import { bandwidthDelayBytes, findLink, linkOptions, links } from '../../benchmarks/links/links.ts'
+import { bandwidthDelayBytes, findLink, idealMs, linkOptions, links } from '../../benchmarks/links/links.ts'
 import { simulateTransfers, simulateWork } from '../../benchmarks/links/simulated.ts'
 import { findVariant } from '../../benchmarks/links/variants.ts'
-import { findWork } from '../../benchmarks/links/works.ts'
+import { findWork, payloadBytes } from '../../benchmarks/links/works.ts'
 import { factories } from './fixtures/muxers.ts'
 import { simulate } from './simulate.ts'
 
@@ -52,6 +52,15 @@ describe('ten seconds of 1 Gbit/s and 100 ms', () => {
 
     expect(linkPart).toBeGreaterThanOrEqual(0.9)
   })
+})
+
+test('4 MB on a new stream of 1 Gbit/s and 100 ms wait for credit once: for one round trip, less what goes before', async () => {
+  const link = findLink('long-fat')
+  const work = findWork(link, '1x4k')
+
+  const [{ tookMs }] = await simulateTransfers(link, work, ours, 1)
+
+  expect(tookMs).toBeLessThan(idealMs(link, payloadBytes(work)) + link.roundTripMs)
 })
 
 describe('updates at half instead of zero', () => {

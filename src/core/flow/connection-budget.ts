@@ -45,6 +45,11 @@ export class ConnectionBudget {
     return grantedBytes
   }
 
+  /** What the share's fair part has beyond what it holds */
+  fairRestBytes (share: BudgetShare): number {
+    return Math.max(0, this.#fairBytes(this.#shareCount) - share.grownBytes)
+  }
+
   /** What the share holds beyond its fair part while others are denied theirs */
   excessBytes (share: BudgetShare, nowMs: number): number {
     return this.#isContested(nowMs) ? Math.max(0, share.grownBytes - this.#fairBytes(this.#shareCount)) : 0

@@ -135,10 +135,21 @@ export class ReceiveWindow implements BudgetShare {
     return -bytes
   }
 
+  /**
+   * Doubles at first: which other streams want to grow shows by then. From there it goes on to what is needed, within
+   * its fair part, which takes the same window in one step: 4 MB on a new stream use 0.46 of 1 Gbit/s at 100 ms, not 0.30.
+   */
   #grow (nowMs: number, tuning: WindowTuning): number {
-    const wishBytes = Math.min(this.windowBytes, this.#maxBytes - this.windowBytes - this.#raiseBytes)
+    const roomBytes = this.#maxBytes - this.windowBytes - this.#raiseBytes
+    const missingBytes = this.#neededBytes(nowMs, tuning) - this.windowBytes
 
-    return wishBytes > 0 && this.#isTooSmall(nowMs, tuning) ? tuning.budget.take(this, wishBytes, nowMs) : 0
+    if (roomBytes <= 0 || missingBytes <= 0) {
+      return 0
+    }
+
+    const leapBytes = this.grownBytes > 0 ? Math.min(Math.floor(missingBytes), tuning.budget.fairRestBytes(this)) : 0
+
+    return tuning.budget.take(this, Math.min(roomBytes, Math.max(this.windowBytes, leapBytes)), nowMs)
   }
 
   #isPast (part: number): boolean {
@@ -146,15 +157,20 @@ export class ReceiveWindow implements BudgetShare {
   }
 
   /** Enough was read to tell, and faster than the sender can be told of it */
-  #isTooSmall (nowMs: number, { roundTripMs, updateParts }: WindowTuning): boolean {
+  #isTooSmall (nowMs: number, tuning: WindowTuning): boolean {
+    return this.#neededBytes(nowMs, tuning) > this.windowBytes
+  }
+
+  /** The window that would not hold the sender back at the rate of the last reads; 0 while they are too few to tell */
+  #neededBytes (nowMs: number, { roundTripMs, updateParts }: WindowTuning): number {
     if (roundTripMs === undefined || this.#epochStartMs === undefined || !this.#isPast(updateParts.heldBack)) {
-      return false
+      return 0
     }
 
     const tookMs = nowMs - this.#epochStartMs
-    const readPart = (this.#readBytes - this.#epochFirstBytes) / this.windowBytes
+    const byteMs = GROW_WITHIN_ROUND_TRIPS * roundTripMs * (this.#readBytes - this.#epochFirstBytes)
 
     // a clock that was set back tells nothing
-    return tookMs >= 0 && tookMs < GROW_WITHIN_ROUND_TRIPS * readPart * roundTripMs
+    return tookMs >= 0 && byteMs > 0 ? byteMs / tookMs : 0
   }
 }

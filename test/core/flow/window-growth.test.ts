@@ -94,14 +94,35 @@ describe('a window', () => {
     expect(readAndGrow(window, HALF_BYTES, 5099)).toBe(INITIAL_BYTES)
   })
 
-  test('doubles step by step up to its maximum', () => {
-    const window = createWindow(1_200_000)
+  test('doubles up to its maximum', () => {
+    const window = createWindow(400_000)
 
-    expect(readAndGrow(window, HALF_BYTES, 1001)).toBe(262_144)
-    expect(readAndGrow(window, 262_144, 1002)).toBe(524_288)
-    expect(readAndGrow(window, 524_288, 1003)).toBe(151_424)
-    expect(window.windowBytes).toBe(1_200_000)
-    expect(readAndGrow(window, 600_000, 1004)).toBe(0)
+    expect(readAndGrow(window, HALF_BYTES, 1001)).toBe(400_000 - INITIAL_BYTES)
+    expect(readAndGrow(window, 200_000, 1002)).toBe(0)
+    expect(window.windowBytes).toBe(400_000)
+  })
+
+  test('that has grown goes on at once to what four round trips bring at the rate it was read with', () => {
+    const window = createWindow()
+    readAndGrow(window, HALF_BYTES, 1099)
+
+    expect(readAndGrow(window, HALF_BYTES, 1099 + 8)).toBe(4 * HALF_BYTES * ROUND_TRIP_MS / 8 - 2 * INITIAL_BYTES)
+    expect(window.windowBytes).toBe(4 * HALF_BYTES * ROUND_TRIP_MS / 8)
+  })
+
+  test('that has grown at least doubles', () => {
+    const window = createWindow()
+    readAndGrow(window, HALF_BYTES, 1099)
+
+    expect(readAndGrow(window, HALF_BYTES, 1099 + 49)).toBe(2 * INITIAL_BYTES)
+  })
+
+  test('that has grown goes on to its maximum when it is read in no time', () => {
+    const window = createWindow()
+    readAndGrow(window, HALF_BYTES, 1099)
+    readAndGrow(window, HALF_BYTES, 1099)
+
+    expect(window.windowBytes).toBe(MAX_BYTES)
   })
 
   test('that begins larger than 256 KiB does not outgrow its maximum when it is read before it was advertised', () => {
@@ -167,6 +188,18 @@ describe('the budget of the connection', () => {
     expect([large.windowBytes, late.windowBytes]).toEqual([2 * INITIAL_BYTES, 2 * INITIAL_BYTES])
   })
 
+  test('lets a window more than double within its fair part only', () => {
+    const budget = new ConnectionBudget(4_000_000)
+    const [first, second] = [createWindow(), createWindow()]
+    readAndGrow(first, HALF_BYTES, 1001, { budget })
+    readAndGrow(second, HALF_BYTES, 1001, { budget })
+
+    readAndGrow(first, HALF_BYTES, 1002, { budget })
+    expect(first.grownBytes).toBe(2_000_000)
+    readAndGrow(second, HALF_BYTES, 1002, { budget })
+    expect(second.grownBytes).toBe(2_000_000)
+  })
+
   test('is not spent on the window a stream begins with', () => {
     const budget = new ConnectionBudget(1000)
     const window = createWindow(MAX_BYTES, 1_048_576)
@@ -179,7 +212,8 @@ describe('the budget of the connection', () => {
     const budget = new ConnectionBudget(1_000_000)
     const window = createWindow()
     readAndGrow(window, HALF_BYTES, 1001, { budget })
-    readAndGrow(window, 262_144, 1002, { budget })
+    readAndGrow(window, 262_144, 1099, { budget })
+    expect(window.grownBytes).toBe(786_432)
     expect(budget.availableBytes).toBe(1_000_000 - 786_432)
 
     window.release(budget)
