@@ -26,6 +26,11 @@ export class RoundTrip {
     return this.#pendingValue !== undefined
   }
 
+  /** What the ping that is under way carries */
+  get pendingValue (): number | undefined {
+    return this.#pendingValue
+  }
+
   /** It is time to measure again, if there is a reason to */
   isStale (nowMs: number): boolean {
     return !this.isPending && (this.#sentMs === undefined || Math.abs(nowMs - this.#sentMs) >= STALE_AFTER_MS)

@@ -30,8 +30,8 @@ export interface HousekeepingInit {
   timeouts: StreamTimeouts & { writeTimeoutMs: number }
   streams (): Iterable<StreamState<YamuxStream>>
   ping (): void
-  /** One is not answered yet */
-  isPingPending (): boolean
+  /** The value of the one that is not answered yet */
+  pendingPing (): number | undefined
   /** The connection is of no use any more */
   onDead (err: Error): void
 }
@@ -45,6 +45,8 @@ export class Housekeeping {
   #writeDueMs = Infinity
   #lastReceivedMs: number
   #silentIntervals = 0
+  /** Under way when the last interval began */
+  #pendingPing: number | undefined
   #unansweredIntervals = 0
   #isStopped = false
 
@@ -57,7 +59,7 @@ export class Housekeeping {
   start (): void {
     if (this.#init.keepAliveIntervalMs !== Infinity) {
       this.#pingDueMs = this.#init.clock.nowMs() + this.#init.keepAliveIntervalMs
-      this.#init.ping()
+      this.#ping()
       this.#arm()
     }
   }
@@ -129,15 +131,22 @@ export class Housekeeping {
   #keepAlive (nowMs: number): void {
     this.#pingDueMs = nowMs + this.#init.keepAliveIntervalMs
     this.#silentIntervals++
-    this.#unansweredIntervals = this.#init.isPingPending() ? this.#unansweredIntervals + 1 : 0
+    // the same one: while there is traffic another is under way most of the time
+    const isUnanswered = this.#pendingPing !== undefined && this.#pendingPing === this.#init.pendingPing()
+    this.#unansweredIntervals = isUnanswered ? this.#unansweredIntervals + 1 : 0
 
     if (this.#silentIntervals > MAX_SILENT_INTERVALS) {
       this.#init.onDead(new KeepAliveTimeoutError('sent nothing, with a ping to answer,', nowMs - this.#lastReceivedMs))
     } else if (this.#unansweredIntervals >= MAX_UNANSWERED_INTERVALS) {
       this.#init.onDead(new KeepAliveTimeoutError('did not answer a ping', this.#unansweredIntervals * this.#init.keepAliveIntervalMs))
     } else {
-      this.#init.ping()
+      this.#ping()
     }
+  }
+
+  #ping (): void {
+    this.#init.ping()
+    this.#pendingPing = this.#init.pendingPing()
   }
 
   #sweep (nowMs: number): void {

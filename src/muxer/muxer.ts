@@ -106,7 +106,7 @@ export class YamuxMuxer extends GuardedEmitter<StreamMuxerEvents<YamuxStream>> i
       timeouts: config.limits,
       streams: () => this.#session.registry.values(),
       ping: () => { this.#pinger.start() },
-      isPingPending: () => this.#session.roundTrip.isPending,
+      pendingPing: () => this.#session.roundTrip.pendingValue,
       onDead: err => { this.#ending.fail(err) }
     })
     this.#ending = new Ending({

@@ -154,6 +154,21 @@ describe('a peer that sends and never answers a ping', () => {
   })
 })
 
+test('a peer that answers each ping keeps the connection, although another is under way at the end of every interval', async () => {
+  const { peer, clock } = connect({ enableKeepAlive: true, keepAliveInterval: 1000 })
+
+  for (let i = 0; i < 100; i++) {
+    await nextTurn()
+    expect(peer.muxer.status).toBe('open')
+    const [{ length: value }] = peer.takeFrames().filter(({ type, flags }) => type === 2 && flags === SYN)
+    clock.advance(900)
+    peer.deliver(ping(value, ACK))
+    // as traffic does while the round trip is being measured
+    peer.muxer.ping().catch(() => {})
+    clock.advance(100)
+  }
+})
+
 describe('a transport that accepts nothing', () => {
   async function stalled (init: RawPeerInit = {}): Promise<{ peer: Conversation, clock: VirtualClock, stream: YamuxStream }> {
     const { peer, clock } = connect(init)
