@@ -10,6 +10,9 @@ use([BarChart, GridComponent, LegendComponent, SVGRenderer, TitleComponent])
 
 const WIDTH = 1100
 const HEIGHT = 420
+/** Room for labels to be wider than they are taken for: which font a reader has is not known here */
+const LEGEND_GAP = 20
+const SWATCH_WIDTH = 16
 /** Ours stands out, its variants are of one family, others are grey */
 const COLOURS = ['#0b6e4f', '#fa9f42', '#c8963e', '#6fb98f', '#a8d5ba', '#2b4162', '#8d99ae', '#c9cdd6']
 
@@ -24,7 +27,7 @@ export function drawLinkParts (ofWork: Result[]): string {
     backgroundColor: '#fff',
     color: COLOURS,
     title: { text: `Part of the link used, ${ofWork[0].work.label}`, left: 'center' },
-    legend: { bottom: 0 },
+    legend: { bottom: 0, itemGap: LEGEND_GAP, itemWidth: SWATCH_WIDTH },
     grid: { left: 50, right: 20, top: 45, bottom: 75 },
     xAxis: { type: 'category', data: labels, axisLabel: { interval: 0, lineHeight: 14 } },
     yAxis: { type: 'value', min: 0, max: 1 },
