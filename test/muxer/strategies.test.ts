@@ -211,6 +211,31 @@ describe.each(['turn', 'delay', 'adaptive', 'off'] as const)('under %s', strateg
   })
 })
 
+describe('off', () => {
+  test('leaves the rest of more than a turn may write to the next ones, however many frames that is', async () => {
+    const clock = new VirtualClock()
+    const peer = createRawPeer({ clock, coalesce: { strategy: 'off' }, maxMessageSize: 1024 })
+    const stream = await peer.muxer.createStream()
+    peer.deliver(windowUpdate(1, 30_000_000, ACK))
+    let sentBytes = 0
+    peer.transport.send = bytes => {
+      sentBytes += bytes.byteLength
+
+      return true
+    }
+    // 29,000 frames
+    stream.send(pattern(30_000_000))
+    expect(sentBytes).toBeLessThan(4_194_304 + 2 * (1024 + HEADER_BYTES))
+
+    for (let turn = 0; turn < 10; turn++) {
+      await nextTurn()
+    }
+
+    expect(stream.writeBufferLength).toBe(0)
+    expect(sentBytes).toBe(30_000_000 + HEADER_BYTES * Math.ceil(30_000_000 / 1024))
+  })
+})
+
 describe('urgent data', () => {
   test('leaves at once however many flushes the turn has seen', async () => {
     const { peer, streams: [normal, urgent] } = await connect({}, 'normal', 'urgent')
