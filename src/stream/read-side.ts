@@ -101,6 +101,9 @@ export class ReadSide implements ChunkSource {
 
       this.#handOver(this.#buffer.take())
     }
+
+    // a part of a frame that is one event: byte by byte, the chunks it came in would cost 200 times its size
+    this.#buffer.keep()
   }
 
   onRemoteDone (err?: Error): void {

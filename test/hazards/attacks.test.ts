@@ -39,3 +39,11 @@ describe.each(attacks)('$name', attack => {
     }
   })
 })
+
+test.each(attacks.filter(({ name }) => name.includes('byte by byte')))('$name, each in a chunk of its own, which may not cost a chunk each', async attack => {
+  const outcome = await endure(attack, { frameCount: 262_144, framesPerChunk: 1, isReading: true })
+
+  // all but the last byte
+  expect(outcome.endedWith).toBe(undefined)
+  expect(outcome.beyondWindowsBytes).toBeLessThanOrEqual(MEBIBYTE)
+})
