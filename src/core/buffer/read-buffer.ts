@@ -87,12 +87,7 @@ export class ReadBuffer {
     const list = new Uint8ArrayList()
     this.byteLength -= count
 
-    if (this.#block != null && count > sumOf(this.#kept)) {
-      this.#kept.push(this.#block.subarray(0, this.#blockFill))
-      this.#block = undefined
-    }
-
-    while (count > 0 && this.#kept.length > 0) {
+    while (count > 0 && this.#hasKept()) {
       const [piece] = this.#kept
       const taken = Math.min(count, piece.byteLength)
       list.append(piece.subarray(0, taken))
@@ -111,6 +106,16 @@ export class ReadBuffer {
     }
 
     return list
+  }
+
+  /** Behind the last block that is full comes the one that is being filled, and is then full */
+  #hasKept (): boolean {
+    if (this.#kept.length === 0 && this.#block != null) {
+      this.#kept.push(this.#block.subarray(0, this.#blockFill))
+      this.#block = undefined
+    }
+
+    return this.#kept.length > 0
   }
 
   #takeAll (): Uint8ArrayList {
@@ -162,8 +167,4 @@ export class ReadBuffer {
     this.#block = new Uint8Array(Math.max(growing, atLeastBytes))
     this.#blockFill = 0
   }
-}
-
-function sumOf (pieces: Uint8Array[]): number {
-  return pieces.reduce((sum, { byteLength }) => sum + byteLength, 0)
 }
