@@ -120,6 +120,21 @@ describe.each(ROLES)('as $role', ({ direction, ownId, peerId }) => {
     expect((await expectEnded(peer, 1)).length).toBeLessThan(2000)
   })
 
+  test.each(['open', 'closing'] as const)('a transport that throws from send() while it is %s: the streams learn why, and whoever holds it that it is of no use', async status => {
+    const peer = converse({ direction })
+    const stream = await peer.open()
+    const events = endings(stream)
+    const cause = new Error('Out of nonces')
+    peer.transport.send = () => { throw cause }
+    peer.transport.status = status
+    stream.send(pattern(10))
+    await nextTurn()
+
+    expect(events).toEqual([expect.objectContaining({ error: expect.objectContaining({ name: 'ConnectionClosedError', cause }) })])
+    // one that its holder closes has its own time for that
+    expect(peer.transport.abortedWith).toBe(status === 'open' ? cause : undefined)
+  })
+
   test('a transport that breaks in the middle of a frame: what came of it is delivered, the stream learns that the rest is missing', async () => {
     const peer = converse({ direction })
     const stream = await peer.open()
