@@ -53,6 +53,10 @@ export class ReadBuffer {
 
   /** Puts bytes of the application's own in front of everything */
   prepend (bytes: Uint8Array | Uint8ArrayList): void {
+    if (bytes.byteLength === 0) {
+      return
+    }
+
     this.#kept.unshift(...(bytes instanceof Uint8Array ? [bytes] : bytes))
     this.byteLength += bytes.byteLength
     this.#frames?.unshift(bytes.byteLength)

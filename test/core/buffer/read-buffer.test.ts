@@ -36,6 +36,15 @@ describe('a read buffer', () => {
     expect(new ReadBuffer(false).take().byteLength).toBe(0)
   })
 
+  test.each([false, true])('has nothing to hand over when nothing was put back (frames kept apart: %s)', keepsFramesApart => {
+    const buffer = new ReadBuffer(keepsFramesApart)
+    buffer.prepend(new Uint8Array(0))
+    buffer.append(new Uint8Array(0))
+    buffer.endFrame()
+
+    expect(buffer.isReady).toBe(false)
+  })
+
   test('gives away the list it hands over: what comes later is not in it', () => {
     const buffer = new ReadBuffer(false)
     buffer.append(Uint8Array.of(1))
