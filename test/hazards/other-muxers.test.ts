@@ -2,7 +2,7 @@
 import { describe, expect, test, vi } from 'vitest'
 import { collectGarbage } from '../fixtures/garbage.ts'
 import { StreamOpener } from '../../src/muxer/stream-opener.ts'
-import { ACK, data, FIN, goAway, pattern, PING, RST, SYN, windowUpdate } from '../fixtures/frames.ts'
+import { ACK, data, FIN, goAway, pattern, ping, PING, RST, SYN, windowUpdate } from '../fixtures/frames.ts'
 import { NO_LIMITS } from '../fixtures/limits.ts'
 import { nextTurn } from '../fixtures/raw-peer.ts'
 import { converse, endings, expectAlive, readAll, receive, WINDOW_BYTES } from '../protocol/fixtures/conversation.ts'
@@ -19,6 +19,7 @@ describe('leaks of tokens, maps and half-closed streams (go-yamux 29, hashicorp 
   /** Of each kind, 100,000 in all */
   const CYCLES = 25_000
   const CYCLES_PER_TURN = 100
+  const MAX_INBOUND_STREAMS = 1000
 
   const cycles: Array<[string, (peer: Conversation) => Promise<void>]> = [
     ['streams opened here, half-closed on either side and closed', async peer => {
@@ -36,10 +37,19 @@ describe('leaks of tokens, maps and half-closed streams (go-yamux 29, hashicorp 
       })
     }],
     ['streams opened here and aborted, before the SYN and behind it', async peer => {
-      const streams = await Promise.all(Array.from({ length: CYCLES_PER_TURN }, async () => peer.muxer.createStream()))
-      streams.filter((_, i) => i % 2 === 0).forEach(stream => { stream.abort(new Error('Before the SYN')) })
+      const open = async (): Promise<YamuxStream[]> => Promise.all(Array.from({ length: CYCLES_PER_TURN / 2 }, async () => peer.muxer.createStream()))
+      // the pong fills the transport: no SYN leaves
+      peer.transport.isFull = true
+      peer.deliver(ping(1, SYN))
+      const unsaid = await open()
+      peer.takeFrames()
+      unsaid.forEach(stream => { stream.abort(new Error('Before the SYN')) })
+      peer.transport.drain()
       await nextTurn()
-      streams.filter((_, i) => i % 2 === 1).forEach(stream => {
+      expect(peer.takeFrames()).toEqual([])
+      const said = await open()
+      await nextTurn()
+      said.forEach(stream => {
         stream.send(pattern(10))
         stream.abort(new Error('Behind it'))
       })
@@ -102,6 +112,10 @@ describe('leaks of tokens, maps and half-closed streams (go-yamux 29, hashicorp 
     // all places are free again
     const streams = await Promise.all(Array.from({ length: 256 }, async () => peer.muxer.createStream()))
     expect(streams).toHaveLength(256)
+    const first = nextPeerId(peer, MAX_INBOUND_STREAMS)
+    peer.inbound.length = 0
+    peer.deliver(...Array.from({ length: MAX_INBOUND_STREAMS }, (_, i) => windowUpdate(first + 2 * i, 0, SYN)))
+    expect(peer.inbound).toHaveLength(MAX_INBOUND_STREAMS)
     expect(peer.muxer.status).toBe('open')
   })
 })
