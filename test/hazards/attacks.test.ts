@@ -2,11 +2,14 @@
 import { describe, expect, test } from 'vitest'
 import { endure } from './fixtures/attacked.ts'
 import { ATTACKS } from './fixtures/attacks.ts'
+import { data, SYN } from '../fixtures/frames.ts'
 import { forbidIncidents } from '../protocol/fixtures/incidents.ts'
 
 forbidIncidents()
 
 const MEBIBYTE = 2 ** 20
+/** The objects of a stream, and those of the 16 pieces of memory that its window fills */
+const STREAM_BYTES = 8192
 /** More than a window of one byte each */
 const FRAMES = 300_000
 /** Of what comes to no end */
@@ -46,4 +49,18 @@ test.each(attacks.filter(({ name }) => name.includes('byte by byte')))('$name, e
   // all but the last byte
   expect(outcome.endedWith).toBe(undefined)
   expect(outcome.beyondWindowsBytes).toBeLessThanOrEqual(MEBIBYTE)
+})
+
+test('1,000 streams whose windows are full cost these, and 8 KiB each', async () => {
+  const STREAMS = 999
+  const FRAMES_PER_WINDOW = 16
+  const outcome = await endure({
+    name: 'windows filled',
+    application: { isPaused: true },
+    frames: i => [data(4 + 2 * Math.floor(i / FRAMES_PER_WINDOW), new Uint8Array(16_384), i % FRAMES_PER_WINDOW === 0 ? SYN : 0)]
+  }, { frameCount: STREAMS * FRAMES_PER_WINDOW, framesPerChunk: 3, isReading: true })
+
+  expect(outcome.endedWith).toBe(undefined)
+  expect(outcome.opened).toBe(1 + STREAMS)
+  expect(outcome.beyondWindowsBytes).toBeLessThanOrEqual(MEBIBYTE + STREAM_BYTES * outcome.opened)
 })
