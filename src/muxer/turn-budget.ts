@@ -30,6 +30,11 @@ export class TurnBudget {
     return this.bytes >= (hasUrgentStreams ? MAX_BYTES_WITH_URGENT : MAX_BYTES)
   }
 
+  /** Urgent data does not wait for the bytes of others, but nor may it take all of a turn */
+  get isOver (): boolean {
+    return this.bytes >= MAX_BYTES
+  }
+
   countFlush (hasUrgentStreams: boolean): void {
     this.flushes = this.isSpent(hasUrgentStreams) ? Infinity : this.flushes + 1
     this.awaitNext()

@@ -216,6 +216,29 @@ describe('a turn', () => {
     expect(Math.max(...bytesOfTurns)).toBeLessThan(turnBytes + NOISE_RECORD_BYTES)
   })
 
+  test('writes no more than 4 MiB of an urgent stream whose writer goes on as soon as it may', async () => {
+    const { peer, streams: [stream] } = await createOpenPeer(1)
+    stream.priority = 'urgent'
+    peer.deliver(windowUpdate(1, 30_000_000))
+    let unsent = 200
+    const bytesOfTurns: number[] = []
+    const sendMore = (): void => {
+      while (unsent-- > 0 && stream.send(pattern(100_000))) {
+        // until the stream is full
+      }
+    }
+
+    stream.addEventListener('drain', sendMore)
+    sendMore()
+
+    while (unsent > 0 || stream.writeBufferLength > 0) {
+      await new Promise<void>(resolve => { systemClock.nextTurn(resolve) })
+      bytesOfTurns.push(peer.takeWrites().reduce((sum, { byteLength }) => sum + byteLength, 0))
+    }
+
+    expect(Math.max(...bytesOfTurns)).toBeLessThan(4_194_304 + 2 * NOISE_RECORD_BYTES)
+  })
+
   test('that has written so much still writes urgent data at once', async () => {
     const { peer, streams: [stream, urgent] } = await createOpenPeer(2)
     urgent.priority = 'urgent'
