@@ -84,7 +84,14 @@ export class YamuxMuxer extends GuardedEmitter<StreamMuxerEvents<YamuxStream>> i
       onTransportFull: () => { this.#housekeeping.onTransportFull(clock.nowMs()) },
       onTransportDrained: () => { this.#housekeeping.onTransportDrained() },
       onClosing: state => { this.#housekeeping.watch(state) },
-      onSendFailed: err => { this.#onSendFailed(err, maConn) },
+      onSendFailed: err => {
+        this.#onTransportClosed(err)
+
+        // whoever holds the connection learns that it is of no use; one that is being closed is theirs
+        if (maConn.status === 'open') {
+          maConn.abort(err)
+        }
+      },
       metrics,
       onSettled: () => { this.#onSettled() }
     })
@@ -214,16 +221,6 @@ export class YamuxMuxer extends GuardedEmitter<StreamMuxerEvents<YamuxStream>> i
 
   #onTransportClosed (cause?: Error): void {
     this.#ending.onTransportClosed(this.status !== 'open', cause)
-  }
-
-  /** Something of a stream is missing from now on */
-  #onSendFailed (err: Error, maConn: MessageStream): void {
-    this.#onTransportClosed(err)
-
-    // whoever holds the connection learns that it is of no use; one that is being closed is theirs
-    if (maConn.status === 'open') {
-      maConn.abort(err)
-    }
   }
 
   readonly #onMessage = (evt: StreamMessageEvent): void => {
