@@ -2,7 +2,6 @@
  * Decides with a policy when output is written, and writes it: one list of bytes a write, until
  * there is no more or the transport says "wait". Owns all that is scheduled for writing.
  */
-import { NEXT_TURN } from '../core/flush/fast-lane.ts'
 import { HEADER_BYTES } from '../core/frame/frame.ts'
 import { OutputSnapshot } from './output-snapshot.ts'
 import { TurnBudget } from './turn-budget.ts'
@@ -85,7 +84,7 @@ export class Coalescer {
     this.#snapshot.isRest = this.#restBytes > 0
     this.#snapshot.mayLeaveAtOnce = mayLeaveAtOnce
     this.#snapshot.isArranged = arranged !== undefined
-    const decision = this.#turn.isOver && this.#init.output.hasUrgent ? NEXT_TURN : this.#init.policy.decide(this.#snapshot)
+    const decision = this.#init.policy.decide(this.#snapshot)
 
     if (arranged === undefined || PRECEDENCE[decision.time] > PRECEDENCE[arranged.time]) {
       this.#arrange(decision)

@@ -29,6 +29,10 @@ export class OutputSnapshot implements FlushSnapshot {
     return this.#turn.flushes
   }
 
+  get isTurnOver (): boolean {
+    return this.#turn.isOver
+  }
+
   get nowMs (): number {
     return this.#clock.nowMs()
   }

@@ -31,6 +31,10 @@ export function leavesAtOnce (snapshot: FlushSnapshot): boolean {
 /** What to do for control frames and urgent data; undefined when there is only data that is not urgent */
 export function decideFastLane (snapshot: FlushSnapshot): FlushDecision | undefined {
   if (snapshot.hasUrgent) {
+    if (snapshot.isTurnOver) {
+      return NEXT_TURN
+    }
+
     return leavesAtOnce(snapshot) ? URGENT_AT_ONCE : URGENT
   }
 

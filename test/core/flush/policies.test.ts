@@ -16,6 +16,7 @@ const SNAPSHOT: FlushSnapshot = {
   queuedBytes: 100,
   mayLeaveAtOnce: false,
   flushesThisTurn: 0,
+  isTurnOver: false,
   isArranged: false,
   isRest: false,
   roundTripMs: undefined
@@ -39,6 +40,11 @@ describe.each([
   test.each([0, 3, 1000])('urgent data asks for a flush at once, after %i flushes in the turn', flushesThisTurn => {
     expect(decide(policy, { hasUrgent: true, flushesThisTurn })).toEqual(['soon', 'urgent'])
     expect(decide(policy, { hasUrgent: true, flushesThisTurn, isArranged: true })).toEqual(['soon', 'urgent'])
+  })
+
+  test('urgent data waits for the next turn when this one has written all that a turn may', () => {
+    expect(decide(policy, { hasUrgent: true, isTurnOver: true })).toEqual(['next-turn', 'next-turn'])
+    expect(decide(policy, { hasUrgent: true, isTurnOver: true, mayLeaveAtOnce: true })).toEqual(['next-turn', 'next-turn'])
   })
 
   test.each([0, 1, 2])('control frames ask for a flush at once, after %i flushes in the turn', flushesThisTurn => {
