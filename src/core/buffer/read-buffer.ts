@@ -88,6 +88,10 @@ export class ReadBuffer {
   }
 
   #takeFirst (count: number): Uint8ArrayList {
+    if (count === this.byteLength) {
+      return this.#takeAll()
+    }
+
     const list = new Uint8ArrayList()
     this.byteLength -= count
 
