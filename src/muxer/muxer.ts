@@ -19,11 +19,10 @@ import { ConnectionMetrics } from '../metrics.ts'
 import { LOW_WATER_MARK_BYTES } from '../stream/write-side.ts'
 import { YamuxStream } from '../stream/stream.ts'
 import type { Clock } from '../clock.ts'
-import type { OpenOptions } from './stream-opener.ts'
 import type { Config } from '../config.ts'
 import type { StreamState } from '../core/stream-state.ts'
 import type { NodeMetrics } from '../metrics.ts'
-import type { AbortOptions, EventHandler, Logger, MessageStream, StreamMessageEvent, StreamMuxer, StreamMuxerEvents, StreamMuxerStatus } from '@libp2p/interface'
+import type { AbortOptions, CreateStreamOptions, EventHandler, Logger, MessageStream, StreamMessageEvent, StreamMuxer, StreamMuxerEvents, StreamMuxerStatus } from '@libp2p/interface'
 
 export const YAMUX_PROTOCOL_ID = '/yamux/1.0.0'
 
@@ -157,7 +156,7 @@ export class YamuxMuxer extends GuardedEmitter<StreamMuxerEvents<YamuxStream>> i
    * Throws MuxerClosedError when the connection is ending, TooManyOutboundProtocolStreamsError
    * beyond `maxOutboundStreams`, StreamIdsExhaustedError when 2^31 streams were opened.
    */
-  async createStream (options: OpenOptions = {}): Promise<YamuxStream> {
+  async createStream (options: CreateStreamOptions = {}): Promise<YamuxStream> {
     const stream = await this.#opener.open(options)
     this.#driver.requestForOpened()
 
@@ -270,7 +269,7 @@ export class YamuxMuxer extends GuardedEmitter<StreamMuxerEvents<YamuxStream>> i
     }
   }
 
-  #createStream (state: StreamState<YamuxStream>, options: OpenOptions): YamuxStream {
+  #createStream (state: StreamState<YamuxStream>, options: CreateStreamOptions): YamuxStream {
     const stream = new YamuxStream({
       state,
       host: this.#driver,

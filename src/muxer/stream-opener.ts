@@ -5,15 +5,12 @@ import { TooManyOutboundProtocolStreamsError } from '@libp2p/interface'
 import { raceSignal } from 'race-signal'
 import { StreamIdsExhaustedError } from '../errors.ts'
 import type { Session } from '../core/session.ts'
-import type { YamuxStreamOptions } from '../config.ts'
 import type { StreamState } from '../core/stream-state.ts'
 import type { YamuxStream } from '../stream/stream.ts'
 import type { CreateStreamOptions } from '@libp2p/interface'
 
-export type OpenOptions = CreateStreamOptions & YamuxStreamOptions
-
 interface Turn extends PromiseWithResolvers<YamuxStream> {
-  options: OpenOptions
+  options: CreateStreamOptions
 }
 
 export interface StreamOpenerInit {
@@ -21,7 +18,7 @@ export interface StreamOpenerInit {
   maxOutboundStreams: number
   nowMs (): number
   /** Makes the stream that the state belongs to */
-  create (state: StreamState<YamuxStream>, options: OpenOptions): YamuxStream
+  create (state: StreamState<YamuxStream>, options: CreateStreamOptions): YamuxStream
 }
 
 export class StreamOpener {
@@ -37,7 +34,7 @@ export class StreamOpener {
   }
 
   /** Throws MuxerClosedError, TooManyOutboundProtocolStreamsError or StreamIdsExhaustedError */
-  async open (options: OpenOptions): Promise<YamuxStream> {
+  async open (options: CreateStreamOptions): Promise<YamuxStream> {
     options.signal?.throwIfAborted()
     this.#check()
 
@@ -98,11 +95,11 @@ export class StreamOpener {
   }
 
   /** In one go: the SYN may leave, and the answer come, before anybody who awaits this runs again */
-  #open (options: OpenOptions): YamuxStream {
+  #open (options: CreateStreamOptions): YamuxStream {
     return this.#init.create(this.#session.open(this.#init.nowMs()), options)
   }
 
-  async #wait (options: OpenOptions): Promise<YamuxStream> {
+  async #wait (options: CreateStreamOptions): Promise<YamuxStream> {
     const turn: Turn = { ...Promise.withResolvers<YamuxStream>(), options }
     this.#waiting.push(turn)
 

@@ -260,6 +260,22 @@ describe('two values of an option', () => {
   })
 })
 
+test('a stream may be opened with a timeout and limits of its own', async () => {
+  const clock = new VirtualClock()
+  const peer = createRawPeer({ clock, streamOptions: { inactivityTimeout: 10_000, maxReadBufferLength: 5000 } })
+  const [own, other] = await Promise.all([
+    peer.muxer.createStream({ inactivityTimeout: 100, maxReadBufferLength: 1000, maxWriteBufferLength: 2000 }),
+    peer.muxer.createStream()
+  ])
+  await nextTurn()
+  clock.advance(5000)
+  await nextTurn()
+
+  expect(own).toMatchObject({ status: 'aborted', maxReadBufferLength: 1000, maxWriteBufferLength: 2000 })
+  expect(other).toMatchObject({ status: 'open', maxReadBufferLength: 5000, maxWriteBufferLength: Infinity })
+  expect(peer.takeFrames().at(-1)).toMatchObject({ id: Number(own.id), flags: RST })
+})
+
 test('every option of the README is one of them', () => {
   const [, section] = /^## Options\n(.*?)^###/ms.exec(readme) ?? []
   const options = section.split('\n').map(line => /^\| `(\w+(?:\.\w+)?)` \|/.exec(line)?.[1]).filter(name => name != null)
