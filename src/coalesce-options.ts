@@ -2,7 +2,8 @@
  * The options of coalescing: their units, defaults, allowed ranges and conflicts.
  */
 import { InvalidParametersError } from '@libp2p/interface'
-import { integer, number } from './ranges.ts'
+import { anyOf } from './option-reader.ts'
+import type { OptionReader } from './option-reader.ts'
 
 const STRATEGIES = ['turn', 'delay', 'adaptive', 'off'] as const
 
@@ -93,47 +94,41 @@ const MAX_DELAY_MS = 1000
 const MIN_BATCH_BYTES = 2048
 const MAX_BATCH_BYTES = 2 ** 24
 
-export function createCoalesceConfig (options: CoalesceOptions): CoalesceConfig {
-  const path = 'coalesce.'
+export function createCoalesceConfig (options: OptionReader<CoalesceOptions>): CoalesceConfig {
   const strategy = strategyOf(options)
-  const maxBatchBytes = integer(options, 'maxBytes', RECORD_BYTES, MIN_BATCH_BYTES, MAX_BATCH_BYTES, path)
-  const reservedBytes = integer(options, 'reservedBytes', Math.floor(maxBatchBytes * RESERVED_PART), 0, MAX_BATCH_BYTES, path)
+  const maxBatchBytes = options.integer('maxBytes', RECORD_BYTES, MIN_BATCH_BYTES, MAX_BATCH_BYTES)
+  const reservedBytes = options.integer('reservedBytes', Math.floor(maxBatchBytes * RESERVED_PART), 0, MAX_BATCH_BYTES)
 
   if (reservedBytes > maxBatchBytes - MIN_BATCH_BYTES / 2) {
-    throw new InvalidParametersError(`${path}reservedBytes is ${reservedBytes}, it must leave at least ${MIN_BATCH_BYTES / 2} of ${path}maxBytes, which is ${maxBatchBytes}, to other data`)
+    throw new InvalidParametersError(`coalesce.reservedBytes is ${reservedBytes}, it must leave at least ${MIN_BATCH_BYTES / 2} of coalesce.maxBytes, which is ${maxBatchBytes}, to other data`)
   }
 
   return {
     strategy,
-    delayMs: number(options, 'delayMs', DELAY_MS, 0, MAX_DELAY_MS, path),
-    maxDelayMs: number(options, 'maxDelayMs', DELAY_MS, 0, MAX_DELAY_MS, path),
+    delayMs: options.number('delayMs', DELAY_MS, 0, MAX_DELAY_MS),
+    maxDelayMs: options.number('maxDelayMs', DELAY_MS, 0, MAX_DELAY_MS),
     maxBatchBytes,
-    watermarkBytes: maxBatchBytes * number(options, 'highWatermark', 0.8, Number.MIN_VALUE, 1, path),
+    watermarkBytes: maxBatchBytes * options.number('highWatermark', 0.8, Number.MIN_VALUE, 1),
     reservedBytes,
-    mergesMessages: options.mergeMessages ?? true
+    mergesMessages: options.boolean('mergeMessages', true)
   }
 }
 
-/** An option that has no effect under the strategy is a mistake */
-function strategyOf (options: CoalesceOptions): Strategy {
-  const { delayMs, maxDelayMs, highWatermark } = options
-  const implied = delayMs != null ? 'delay' : maxDelayMs != null ? 'adaptive' : 'turn'
-  const strategy = options.strategy ?? implied
-
-  if (!STRATEGIES.includes(strategy)) {
-    throw new InvalidParametersError(`coalesce.strategy is ${JSON.stringify(strategy) ?? String(strategy)}, it must be one of ${STRATEGIES.map(name => `'${name}'`).join(', ')}`)
-  }
-
-  const isOff = delayMs === 0 && (strategy === 'delay' || strategy === 'off')
-  const isDelaying = strategy === 'delay' || strategy === 'adaptive'
-  const conflict =
-    (delayMs != null && strategy !== 'delay' && !isOff && `delayMs is ${delayMs}, which only 'delay' takes`) ||
-    (maxDelayMs != null && strategy !== 'adaptive' && `maxDelayMs is ${maxDelayMs}, which only 'adaptive' takes`) ||
-    (highWatermark != null && !isDelaying && `highWatermark is ${highWatermark}, which only 'delay' and 'adaptive' take`)
-
-  if (conflict !== false) {
-    throw new InvalidParametersError(`coalesce.${conflict}, but coalesce.strategy is '${strategy}'`)
-  }
+function strategyOf (reader: OptionReader<CoalesceOptions>): Strategy {
+  const { options } = reader
+  const implied = options.delayMs != null ? 'delay' : options.maxDelayMs != null ? 'adaptive' : 'turn'
+  const strategy = reader.choice('strategy', implied, STRATEGIES)
+  const isOff = options.delayMs === 0
+  checkEffect(options, 'delayMs', strategy, isOff ? ['delay', 'off'] : ['delay'])
+  checkEffect(options, 'maxDelayMs', strategy, ['adaptive'])
+  checkEffect(options, 'highWatermark', strategy, ['delay', 'adaptive'])
 
   return isOff ? 'off' : strategy
+}
+
+/** An option that has no effect under the strategy is a mistake */
+function checkEffect (options: CoalesceOptions, name: keyof CoalesceOptions, strategy: Strategy, strategies: Strategy[]): void {
+  if (options[name] != null && !strategies.includes(strategy)) {
+    throw new InvalidParametersError(`coalesce.${name} is ${options[name]}, which takes effect with ${anyOf(strategies)} only, but coalesce.strategy is '${strategy}'`)
+  }
 }

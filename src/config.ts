@@ -1,20 +1,21 @@
 /**
  * The options: their units, defaults and allowed ranges, in one place.
  */
-import { InvalidParametersError } from '@libp2p/interface'
 import { UPDATE_PARTS } from './core/flow/receive-window.ts'
 import { INITIAL_WINDOW_BYTES, MAX_UINT32 } from './core/frame/frame.ts'
 import { createCoalesceConfig } from './coalesce-options.ts'
 import { createLimitConfig } from './limit-options.ts'
+import { OptionReader } from './option-reader.ts'
 import { createLaneOf } from './priority.ts'
-import { integer, number } from './ranges.ts'
 import type { UpdateParts } from './core/flow/receive-window.ts'
 import type { CoalesceConfig, CoalesceOptions } from './coalesce-options.ts'
 import type { LimitConfig, LimitOptions } from './limit-options.ts'
 import type { LaneOf, Priority } from './priority.ts'
 import type { StreamMuxerOptions, StreamOptions } from '@libp2p/interface'
 
-export type WindowUpdateMode = 'onRead' | 'onReceive'
+const WINDOW_UPDATE_MODES = ['onRead', 'onReceive'] as const
+
+export type WindowUpdateMode = typeof WINDOW_UPDATE_MODES[number]
 
 export interface YamuxStreamOptions extends StreamOptions {
   /**
@@ -123,49 +124,38 @@ export const MAX_TIMER_MS = 2 ** 31 - 1
 
 /** Fills in the defaults; throws InvalidParametersError for a value out of range */
 export function createConfig (init: YamuxMuxerInit): Config {
-  const streamOptions = createStreamConfig(init.streamOptions ?? {})
+  const options = new OptionReader(init)
+  const streamOptions = createStreamConfig(options.section('streamOptions'))
+  const frameBytes = (byDefault: number): number => Math.min(MAX_FRAME_BYTES, options.integer('maxMessageSize', byDefault, MIN_FRAME_BYTES, Infinity))
 
   return {
-    enableKeepAlive: init.enableKeepAlive ?? true,
-    keepAliveInterval: number(init, 'keepAliveInterval', 30_000, 1, MAX_TIMER_MS),
-    maxInboundStreams: number(init, 'maxInboundStreams', 1000, 0, Infinity),
-    maxOutboundStreams: number(init, 'maxOutboundStreams', 1000, 0, Infinity),
-    maxEarlyStreams: number(init, 'maxEarlyStreams', 10, 0, Infinity),
-    frameBytes: frameBytes(init, FRAME_BYTES),
-    loneFrameBytes: frameBytes(init, LONE_FRAME_BYTES),
-    creditsOnReceipt: windowUpdateMode(init) === 'onReceive',
-    maxGrowthBytes: integer(init, 'maxConnectionWindow', streamOptions.maxStreamWindowSize, 0, Infinity),
+    enableKeepAlive: options.boolean('enableKeepAlive', true),
+    keepAliveInterval: options.number('keepAliveInterval', 30_000, 1, MAX_TIMER_MS),
+    maxInboundStreams: options.number('maxInboundStreams', 1000, 0, Infinity),
+    maxOutboundStreams: options.number('maxOutboundStreams', 1000, 0, Infinity),
+    maxEarlyStreams: options.number('maxEarlyStreams', 10, 0, Infinity),
+    frameBytes: frameBytes(FRAME_BYTES),
+    loneFrameBytes: frameBytes(LONE_FRAME_BYTES),
+    creditsOnReceipt: options.choice('windowUpdateMode', 'onRead', WINDOW_UPDATE_MODES) === 'onReceive',
+    maxGrowthBytes: options.integer('maxConnectionWindow', streamOptions.maxStreamWindowSize, 0, Infinity),
     updateParts: UPDATE_PARTS,
-    ...createCoalesceConfig(init.coalesce ?? {}),
+    ...createCoalesceConfig(options.section('coalesce')),
     streamOptions,
     laneOf: createLaneOf(init.priority),
-    limits: createLimitConfig(init.limits ?? {})
+    limits: createLimitConfig(options.section('limits'))
   }
 }
 
-function windowUpdateMode ({ windowUpdateMode: mode = 'onRead' }: YamuxMuxerInit): WindowUpdateMode {
-  if (mode !== 'onRead' && mode !== 'onReceive') {
-    throw new InvalidParametersError(`windowUpdateMode is ${JSON.stringify(mode) ?? String(mode)}, it must be 'onRead' or 'onReceive'`)
-  }
-
-  return mode
-}
-
-function frameBytes (init: YamuxMuxerInit, byDefault: number): number {
-  return Math.min(MAX_FRAME_BYTES, integer(init, 'maxMessageSize', byDefault, MIN_FRAME_BYTES, Infinity))
-}
-
-function createStreamConfig (options: YamuxStreamOptions): Required<YamuxStreamOptions> {
-  const path = 'streamOptions.'
-  const initialStreamWindowSize = integer(options, 'initialStreamWindowSize', INITIAL_WINDOW_BYTES, INITIAL_WINDOW_BYTES, MAX_UINT32, path)
+function createStreamConfig (options: OptionReader<YamuxStreamOptions>): Required<YamuxStreamOptions> {
+  const initialStreamWindowSize = options.integer('initialStreamWindowSize', INITIAL_WINDOW_BYTES, INITIAL_WINDOW_BYTES, MAX_UINT32)
 
   return {
     initialStreamWindowSize,
-    maxStreamWindowSize: integer(options, 'maxStreamWindowSize', Math.max(initialStreamWindowSize, 16_777_216), initialStreamWindowSize, MAX_UINT32, path),
+    maxStreamWindowSize: options.integer('maxStreamWindowSize', Math.max(initialStreamWindowSize, 16_777_216), initialStreamWindowSize, MAX_UINT32),
     // @libp2p/yamux says 120,000 and never acts on it: gossipsub's streams, which it does not open anew, are silent for
     // longer between peers that share no topic
-    inactivityTimeout: number(options, 'inactivityTimeout', Infinity, 0, Infinity, path),
-    maxReadBufferLength: number(options, 'maxReadBufferLength', 4_194_304, 0, Infinity, path),
-    maxWriteBufferLength: number(options, 'maxWriteBufferLength', Infinity, 0, Infinity, path)
+    inactivityTimeout: options.number('inactivityTimeout', Infinity, 0, Infinity),
+    maxReadBufferLength: options.number('maxReadBufferLength', 4_194_304, 0, Infinity),
+    maxWriteBufferLength: options.number('maxWriteBufferLength', Infinity, 0, Infinity)
   }
 }

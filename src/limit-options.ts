@@ -2,9 +2,9 @@
  * The options for what a peer may cost: in frames that no window bounds, and in time. Their units,
  * defaults and allowed ranges.
  */
-import { number } from './ranges.ts'
 import type { Limits } from './core/limits/peer-limits.ts'
 import type { Limit } from './core/limits/token-bucket.ts'
+import type { OptionReader } from './option-reader.ts'
 
 export interface LimitOptions extends Partial<Record<keyof Limits, Partial<Limit>>> {
   /**
@@ -88,25 +88,25 @@ const WRITE_TIMEOUT_MS = 60_000
 /** Rates are multiplied by time, which Infinity would not survive; beyond this there is none */
 const MAX_PER_SECOND = 1e9
 
-export function createLimitConfig (options: LimitOptions): LimitConfig {
+export function createLimitConfig (options: OptionReader<LimitOptions>): LimitConfig {
+  const limit = (name: keyof Limits, byDefault: Limit): Limit => createLimit(options.section(name), byDefault)
+  const timeoutMs = (name: keyof LimitOptions, byDefaultMs: number): number => options.number(name, byDefaultMs, 1, Infinity)
+
   return {
-    pings: createLimit(options, 'pings', CHEAP),
-    resets: createLimit(options, 'resets', RESETS),
-    emptyFrames: createLimit(options, 'emptyFrames', CHEAP),
-    refusedStreams: createLimit(options, 'refusedStreams', CHEAP),
-    unknownStreamFrames: createLimit(options, 'unknownStreamFrames', UNDER_WAY),
-    openTimeoutMs: number(options, 'openTimeoutMs', OPEN_TIMEOUT_MS, 1, Infinity, 'limits.'),
-    closeTimeoutMs: number(options, 'closeTimeoutMs', CLOSE_TIMEOUT_MS, 1, Infinity, 'limits.'),
-    writeTimeoutMs: number(options, 'writeTimeoutMs', WRITE_TIMEOUT_MS, 1, Infinity, 'limits.')
+    pings: limit('pings', CHEAP),
+    resets: limit('resets', RESETS),
+    emptyFrames: limit('emptyFrames', CHEAP),
+    refusedStreams: limit('refusedStreams', CHEAP),
+    unknownStreamFrames: limit('unknownStreamFrames', UNDER_WAY),
+    openTimeoutMs: timeoutMs('openTimeoutMs', OPEN_TIMEOUT_MS),
+    closeTimeoutMs: timeoutMs('closeTimeoutMs', CLOSE_TIMEOUT_MS),
+    writeTimeoutMs: timeoutMs('writeTimeoutMs', WRITE_TIMEOUT_MS)
   }
 }
 
-function createLimit (options: LimitOptions, name: keyof Limits, byDefault: Limit): Limit {
-  const limit = options[name] ?? {}
-  const path = `limits.${name}.`
-
+function createLimit (options: OptionReader<Partial<Limit>>, byDefault: Limit): Limit {
   return {
-    burst: number(limit, 'burst', byDefault.burst, 0, Infinity, path),
-    perSecond: number(limit, 'perSecond', byDefault.perSecond, 0, MAX_PER_SECOND, path)
+    burst: options.number('burst', byDefault.burst, 0, Infinity),
+    perSecond: options.number('perSecond', byDefault.perSecond, 0, MAX_PER_SECOND)
   }
 }

@@ -1,8 +1,8 @@
 /**
  * Which lane a protocol's streams go out in.
  */
-import { InvalidParametersError } from '@libp2p/interface'
 import { LANES, NORMAL } from './core/schedule/lane.ts'
+import { checkChoice, createInvalidOptionError } from './option-reader.ts'
 import type { Lane } from './core/schedule/lane.ts'
 
 /**
@@ -20,6 +20,10 @@ export function createLaneOf (priority: Priority = {}): LaneOf {
     return protocol => toLaneIndex(priority(protocol) ?? 'normal', `priority(${JSON.stringify(protocol)})`)
   }
 
+  if (typeof priority !== 'object') {
+    throw createInvalidOptionError('priority', priority, 'a table from protocol pattern to lane, or a function')
+  }
+
   const patterns = Object.entries(priority).map(([pattern, lane]) => ({
     matcher: toMatcher(pattern),
     lane: toLaneIndex(lane, `priority[${JSON.stringify(pattern)}]`)
@@ -30,13 +34,7 @@ export function createLaneOf (priority: Priority = {}): LaneOf {
 
 /** Throws InvalidParametersError; `name` is what the user calls it */
 export function toLaneIndex (lane: Lane, name: string): number {
-  const index = LANES.indexOf(lane)
-
-  if (index === -1) {
-    throw new InvalidParametersError(`${name} is ${JSON.stringify(lane) ?? String(lane)}, it must be one of ${LANES.map(lane => `'${lane}'`).join(', ')}`)
-  }
-
-  return index
+  return LANES.indexOf(checkChoice(name, lane, LANES))
 }
 
 function toMatcher (pattern: string): RegExp {

@@ -81,17 +81,17 @@ describe.each([
 
   test.each(refused.map(value => ({ value })))('refuses $value, and names the option, the value and what is allowed', ({ value }) => {
     expect(() => yamux(init(path, value))).toThrow(expect.objectContaining({ name: 'InvalidParametersError' }))
-    expect(() => yamux(init(path, value))).toThrow(new RegExp(`^${path} is ${String(value)}, it must be a (number from ${min} to ${max}|whole number)$`))
+    expect(() => yamux(init(path, value))).toThrow(new RegExp(`^${path} is ${typeof value === 'string' ? `"${value}"` : value}, it must be a (whole )?number from ${min} to ${max}$`))
   })
 })
 
 test('a largest window below the initial one is refused', () => {
   expect(() => yamux({ streamOptions: { initialStreamWindowSize: 400_000, maxStreamWindowSize: 300_000 } }))
-    .toThrow('streamOptions.maxStreamWindowSize is 300000, it must be a number from 400000 to 4294967295')
+    .toThrow('streamOptions.maxStreamWindowSize is 300000, it must be a whole number from 400000 to 4294967295')
 })
 
 test('an unknown strategy is refused', () => {
-  expect(() => yamux({ coalesce: { strategy: 'sometimes' as 'turn' } })).toThrow('coalesce.strategy is "sometimes", it must be one of \'turn\', \'delay\', \'adaptive\', \'off\'')
+  expect(() => yamux({ coalesce: { strategy: 'sometimes' as 'turn' } })).toThrow('coalesce.strategy is "sometimes", it must be \'turn\' or \'delay\' or \'adaptive\' or \'off\'')
 })
 
 test.each([
@@ -105,11 +105,12 @@ test.each([
 })
 
 test.each([
-  [{ strategy: 'turn', delayMs: 2 }, 'coalesce.delayMs is 2, which only \'delay\' takes, but coalesce.strategy is \'turn\''],
-  [{ strategy: 'turn', delayMs: 0 }, 'coalesce.delayMs is 0, which only \'delay\' takes, but coalesce.strategy is \'turn\''],
-  [{ strategy: 'adaptive', delayMs: 2 }, 'coalesce.delayMs is 2, which only \'delay\' takes, but coalesce.strategy is \'adaptive\''],
-  [{ delayMs: 2, maxDelayMs: 2 }, 'coalesce.maxDelayMs is 2, which only \'adaptive\' takes, but coalesce.strategy is \'delay\''],
-  [{ highWatermark: 0.5 }, 'coalesce.highWatermark is 0.5, which only \'delay\' and \'adaptive\' take, but coalesce.strategy is \'turn\'']
+  [{ strategy: 'turn', delayMs: 2 }, 'coalesce.delayMs is 2, which takes effect with \'delay\' only, but coalesce.strategy is \'turn\''],
+  [{ strategy: 'turn', delayMs: 0 }, 'coalesce.delayMs is 0, which takes effect with \'delay\' or \'off\' only, but coalesce.strategy is \'turn\''],
+  [{ strategy: 'adaptive', delayMs: 2 }, 'coalesce.delayMs is 2, which takes effect with \'delay\' only, but coalesce.strategy is \'adaptive\''],
+  [{ delayMs: 0, maxDelayMs: 2 }, 'coalesce.maxDelayMs is 2, which takes effect with \'adaptive\' only, but coalesce.strategy is \'delay\''],
+  [{ delayMs: 2, maxDelayMs: 2 }, 'coalesce.maxDelayMs is 2, which takes effect with \'adaptive\' only, but coalesce.strategy is \'delay\''],
+  [{ highWatermark: 0.5 }, 'coalesce.highWatermark is 0.5, which takes effect with \'delay\' or \'adaptive\' only, but coalesce.strategy is \'turn\'']
 ] as const)('%o are in conflict', (coalesce, message) => {
   expect(() => yamux({ coalesce })).toThrow(expect.objectContaining({ name: 'InvalidParametersError', message }))
 })
@@ -134,6 +135,18 @@ test('a quarter of a small write is reserved when nothing is said', () => {
 
 test('an unknown window update mode is refused', () => {
   expect(() => yamux({ windowUpdateMode: 'never' as 'onRead' })).toThrow('windowUpdateMode is "never", it must be \'onRead\' or \'onReceive\'')
+})
+
+test.each([
+  ['enableKeepAlive', 'no', 'enableKeepAlive is "no", it must be true or false'],
+  ['coalesce.mergeMessages', 0, 'coalesce.mergeMessages is 0, it must be true or false'],
+  ['streamOptions', 'large', 'streamOptions is "large", it must be an object'],
+  ['coalesce', false, 'coalesce is false, it must be an object'],
+  ['limits', 5, 'limits is 5, it must be an object'],
+  ['limits.pings', 100, 'limits.pings is 100, it must be an object'],
+  ['priority', 'urgent', 'priority is "urgent", it must be a table from protocol pattern to lane, or a function']
+])('%s is refused when it is %j', (path, value, message) => {
+  expect(() => yamux(init(path, value))).toThrow(expect.objectContaining({ name: 'InvalidParametersError', message }))
 })
 
 test('all windows of a connection may grow by what one may have, unless said otherwise', () => {

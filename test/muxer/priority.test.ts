@@ -32,7 +32,7 @@ describe('a table of protocols', () => {
   test('with an unknown lane is refused at once', () => {
     expect(() => yamux({ priority: { '/a': 'high' as 'urgent' } })).toThrow(expect.objectContaining({
       name: 'InvalidParametersError',
-      message: 'priority["/a"] is "high", it must be one of \'urgent\', \'normal\', \'bulk\''
+      message: 'priority["/a"] is "high", it must be \'urgent\' or \'normal\' or \'bulk\''
     }))
   })
 })
@@ -47,7 +47,7 @@ describe('a function', () => {
   test('that answers with an unknown lane is an error for who sets the protocol', () => {
     const laneOf = createLaneOf(() => 'high' as 'urgent')
 
-    expect(() => laneOf('/a')).toThrow('priority("/a") is "high", it must be one of')
+    expect(() => laneOf('/a')).toThrow('priority("/a") is "high", it must be \'urgent\' or')
   })
 })
 
@@ -83,7 +83,7 @@ describe('a stream', () => {
     const stream = await muxer.createStream()
     stream.priority = 'bulk'
 
-    expect(() => { stream.priority = 'low' as 'bulk' }).toThrow('stream.priority is "low", it must be one of')
+    expect(() => { stream.priority = 'low' as 'bulk' }).toThrow('stream.priority is "low", it must be \'urgent\' or')
     expect(stream.priority).toBe('bulk')
   })
 
