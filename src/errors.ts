@@ -4,7 +4,7 @@
 import { ConnectionClosedError, StreamResetError, TimeoutError } from '@libp2p/interface'
 import { MAX_UINT32 } from './core/frame/frame.ts'
 
-/** The peer reset the stream */
+/** The peer reset the stream. Named as libp2p and `@libp2p/yamux` name it: applications look for that. */
 export class RemoteResetError extends StreamResetError {
   readonly code = 'ERR_STREAM_RESET'
   /** What the peer gave as its reason: 1 to 0xfff is the transport's, 0x1000 to 0xffff libp2p's; undefined if it gave none */
@@ -23,6 +23,7 @@ export class RemoteResetError extends StreamResetError {
 
 /** The connection ended while the stream was in use: what it carried may be incomplete */
 export class TransportClosedError extends ConnectionClosedError {
+  override name = 'TransportClosedError'
   readonly code = 'ERR_TRANSPORT_CLOSED'
 
   constructor (options?: ErrorOptions) {
@@ -33,6 +34,7 @@ export class TransportClosedError extends ConnectionClosedError {
 
 /** The peer said that it is going away, for a reason other than a normal end */
 export class RemoteGoAwayError extends ConnectionClosedError {
+  override name = 'RemoteGoAwayError'
   readonly code = 'ERR_REMOTE_GO_AWAY'
   /** The code of the GoAway frame: 1 protocol error, 2 internal error, others by agreement */
   readonly errorCode: number
@@ -96,6 +98,7 @@ export class KeepAliveTimeoutError extends TimeoutError {
 
 /** All 2^31 ids of this side are used; a new connection starts over */
 export class StreamIdsExhaustedError extends ConnectionClosedError {
+  override name = 'StreamIdsExhaustedError'
   readonly code = 'ERR_STREAM_IDS_EXHAUSTED'
 
   constructor () {

@@ -148,6 +148,6 @@ describe.each(ROLES)('as $role', ({ direction, ownId, peerId }) => {
     const results = await Promise.allSettled(waiting)
     expect(results[0].status).toBe('rejected')
     expect(stream.readBufferLength).toBe(38)
-    expect(events).toEqual([expect.objectContaining({ error: expect.objectContaining({ name: 'ConnectionClosedError', cause: expect.any(Error) }) })])
+    expect(events).toEqual([expect.objectContaining({ error: expect.objectContaining({ name: 'TransportClosedError', cause: expect.any(Error) }) })])
   })
 })

@@ -186,7 +186,7 @@ describe.each(ROLES)('as $role', ({ direction, ownId, peerId, secondPeerId }) =>
     peer.deliver(goAway(0))
     peer.transport.end(new Error('Connection reset'))
 
-    expect(events).toEqual([expect.objectContaining({ error: expect.objectContaining({ name: 'ConnectionClosedError' }) })])
+    expect(events).toEqual([expect.objectContaining({ error: expect.objectContaining({ name: 'TransportClosedError' }) })])
   })
 
   test('D: after this side\'s own GoAway streams in flight get to finish', async () => {

@@ -1,0 +1,29 @@
+// What an application can tell the package's errors by, also where its copy of a class is another.
+import { expect, test } from 'vitest'
+import * as api from '../../src/index.ts'
+
+const errors = [
+  new api.CloseTimeoutError(1, 300_000, 5),
+  new api.InactivityTimeoutError(1, 1000),
+  new api.KeepAliveTimeoutError('did not answer a ping', 300_000),
+  new api.OpenTimeoutError(1, 75_000),
+  new api.ProtocolError('ERR_INVALID_FRAME', 'received a frame of type 9'),
+  new api.RemoteGoAwayError(2),
+  new api.StreamIdsExhaustedError(),
+  new api.TransportClosedError(),
+  new api.WriteTimeoutError(60_000)
+]
+
+test.each(errors.map(error => [error.constructor.name, error] as const))('%s bears its own name, and a code', (name, error) => {
+  expect(error).toMatchObject({ name, code: expect.stringMatching(/^ERR_[A-Z_]+$/) })
+})
+
+test('a reset by the peer bears the name that libp2p has for it', () => {
+  expect(new api.RemoteResetError(1, 7)).toMatchObject({ name: 'StreamResetError', code: 'ERR_STREAM_RESET', errorCode: 7 })
+})
+
+test('these are all', () => {
+  const exported = Object.keys(api).filter(name => name.endsWith('Error'))
+
+  expect(exported.sort()).toEqual([...errors.map(error => error.constructor.name), 'RemoteResetError'].sort())
+})
