@@ -23,8 +23,8 @@ import { systemClock } from './clock.ts'
 import { createConfig } from './config.ts'
 import { NodeMetrics } from './metrics.ts'
 import { YAMUX_PROTOCOL_ID, YamuxMuxer } from './muxer/muxer.ts'
-import type { Config, YamuxMuxerInit } from './config.ts'
-import type { ComponentLogger, MessageStream, Metrics, StreamMuxerFactory } from '@libp2p/interface'
+import type { YamuxMuxerInit } from './config.ts'
+import type { ComponentLogger, Metrics, StreamMuxerFactory } from '@libp2p/interface'
 
 export { GoAwayCode } from './core/frame/frame.ts'
 export { ProtocolError } from './core/protocol-error.ts'
@@ -38,23 +38,6 @@ export type { ProtocolErrorCode } from './core/protocol-error.ts'
 export type { CloseOptions, YamuxMuxer } from './muxer/muxer.ts'
 export type { Priority } from './priority.ts'
 export type { YamuxStream } from './stream/stream.ts'
-
-class Yamux implements StreamMuxerFactory<YamuxMuxer> {
-  readonly protocol = YAMUX_PROTOCOL_ID
-  readonly [Symbol.toStringTag] = 'libp2p-coalescing-yamux'
-  readonly [serviceCapabilities] = ['@libp2p/stream-multiplexing']
-  readonly #config: Config
-  readonly #metrics: NodeMetrics | undefined
-
-  constructor (config: Config, metrics: NodeMetrics | undefined) {
-    this.#config = config
-    this.#metrics = metrics
-  }
-
-  createStreamMuxer (maConn: MessageStream): YamuxMuxer {
-    return new YamuxMuxer(maConn, this.#config, systemClock, this.#metrics)
-  }
-}
 
 /** What libp2p hands to the factory */
 export interface YamuxComponents {
@@ -70,7 +53,16 @@ export interface YamuxComponents {
 export function yamux (init: YamuxMuxerInit = {}): (components?: YamuxComponents) => StreamMuxerFactory<YamuxMuxer> {
   const config = createConfig(init)
 
-  return (components = {}) => new Yamux(config, createNodeMetrics(components))
+  return (components = {}) => {
+    const metrics = createNodeMetrics(components)
+
+    return {
+      protocol: YAMUX_PROTOCOL_ID,
+      [Symbol.toStringTag]: 'libp2p-coalescing-yamux',
+      [serviceCapabilities]: ['@libp2p/stream-multiplexing'],
+      createStreamMuxer: maConn => new YamuxMuxer(maConn, config, systemClock, metrics)
+    }
+  }
 }
 
 function createNodeMetrics ({ metrics, logger }: YamuxComponents): NodeMetrics | undefined {

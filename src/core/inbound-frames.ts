@@ -21,8 +21,8 @@ export class InboundFrames<Owner> implements FrameSink {
   readonly #lifecycle: StreamLifecycle<Owner>
   readonly #roundTrip: RoundTrip
   readonly #ids: InboundIds
-  /** No body of an unknown stream can be longer than the largest window that was ever advertised */
   readonly #creditsOnReceipt: boolean
+  /** No body of an unknown stream can be longer than the largest window that was ever advertised */
   readonly #maxBodyBytes: number
   /** Whose body is being received, and the flags of its header */
   #bodyStream: StreamState<Owner> | undefined

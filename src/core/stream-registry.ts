@@ -89,16 +89,12 @@ export class StreamRegistry<Owner> {
     return stream
   }
 
-  /** The peer has shown that it knows the stream; true if that freed a slot of the ack backlog */
-  acknowledge (stream: StreamState<Owner>): boolean {
-    if (!stream.awaitsAck) {
-      return false
+  /** The peer has shown that it knows the stream: its slot of the ack backlog is free */
+  acknowledge (stream: StreamState<Owner>): void {
+    if (stream.awaitsAck) {
+      stream.awaitsAck = false
+      this.unackedCount--
     }
-
-    stream.awaitsAck = false
-    this.unackedCount--
-
-    return true
   }
 
   /** No frame can reach the stream any more */
@@ -107,7 +103,7 @@ export class StreamRegistry<Owner> {
       this.urgentCount--
     }
 
-    stream.receiveWindow.release(this.budget)
+    this.budget.release(stream.receiveWindow)
   }
 
   /** The peer knows that the stream is over: another may take its place */

@@ -53,6 +53,6 @@ export function deadlineOf (state: StreamState<YamuxStream>, timeouts: StreamTim
 }
 
 /** 0 and Infinity say that a stream may be idle for ever */
-export function asTimeout (inactivityTimeoutMs: number): number {
+function asTimeout (inactivityTimeoutMs: number): number {
   return inactivityTimeoutMs > 0 ? inactivityTimeoutMs : Infinity
 }

@@ -88,7 +88,7 @@ test('no byte of credit is made or lost, however receiving, reading, growth and 
       expect(budget.availableBytes).toBeGreaterThanOrEqual(0)
     }
 
-    window.release(budget)
+    budget.release(window)
     expect(budget.availableBytes).toBe(budgetBytes)
   }), { numRuns: 200, examples: [READ_BEFORE_ADVERTISED] })
 })
@@ -106,7 +106,7 @@ test('windows that share a budget never hold more than it, nor less than the 256
       nowMs += afterMs
 
       if (isOver) {
-        windows[index].release(budget)
+        budget.release(windows[index])
         windows[index] = create()
         continue
       }
@@ -127,7 +127,7 @@ test('windows that share a budget never hold more than it, nor less than the 256
       expect(budget.availableBytes + windows.reduce((sum, { grownBytes }) => sum + grownBytes, 0)).toBe(budgetBytes)
     }
 
-    windows.forEach(window => { window.release(budget) })
+    windows.forEach(window => { budget.release(window) })
     expect(budget.availableBytes).toBe(budgetBytes)
   }))
 })

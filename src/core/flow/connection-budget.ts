@@ -59,7 +59,7 @@ export class ConnectionBudget {
     this.#set(share, share.grownBytes - bytes, share.isDenied)
   }
 
-  /** The window is no more */
+  /** The window is no more: what it had grown by is free for others */
   release (share: BudgetShare): void {
     this.#set(share, 0, false)
   }

@@ -119,11 +119,6 @@ export class ReceiveWindow implements BudgetShare {
     return deltaBytes
   }
 
-  /** The stream is over: what the window had grown by is free for others */
-  release (budget: ConnectionBudget): void {
-    budget.release(this)
-  }
-
   /** Others are denied their part: what is beyond the fair one is not renewed, which is all that yamux allows */
   #shrink (nowMs: number, { budget }: WindowTuning): number {
     const bytes = Math.min(this.#readBytes, budget.excessBytes(this, nowMs))

@@ -39,8 +39,9 @@ export type FlushTime = 'now' | 'soon' | 'end-of-turn' | 'next-turn' | 'next-rou
 /**
  * Why bytes were written when they were: for urgent data, for control frames, for acknowledgements alone,
  * because the turn's output was complete, right behind an inbound chunk, because the turn had seen enough
- * flushes, because nothing came to join the rest of a flush, because the delay was over, because the watermark was reached, because coalescing is off,
- * because the transport drained, or because something could not wait for any of this.
+ * flushes, because nothing came to join the rest of a flush, because the delay was over, because the
+ * watermark was reached, because coalescing is off, because the transport drained, or because something
+ * could not wait for any of this.
  */
 export const FLUSH_REASONS = ['urgent', 'control', 'acks', 'turn', 'chunk', 'next-turn', 'rest', 'delay', 'watermark', 'off', 'drain', 'forced'] as const
 

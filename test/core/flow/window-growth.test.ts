@@ -216,8 +216,8 @@ describe('the budget of the connection', () => {
     expect(window.grownBytes).toBe(786_432)
     expect(budget.availableBytes).toBe(1_000_000 - 786_432)
 
-    window.release(budget)
-    window.release(budget)
+    budget.release(window)
+    budget.release(window)
     expect(budget.availableBytes).toBe(1_000_000)
   })
 })
