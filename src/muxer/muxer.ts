@@ -8,7 +8,6 @@ import { Session } from '../core/session.ts'
 import { GuardedEmitter } from '../guarded-emitter.ts'
 import { EarlyStreams } from './early-streams.ts'
 import { Ending } from './ending.ts'
-import { createFrameTraces } from './frame-trace.ts'
 import { Goodbye } from './goodbye.ts'
 import { Housekeeping } from './housekeeping.ts'
 import { Pinger } from './pinger.ts'
@@ -48,7 +47,6 @@ export class YamuxMuxer extends GuardedEmitter<StreamMuxerEvents<YamuxStream>> i
   readonly #earlyStreams: EarlyStreams
   readonly #goodbye: Goodbye
   readonly #ending: Ending
-  readonly #traces: ReturnType<typeof createFrameTraces>
 
   constructor (maConn: MessageStream, config: Config, clock: Clock, nodeMetrics?: NodeMetrics) {
     super()
@@ -64,22 +62,17 @@ export class YamuxMuxer extends GuardedEmitter<StreamMuxerEvents<YamuxStream>> i
       onWaited: (lane, waitedMs) => { metrics?.onWaited(lane, waitedMs) },
       onRepliesFull: () => { this.#driver.flush() }
     })
+    const onStreamsChanged = (): void => { this.#streams = undefined }
     const metrics = nodeMetrics === undefined ? undefined : new ConnectionMetrics(nodeMetrics, this.#session, this.#log)
-    const traces = createFrameTraces(this.#log)
-    this.#traces = traces
     this.#driver = new SessionDriver({
       ...config,
       session: this.#session,
       clock,
       log: this.#log,
       policy: createFlushPolicy(config, clock.shortestTimerMs),
-      send: bytes => {
-        traces?.sent.push(bytes)
-
-        return maConn.send(bytes)
-      },
+      send: bytes => maConn.send(bytes),
       onOpened: state => { this.#onOpened(state) },
-      onStreamsChanged: () => { this.#streams = undefined },
+      onStreamsChanged,
       onTransportFull: () => { this.#housekeeping.onTransportFull(clock.nowMs()) },
       onTransportDrained: () => { this.#housekeeping.onTransportDrained() },
       onClosing: state => { this.#housekeeping.watch(state) },
@@ -126,9 +119,12 @@ export class YamuxMuxer extends GuardedEmitter<StreamMuxerEvents<YamuxStream>> i
       housekeeping: this.#housekeeping,
       metrics,
       onEnded: () => { this.status = 'closed' },
-      onStreamsChanged: () => { this.#streams = undefined }
+      onStreamsChanged
     })
+    this.#start(maConn)
+  }
 
+  #start (maConn: MessageStream): void {
     maConn.addEventListener('message', this.#onMessage)
     maConn.addEventListener('drain', () => { this.#driver.drained() })
     maConn.addEventListener('close', evt => { this.#onTransportClosed(evt.error) })
@@ -227,7 +223,6 @@ export class YamuxMuxer extends GuardedEmitter<StreamMuxerEvents<YamuxStream>> i
       return
     }
 
-    this.#traces?.received.push(evt.data)
     const nowMs = this.#clock.nowMs()
     this.#housekeeping.onReceived(nowMs)
     const violation = this.#driver.receive(evt.data, nowMs)

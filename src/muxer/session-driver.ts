@@ -3,6 +3,7 @@
  * coalescer finds it time, and tells the streams what has happened to them.
  */
 import { Coalescer } from './coalescer.ts'
+import { createFrameTraces } from './frame-trace.ts'
 import { NEWS_DATA, NEWS_LOCAL_FIN, NEWS_OPENED, NEWS_REMOTE_FIN, NEWS_REMOTE_RST, NEWS_TAKEN } from '../core/stream-state.ts'
 import { RemoteResetError } from '../errors.ts'
 import type { Clock } from '../clock.ts'
@@ -49,6 +50,7 @@ export class SessionDriver implements StreamHost {
   readonly #init: SessionDriverInit
   readonly #session: Session<YamuxStream>
   readonly #coalescer: Coalescer
+  readonly #traces: ReturnType<typeof createFrameTraces>
   #isTellingNews = false
   #isReceiving = false
 
@@ -57,13 +59,18 @@ export class SessionDriver implements StreamHost {
     this.laneOf = init.laneOf
     this.creditsOnReceipt = init.creditsOnReceipt
     this.#session = init.session
+    this.#traces = createFrameTraces(init.log)
     this.#coalescer = new Coalescer({
       policy: init.policy,
       clock: init.clock,
       output: init.session,
       maxBatchBytes: init.maxBatchBytes,
       pull: isBackedUp => init.session.pull(init.maxBatchBytes, init.policy.maxFramesPerWrite, init.clock.nowMs(), isBackedUp ? init.reservedBytes : 0),
-      send: init.send,
+      send: bytes => {
+        this.#traces?.sent.push(bytes)
+
+        return init.send(bytes)
+      },
       onFlushed: (reason, writtenBytes) => {
         init.metrics?.onFlush(reason, writtenBytes)
         this.#tellNews()
@@ -127,6 +134,7 @@ export class SessionDriver implements StreamHost {
   /** Takes what the transport brings; returns the peer's violation of the protocol, if any */
   receive (data: Uint8Array | Uint8ArrayList, nowMs: number): Error | undefined {
     let violation: Error | undefined
+    this.#traces?.received.push(data)
     this.#isReceiving = true
 
     try {
