@@ -47,19 +47,16 @@ function call (listener: Listener, evt: Event): void {
     const result: unknown = typeof listener === 'function' ? listener(evt) : listener.handleEvent(evt)
 
     if (result instanceof Promise) {
-      const emitter = emitterOf(evt)
-      result.catch((err: unknown) => { emitter.onListenerError(toError(err), evt) })
+      result.catch((err: unknown) => { report(err, evt) })
     }
   } catch (err) {
-    emitterOf(evt).onListenerError(toError(err), evt)
+    report(err, evt)
   }
 }
 
-/** Not the current target, which Node forgets behind the first listener */
-function emitterOf (evt: Event): GuardedEmitter<any> {
-  return evt.target as GuardedEmitter<any>
-}
+function report (err: unknown, evt: Event): void {
+  // not the current target, which Node forgets behind the first listener
+  const emitter = evt.target as GuardedEmitter<any>
 
-function toError (err: unknown): Error {
-  return err instanceof Error ? err : new Error(`A listener threw ${String(err)}`, { cause: err })
+  emitter.onListenerError(err instanceof Error ? err : new Error(`A listener threw ${String(err)}`, { cause: err }), evt)
 }

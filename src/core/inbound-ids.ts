@@ -32,7 +32,7 @@ export class InboundIds {
   take (id: number): boolean {
     if (id >= this.#next) {
       if (id > this.#next) {
-        this.#skip({ first: this.#next, last: id - 2 })
+        this.#replace(this.#skipped.length, 0, { first: this.#next, last: id - 2 })
       }
 
       this.#next = id + 2
@@ -42,7 +42,9 @@ export class InboundIds {
     // ids that come late come soon: look from the newest range back
     for (let i = this.#skipped.length - 1; i >= 0 && this.#skipped[i].last >= id; i--) {
       if (this.#skipped[i].first <= id) {
-        this.#split(i, id)
+        const { first, last } = this.#skipped[i]
+        const rest = [{ first, last: id - 2 }, { first: id + 2, last }]
+        this.#replace(i, 1, ...rest.filter(range => range.first <= range.last))
         return true
       }
     }
@@ -50,18 +52,8 @@ export class InboundIds {
     return false
   }
 
-  #skip (range: Range): void {
-    this.#skipped.push(range)
-
-    if (this.#skipped.length > MAX_SKIPPED_RANGES) {
-      this.#skipped.shift()
-    }
-  }
-
-  #split (index: number, id: number): void {
-    const { first, last } = this.#skipped[index]
-    const rest = [{ first, last: id - 2 }, { first: id + 2, last }].filter(range => range.first <= range.last)
-    this.#skipped.splice(index, 1, ...rest)
+  #replace (index: number, count: number, ...ranges: Range[]): void {
+    this.#skipped.splice(index, count, ...ranges)
 
     if (this.#skipped.length > MAX_SKIPPED_RANGES) {
       this.#skipped.shift()
