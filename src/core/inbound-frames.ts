@@ -6,6 +6,7 @@ import { InboundIds } from './inbound-ids.ts'
 import { ProtocolError } from './protocol-error.ts'
 import { NEWS_DATA } from './stream-state.ts'
 import type { FrameSink } from './frame/decoder.ts'
+import type { Limits } from './limits/peer-limits.ts'
 import type { RoundTrip } from './round-trip.ts'
 import type { StreamLifecycle, StreamLifecycleInit } from './stream-lifecycle.ts'
 import type { StreamState } from './stream-state.ts'
@@ -161,16 +162,16 @@ export class InboundFrames<Owner> implements FrameSink {
 
   #onPing (flags: number, value: number): void {
     if ((flags & FLAG_SYN) !== 0) {
-      this.#lifecycle.limits.spend('pings', this.nowMs)
+      this.#spend('pings')
       this.#lifecycle.scheduler.control.replies.pong(value)
     } else if (!this.#roundTrip.end(value, this.nowMs)) {
-      this.#lifecycle.limits.spend('emptyFrames', this.nowMs)
+      this.#spend('emptyFrames')
     }
   }
 
   #onGoAway (code: number): void {
     if (this.goAwayCode !== undefined) {
-      this.#lifecycle.limits.spend('emptyFrames', this.nowMs)
+      this.#spend('emptyFrames')
     }
 
     // the first that is not a normal end says why
@@ -184,8 +185,12 @@ export class InboundFrames<Owner> implements FrameSink {
       stream === undefined || stream.awaitsAck || ((flags & FLAG_FIN) !== 0 && !stream.isRemoteFinished)
 
     if (!isNews) {
-      this.#lifecycle.limits.spend('emptyFrames', this.nowMs)
+      this.#spend('emptyFrames')
     }
+  }
+
+  #spend (kind: keyof Limits): void {
+    this.#lifecycle.limits.spend(kind, this.nowMs)
   }
 
   /** The stream a frame is for; undefined when the frame is to be ignored */
@@ -198,7 +203,7 @@ export class InboundFrames<Owner> implements FrameSink {
     const stream = registry.get(streamId)
 
     if (stream === undefined) {
-      this.#lifecycle.limits.spend('unknownStreamFrames', this.nowMs)
+      this.#spend('unknownStreamFrames')
     } else {
       // not only on ACK: hashicorp/yamux never sends one for a stream that was closed before it was accepted
       registry.acknowledge(stream)
@@ -222,7 +227,7 @@ export class InboundFrames<Owner> implements FrameSink {
     lifecycle.limits.checkRefusals()
 
     if ((flags & FLAG_RST) !== 0) {
-      lifecycle.limits.spend('resets', this.nowMs)
+      this.#spend('resets')
       return undefined
     }
 

@@ -22,37 +22,30 @@ export interface StreamDeadline {
 
 /** Undefined if the stream may wait for ever */
 export function deadlineOf (state: StreamState<YamuxStream>, timeouts: StreamTimeouts, nowMs: number): StreamDeadline | undefined {
-  const { id, owner, lastActiveMs, openedMs } = state
-  const inactivityTimeoutMs = owner === undefined ? Infinity : asTimeout(owner.inactivityTimeout)
+  const { id, lastActiveMs } = state
   const { openTimeoutMs, closeTimeoutMs } = timeouts
-  const deadlines: StreamDeadline[] = [{
-    timeoutMs: inactivityTimeoutMs,
-    leftMs: inactivityTimeoutMs - (nowMs - lastActiveMs),
-    createError: () => new InactivityTimeoutError(id, inactivityTimeoutMs)
-  }]
+  const { inactivityTimeout = 0 } = state.owner ?? {}
+  // 0 and Infinity say that a stream may be idle for ever
+  const inactivityTimeoutMs = inactivityTimeout > 0 ? inactivityTimeout : Infinity
+  let first: StreamDeadline | undefined
+
+  const consider = (timeoutMs: number, sinceMs: number, createError: () => Error): void => {
+    const leftMs = timeoutMs - (nowMs - sinceMs)
+
+    if (leftMs < (first?.leftMs ?? Infinity)) {
+      first = { timeoutMs, leftMs, createError }
+    }
+  }
+
+  consider(inactivityTimeoutMs, lastActiveMs, () => new InactivityTimeoutError(id, inactivityTimeoutMs))
 
   if (state.awaitsAck) {
-    deadlines.push({
-      timeoutMs: openTimeoutMs,
-      leftMs: openTimeoutMs - (nowMs - openedMs),
-      createError: () => new OpenTimeoutError(id, openTimeoutMs)
-    })
+    consider(openTimeoutMs, state.openedMs, () => new OpenTimeoutError(id, openTimeoutMs))
   }
 
   if (state.isClosing) {
-    deadlines.push({
-      timeoutMs: closeTimeoutMs,
-      leftMs: closeTimeoutMs - (nowMs - lastActiveMs),
-      createError: () => new CloseTimeoutError(id, closeTimeoutMs, state.sendQueue.byteLength)
-    })
+    consider(closeTimeoutMs, lastActiveMs, () => new CloseTimeoutError(id, closeTimeoutMs, state.sendQueue.byteLength))
   }
 
-  const first = deadlines.reduce((first, next) => next.leftMs < first.leftMs ? next : first)
-
-  return first.leftMs === Infinity ? undefined : first
-}
-
-/** 0 and Infinity say that a stream may be idle for ever */
-function asTimeout (inactivityTimeoutMs: number): number {
-  return inactivityTimeoutMs > 0 ? inactivityTimeoutMs : Infinity
+  return first
 }

@@ -38,16 +38,12 @@ const VIOLATIONS: Record<keyof Limits, { code: ProtocolErrorCode, what: string }
 }
 
 export class PeerLimits {
-  readonly #buckets: Record<keyof Limits, TokenBucket>
+  readonly #buckets = {} as Record<keyof Limits, TokenBucket>
   #hasRefusedTooMany = false
 
   constructor (limits: Limits) {
-    this.#buckets = {
-      pings: new TokenBucket(limits.pings),
-      resets: new TokenBucket(limits.resets),
-      emptyFrames: new TokenBucket(limits.emptyFrames),
-      refusedStreams: new TokenBucket(limits.refusedStreams),
-      unknownStreamFrames: new TokenBucket(limits.unknownStreamFrames)
+    for (const kind of Object.keys(VIOLATIONS) as Array<keyof Limits>) {
+      this.#buckets[kind] = new TokenBucket(limits[kind])
     }
   }
 
