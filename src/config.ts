@@ -32,12 +32,35 @@ export interface YamuxStreamOptions extends StreamOptions {
    * @default 16_777_216
    */
   maxStreamWindowSize?: number
+
+  /**
+   * A stream that carries no data for so long is reset, in milliseconds; 0 or Infinity: never
+   *
+   * @default Infinity
+   */
+  inactivityTimeout?: number
+
+  /**
+   * What the application may push back onto a stream, in bytes; beyond it the stream is reset. What the peer
+   * sends is bounded by its window, but under `windowUpdateMode: 'onReceive'` by this.
+   *
+   * @default 4_194_304
+   */
+  maxReadBufferLength?: number
+
+  /**
+   * What may be queued on a stream by a writer that goes on although `send()` returned false, in bytes; beyond
+   * it the stream is reset
+   *
+   * @default Infinity
+   */
+  maxWriteBufferLength?: number
 }
 
 export interface YamuxMuxerInit extends StreamMuxerOptions<YamuxStreamOptions> {
   /**
-   * Ping the peer at an interval. When it stays silent for two of them the
-   * connection is ended with a KeepAliveTimeoutError.
+   * Ping the peer at an interval, the first time at once. When it stays silent for two of them, or answers no ping
+   * for ten, the connection is ended with a KeepAliveTimeoutError.
    *
    * @default true
    */
