@@ -3,35 +3,47 @@
  * setting up the connection. They are announced when a listener comes.
  */
 import { MaxEarlyStreamsError } from '@libp2p/utils'
+import type { Clock } from '../clock.ts'
 import type { YamuxStream } from '../stream/stream.ts'
 
 export class EarlyStreams {
   readonly #maxStreams: number
+  readonly #clock: Clock
   readonly #announce: (stream: YamuxStream) => void
+  readonly #onTooMany: (err: Error) => void
   #streams: YamuxStream[] = []
 
-  constructor (maxStreams: number, announce: (stream: YamuxStream) => void) {
+  constructor (maxStreams: number, clock: Clock, announce: (stream: YamuxStream) => void, onTooMany: (err: Error) => void) {
     this.#maxStreams = maxStreams
+    this.#clock = clock
     this.#announce = announce
+    this.#onTooMany = onTooMany
   }
 
-  /** Returns an error when there are too many */
-  add (stream: YamuxStream): Error | undefined {
-    this.#streams.push(stream)
-
-    return this.#streams.length <= this.#maxStreams
-      ? undefined
-      : new MaxEarlyStreamsError(`${this.#streams.length} streams were opened before anybody listened for them, maxEarlyStreams allows ${this.#maxStreams}`)
+  /**
+   * They are counted at the end of the turn: libp2p listens some microtasks after it has made a muxer, and the first
+   * chunk, which comes sooner, may open as many streams as the peer likes.
+   */
+  add (stream: YamuxStream): void {
+    if (this.#streams.push(stream) > this.#maxStreams) {
+      this.#clock.endOfTurn(() => { this.#check() })
+    }
   }
 
   /** Somebody listens. Listeners are often added in constructors, which should have run before the first event. */
   announceSoon (): void {
-    if (this.#streams.length > 0) {
-      queueMicrotask(() => {
-        for (const stream of this.#streams.splice(0)) {
-          this.#announce(stream)
-        }
-      })
+    const streams = this.#streams.splice(0)
+
+    if (streams.length > 0) {
+      queueMicrotask(() => { streams.forEach(stream => { this.#announce(stream) }) })
+    }
+  }
+
+  #check (): void {
+    const { length } = this.#streams
+
+    if (length > this.#maxStreams) {
+      this.#onTooMany(new MaxEarlyStreamsError(`${length} streams were opened before anybody listened for them, maxEarlyStreams allows ${this.#maxStreams}`))
     }
   }
 }

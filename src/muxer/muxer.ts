@@ -87,7 +87,7 @@ export class YamuxMuxer extends GuardedEmitter<StreamMuxerEvents<YamuxStream>> i
       metrics,
       onSettled: () => { this.#onSettled() }
     })
-    this.#earlyStreams = new EarlyStreams(config.maxEarlyStreams, stream => { this.safeDispatchEvent('stream', { detail: stream }) })
+    this.#earlyStreams = new EarlyStreams(config.maxEarlyStreams, clock, this.#announce, err => { this.#ending.fail(err) })
     this.#goodbye = new Goodbye(this.#session, this.#driver)
     this.#opener = new StreamOpener({
       session: this.#session,
@@ -253,15 +253,14 @@ export class YamuxMuxer extends GuardedEmitter<StreamMuxerEvents<YamuxStream>> i
     const stream = this.#createStream(state, {})
 
     if (this.listenerCount('stream') > 0) {
-      this.safeDispatchEvent('stream', { detail: stream })
-      return
+      this.#announce(stream)
+    } else {
+      this.#earlyStreams.add(stream)
     }
+  }
 
-    const tooMany = this.#earlyStreams.add(stream)
-
-    if (tooMany != null) {
-      this.#ending.fail(tooMany)
-    }
+  readonly #announce = (stream: YamuxStream): void => {
+    this.safeDispatchEvent('stream', { detail: stream })
   }
 
   #createStream (state: StreamState<YamuxStream>, options: CreateStreamOptions): YamuxStream {

@@ -1,7 +1,7 @@
 // The opening rules that count: at most 256 streams without an answer, and early streams.
 import { describe, expect, test } from 'vitest'
 import { ACK, data, DATA, FIN, frame, GO_AWAY, pattern, RST, SYN, WINDOW_UPDATE, windowUpdate } from '../fixtures/frames.ts'
-import { createRawPeer, nextTurn } from '../fixtures/raw-peer.ts'
+import { createRawPeer, nextTurn, quietMicrotasks } from '../fixtures/raw-peer.ts'
 import { converse, expectAlive, expectEnded, headers } from './fixtures/conversation.ts'
 import { ROLES } from './fixtures/roles.ts'
 import type { YamuxStream } from '../../src/index.ts'
@@ -137,6 +137,19 @@ describe.each(ROLES)('as $role', ({ direction, ownId, secondOwnId, peerId }) => 
     await nextTurn()
 
     expect(ids).toEqual([0, 2, 4, 6].map(offset => String(peerId + offset)))
+  })
+
+  test('M: inbound streams not yet accepted are bounded, from the end of the turn on: libp2p is there some microtasks after the first chunk', async () => {
+    const peer = createRawPeer({ direction, maxEarlyStreams: 4 })
+    const sent = Array.from({ length: 100 }, (_, i) => peerId + 2 * i)
+    peer.deliver(...sent.map(id => data(id, pattern(3), SYN)))
+    await quietMicrotasks()
+    const ids: number[] = []
+    peer.muxer.addEventListener('stream', evt => { ids.push(Number(evt.detail.id)) })
+    await nextTurn()
+
+    expect(ids).toEqual(sent)
+    expect(peer.transport.status).toBe('open')
   })
 
   test('M: inbound streams not yet accepted are bounded: beyond maxEarlyStreams each is reset, and GoAway(2) says that it was not the peer', async () => {
