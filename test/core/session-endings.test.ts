@@ -42,6 +42,15 @@ describe.each(['this side', 'the peer'] as const)('a stream that %s has opened',
     expect(takeNews(session)).toEqual([[stream.id, NEWS_LOCAL_FIN | NEWS_REMOTE_FIN]])
   })
 
+  test('is finished once, however often that is asked for', () => {
+    session.closeWrite(stream, 0)
+    session.closeWrite(stream, 0)
+    expect(pullAll(session)).toHaveLength(1)
+
+    session.closeWrite(stream, 0)
+    expect(pullAll(session)).toEqual([])
+  })
+
   test('stays until this side has finished too', () => {
     session.receive(data(stream.id, Uint8Array.of(1), FIN), 0)
     expect(counts(session).size).toBe(1)

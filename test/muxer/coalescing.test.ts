@@ -196,6 +196,19 @@ describe('one turn of the event loop', () => {
   })
 })
 
+describe('code that goes on and on in microtasks', () => {
+  test('does not put its output off for ever', async () => {
+    const { peer, streams: [stream] } = await createOpenPeer(1)
+
+    for (let i = 0; i < 500; i++) {
+      stream.send(pattern(1))
+      await null
+    }
+
+    expect(peer.takeWrites().length).toBeGreaterThan(0)
+  })
+})
+
 describe('a turn', () => {
   test.each([
     ['4 MiB', 'bulk', 4_194_304],

@@ -206,6 +206,15 @@ describe.each(['turn', 'delay', 'adaptive', 'off'] as const)('under %s', strateg
     expect(clock.timerCount).toBe(0)
   })
 
+  test('no timer is left when the transport ends while something waits', async () => {
+    const connection = await connect({ strategy }, 'normal')
+    await measureRoundTrip(connection, 20)
+    connection.streams[0].send(pattern(10))
+    connection.peer.transport.end()
+
+    expect(connection.clock.timerCount).toBe(0)
+  })
+
   test('close hands down what waits first', async () => {
     const { peer, streams: [stream], clock } = await connect({ strategy }, 'bulk')
     stream.send(pattern(10))

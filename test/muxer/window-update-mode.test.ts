@@ -31,6 +31,28 @@ test('onRead gives no credit for what nobody reads, however much the peer waits 
   expect(stream.readBufferLength).toBe(2 * HALF_WINDOW_BYTES)
 })
 
+test('onRead gives credit for what a loop has taken when the loop asks for the next, not before', async () => {
+  const { peer, stream } = await open({ windowUpdateMode: 'onRead' })
+  const loop = stream[Symbol.asyncIterator]()
+  const first = loop.next()
+  await deliverHalfAWindow(peer)
+  expect((await first).value.byteLength).toBe(HALF_WINDOW_BYTES)
+  await nextTurn()
+  expect(peer.takeFrames()).toEqual([])
+
+  loop.next().catch(() => {})
+  await nextTurn()
+  expect(peer.takeFrames()).toContainEqual(expect.objectContaining({ type: WINDOW_UPDATE, id: 1, length: HALF_WINDOW_BYTES }))
+})
+
+test('onRead gives credit for what is discarded because this side reads no more', async () => {
+  const { peer, stream } = await open({ windowUpdateMode: 'onRead' })
+  await stream.closeRead()
+  await deliverHalfAWindow(peer)
+
+  expect(peer.takeFrames()).toContainEqual(expect.objectContaining({ type: WINDOW_UPDATE, id: 1, length: HALF_WINDOW_BYTES }))
+})
+
 test('onReceive gives credit for what nobody reads', async () => {
   const { peer, stream } = await open({ windowUpdateMode: 'onReceive' })
   await deliverHalfAWindow(peer)

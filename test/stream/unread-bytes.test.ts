@@ -1,0 +1,29 @@
+// What waits to be read is the stream's own: the transport may use the memory of its chunk again.
+import { StreamMessageEvent } from '@libp2p/interface'
+import { expect, test } from 'vitest'
+import { ACK, data, pattern, windowUpdate } from '../fixtures/frames.ts'
+import { createRawPeer, nextTurn } from '../fixtures/raw-peer.ts'
+import type { YamuxStream } from '../../src/index.ts'
+
+test.each([
+  ['nobody listens', (_: YamuxStream) => {}],
+  ['the stream is paused', (stream: YamuxStream) => { stream.pause() }]
+])('while %s, what came keeps its bytes although the chunk is overwritten', async (_, hold) => {
+  const peer = createRawPeer()
+  const stream = await peer.muxer.createStream()
+  peer.deliver(windowUpdate(1, 0, ACK))
+  hold(stream)
+  const chunk = data(1, pattern(100))
+  peer.transport.dispatchEvent(new StreamMessageEvent(chunk))
+  chunk.fill(0)
+  const received: number[] = []
+  stream.addEventListener('message', evt => { received.push(...evt.data.subarray()) })
+
+  if (stream.readStatus === 'paused') {
+    stream.resume()
+  }
+
+  await nextTurn()
+
+  expect(received).toEqual([...pattern(100)])
+})
