@@ -68,6 +68,17 @@ export class Ending {
     })
   }
 
+  /** The transport refuses to send */
+  onSendFailed (wasClosedHere: boolean, err: Error): void {
+    const { maConn } = this.#init
+    this.onTransportClosed(wasClosedHere, err)
+
+    // whoever holds the connection learns that it is of no use; one that is being closed is theirs
+    if (maConn.status === 'open') {
+      maConn.abort(err)
+    }
+  }
+
   /** The peer has broken a rule, or cannot be served: tells it why, and ends the connection */
   fail (err: Error & { code?: string }): void {
     if (!this.hasEnded) {

@@ -76,14 +76,7 @@ export class YamuxMuxer extends GuardedEmitter<StreamMuxerEvents<YamuxStream>> i
       onTransportFull: () => { this.#housekeeping.onTransportFull(clock.nowMs()) },
       onTransportDrained: () => { this.#housekeeping.onTransportDrained() },
       onClosing: state => { this.#housekeeping.watch(state) },
-      onSendFailed: err => {
-        this.#onTransportClosed(err)
-
-        // whoever holds the connection learns that it is of no use; one that is being closed is theirs
-        if (maConn.status === 'open') {
-          maConn.abort(err)
-        }
-      },
+      onSendFailed: err => { this.#ending.onSendFailed(this.status !== 'open', err) },
       metrics,
       onSettled: () => { this.#onSettled() }
     })

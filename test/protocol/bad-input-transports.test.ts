@@ -130,7 +130,7 @@ describe.each(ROLES)('as $role', ({ direction, ownId, peerId }) => {
     stream.send(pattern(10))
     await nextTurn()
 
-    expect(events).toEqual([expect.objectContaining({ error: expect.objectContaining({ name: 'ConnectionClosedError', cause }) })])
+    expect(events).toEqual([expect.objectContaining({ error: expect.objectContaining({ name: 'TransportClosedError', cause }) })])
     // one that its holder closes has its own time for that
     expect(peer.transport.abortedWith).toBe(status === 'open' ? cause : undefined)
   })
