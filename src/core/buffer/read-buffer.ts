@@ -118,23 +118,26 @@ export class ReadBuffer {
 
   /** Behind the last block that is full comes the one that is being filled, and is then full */
   #hasKept (): boolean {
-    if (this.#kept.length === 0 && this.#block != null) {
-      this.#kept.push(this.#block.subarray(0, this.#blockFill))
-      this.#block = undefined
+    if (this.#kept.length === 0) {
+      this.#sealBlock()
     }
 
     return this.#kept.length > 0
+  }
+
+  #sealBlock (): void {
+    if (this.#block != null) {
+      this.#kept.push(this.#block.subarray(0, this.#blockFill))
+      this.#block = undefined
+    }
   }
 
   #takeAll (): Uint8ArrayList {
     let list = this.#fresh
 
     if (list == null || this.byteLength > list.byteLength) {
+      this.#sealBlock()
       list = new Uint8ArrayList(...this.#kept)
-
-      if (this.#block != null) {
-        list.append(this.#block.subarray(0, this.#blockFill))
-      }
 
       if (this.#fresh != null) {
         list.append(this.#fresh)
@@ -145,7 +148,6 @@ export class ReadBuffer {
     this.#fresh = undefined
     this.#kept = []
     this.#block = undefined
-    this.#blockFill = 0
 
     return list
   }
@@ -167,10 +169,7 @@ export class ReadBuffer {
   }
 
   #nextBlock (atLeastBytes: number): void {
-    if (this.#block != null) {
-      this.#kept.push(this.#block)
-    }
-
+    this.#sealBlock()
     const growing = Math.min(MAX_BLOCK_BYTES, Math.max(MIN_BLOCK_BYTES, this.byteLength))
     this.#block = new Uint8Array(Math.max(growing, atLeastBytes))
     this.#blockFill = 0
