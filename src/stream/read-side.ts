@@ -106,23 +106,13 @@ export class ReadSide implements ChunkSource {
     this.#buffer.keep()
   }
 
-  onRemoteDone (err?: Error): void {
+  /** The peer sends no more; `isOver`: nor does this side */
+  onRemoteDone (isOver: boolean, err?: Error): void {
     this.#error ??= err
-    this.deliver()
-
-    if (err != null && this.#buffer.byteLength === 0) {
-      this.status = 'closed'
-    }
-
-    this.#settle()
-  }
-
-  /** Neither side sends any more */
-  onStreamClosed (): void {
     // what came of a frame that was cut off is ready now
     this.deliver()
 
-    if (this.#buffer.byteLength === 0) {
+    if (isOver && this.#buffer.byteLength === 0) {
       this.status = 'closed'
     }
 

@@ -213,7 +213,7 @@ export class YamuxStream extends GuardedEmitter<MessageStreamEvents> implements 
 
     this.remoteWriteStatus = 'closed'
     this.safeDispatchEvent('remoteCloseWrite')
-    this.#reading.onRemoteDone()
+    this.#reading.onRemoteDone(false)
     this.#closeIfDone()
   }
 
@@ -235,7 +235,7 @@ export class YamuxStream extends GuardedEmitter<MessageStreamEvents> implements 
   onEnded (err: Error): void {
     if (!this.#isOver) {
       this.#end('reset', () => err)
-      this.#reading.onRemoteDone(err)
+      this.#reading.onRemoteDone(true, err)
       this.dispatchEvent(new StreamResetEvent(err))
     }
   }
@@ -244,7 +244,7 @@ export class YamuxStream extends GuardedEmitter<MessageStreamEvents> implements 
   onClosed (): void {
     if (!this.#isOver) {
       this.#end('closed', () => new StreamClosedError('The stream is closed'))
-      this.#reading.onStreamClosed()
+      this.#reading.onRemoteDone(true)
       this.dispatchEvent(new StreamCloseEvent())
     }
   }
