@@ -163,10 +163,7 @@ export class ReadSide implements ChunkSource {
       this.#onRead(chunk.byteLength)
     } else {
       this.#unfinishedBytes += chunk.byteLength
-    }
-
-    for (const reader of this.#readers) {
-      reader.push(chunk)
+      this.#readers.forEach(reader => { reader.push(chunk) })
     }
 
     if (this.#stream.listenerCount('message') > 0) {

@@ -45,8 +45,12 @@ export class ReadBuffer {
   }
 
   append (bytes: Uint8Array | Uint8ArrayList): void {
-    this.#fresh ??= new Uint8ArrayList()
-    this.#fresh.append(bytes)
+    if (this.#fresh === undefined) {
+      this.#fresh = new Uint8ArrayList(bytes)
+    } else {
+      this.#fresh.append(bytes)
+    }
+
     this.byteLength += bytes.byteLength
     this.#bytesBehindFrames += bytes.byteLength
   }
