@@ -13,6 +13,7 @@ const EXPECTED_ERRORS: Array<[reason: string, pattern: RegExp]> = [
   ['peers vanish, and the kernel says so', /ECONNRESET|EPIPE|This peer vanishes/],
   ['a muxer that is aborted says so, if it can', ABORTED],
   ['a peer that vanishes resets its streams first', /gossipsub: .*RemoteResetError/],
+  ['and so does one with mplex', /gossipsub: .*StreamResetError: The stream has been reset\n\s+at MplexStream\.onRemoteReset/],
   ['gossipsub writes until it hears that a peer is gone', /gossipsub: .*Cannot write to a stream that is (closed|closing|reset|aborted)/],
   ['stock yamux stops its pings when it is closed', /yamux: ping error: .*AbortError/]
 ]
