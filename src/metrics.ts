@@ -81,7 +81,7 @@ export class NodeMetrics {
     this.flushFrames = metrics.registerHistogram(`${PREFIX}flush_frames`, { help: 'Frames per flush', buckets: FRAMES_BUCKETS })
     this.waits = metrics.registerHistogramGroup(`${PREFIX}frame_wait_seconds`, { label: 'lane', help: 'How long data frames waited to be written', buckets: WAIT_S_BUCKETS })
     this.roundTrip = metrics.registerHistogram(`${PREFIX}round_trip_seconds`, { help: 'Measured round trips', buckets: ROUND_TRIP_S_BUCKETS })
-    this.violations = metrics.registerCounterGroup(`${PREFIX}violations_total`, { label: 'code', help: 'Connections ended for what the peer did' })
+    this.violations = metrics.registerCounterGroup(`${PREFIX}violations_total`, { label: 'code', help: 'Connections ended for what the peer did, or did not do in time' })
     metrics.registerMetric(`${PREFIX}queue_bytes`, { help: 'Queued bytes that may be sent', calculate: () => this.#sum(session => session.queuedBytes) })
     metrics.registerMetricGroup(`${PREFIX}streams`, {
       label: 'direction',
@@ -91,7 +91,7 @@ export class NodeMetrics {
         outbound: this.#sum(({ registry }) => registry.outboundCount)
       })
     })
-    metrics.registerMetricGroup(`${PREFIX}window_bytes`, { label: 'window', help: 'Receive windows', calculate: () => this.#windows() })
+    metrics.registerMetricGroup(`${PREFIX}window_bytes`, { label: 'window', help: 'Receive windows of all streams: their sum and the largest', calculate: () => this.#windows() })
   }
 
   #sum (value: (session: Session<unknown>) => number): number {
