@@ -15,9 +15,9 @@ export interface FlushSnapshot {
   readonly mayLeaveAtOnce: boolean
   /** How many flushes this turn of the event loop has seen */
   readonly flushesThisTurn: number
-  /** It has written all that a turn may, urgent data included */
+  /** This turn has written all that a turn may, urgent data included */
   readonly isTurnOver: boolean
-  /** It is what the last flush left behind its full writes, and nothing was added */
+  /** The output is what the last flush left behind its full writes, and nothing was added */
   readonly isRest: boolean
   /** A flush is arranged already: for the end of this turn or later, or at a time */
   readonly isArranged: boolean
