@@ -3,13 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { PeerProcess } from '../../test/interop/fixtures/peer-process.ts'
 import { COMMAND_TIMEOUT_MS, EXIT_TIMEOUT_MS } from '../child.ts'
 import type { Peer } from '../pair.ts'
-import type { Row } from '../rows.ts'
 import type { NativeProgram } from './programs.ts'
-
-/** What it is told of the streams that it opens or accepts */
-function sizesOf ({ scenario, messageBytes, unitBytesPerStream }: Row): number[] {
-  return scenario === 'messages' ? [messageBytes, unitBytesPerStream] : [messageBytes]
-}
 
 export function startNativePeer ({ command }: NativeProgram, title: string): Peer {
   const program = new PeerProcess({ name: `The ${title}`, command })
@@ -39,7 +33,11 @@ export function startNativePeer ({ command }: NativeProgram, title: string): Pee
       },
 
       async receive (row) {
-        await call('receive', row.scenario === 'messages' ? 'messages' : 'requests', ...sizesOf(row))
+        if (row.scenario === 'messages') {
+          await call('receive', 'messages', row.streams, row.messageBytes, row.unitBytesPerStream)
+        } else {
+          await call('receive', 'requests', row.messageBytes)
+        }
       },
 
       async open (row) {

@@ -1,7 +1,7 @@
 // One message on each stream, the next when all of them have arrived: nothing that a muxer could merge, so a frame for each.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { checkReply, REPLY_BYTES, verifyStream } from './messages.ts'
-import { bytesAt, startOfStream } from './pattern.ts'
+import { preparedMessages, startOfStream } from './pattern.ts'
 import { onIndexed, sendIndex } from './stream-index.ts'
 import { closeFully, closeWhenRemoteDoes, openStreams, replyReader } from './streams.ts'
 import type { Scenario } from './scenario.ts'
@@ -11,6 +11,7 @@ export const onePerTurn: Scenario = {
   async send (openStream, row) {
     const streams = await openStreams(openStream, row.streams + 1)
     const readReply = streams.map(stream => replyReader(stream, REPLY_BYTES))
+    const messageAt = preparedMessages(row.messageBytes)
     let sentBytes = 0
 
     async function confirm (index: number): Promise<void> {
@@ -18,7 +19,7 @@ export const onePerTurn: Scenario = {
     }
 
     async function sendOnAll (): Promise<void> {
-      streams.forEach((stream, index) => { stream.send(bytesAt(startOfStream(index) + sentBytes, row.messageBytes)) })
+      streams.forEach((stream, index) => { stream.send(messageAt(startOfStream(index) + sentBytes)) })
       sentBytes += row.messageBytes
       await confirm(row.streams)
       await nextTurn()

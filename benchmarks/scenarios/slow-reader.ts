@@ -1,6 +1,6 @@
 // Messages on many streams beside one whose reader pauses: it must not hold up the others.
 import { BACKGROUND_MESSAGE_BYTES, startBackground } from './background.ts'
-import { messages, verifyStream } from './messages.ts'
+import { messages, verifyStream, verifyTogether } from './messages.ts'
 import { onIndexed } from './stream-index.ts'
 import { closeWhenRemoteDoes } from './streams.ts'
 import type { Scenario } from './scenario.ts'
@@ -38,12 +38,14 @@ export const slowReader: Scenario = {
   },
 
   receive (row) {
+    const verifyFast = verifyTogether(row.streams, row.unitBytesPerStream)
+
     return {
       onStream (stream) {
         closeWhenRemoteDoes(stream)
         onIndexed(stream, index => {
           if (index < row.streams) {
-            return verifyStream(stream, index, row.unitBytesPerStream)
+            return verifyFast(stream, index)
           }
 
           readSlowly(stream)

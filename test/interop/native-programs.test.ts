@@ -81,8 +81,8 @@ for (const program of nativePrograms) {
       await sender.call('open', 'messages', streams, messageBytes, unitBytesPerStream)
     }
 
-    async function receiveMessages ({ messageBytes, unitBytesPerStream }: Row): Promise<void> {
-      await receiver.call('receive', 'messages', messageBytes, unitBytesPerStream)
+    async function receiveMessages ({ streams, messageBytes, unitBytesPerStream }: Row): Promise<void> {
+      await receiver.call('receive', 'messages', streams, messageBytes, unitBytesPerStream)
     }
 
     test('sends messages that its receiver verifies, row after row', async () => {
@@ -161,21 +161,24 @@ for (const program of nativePrograms) {
       }
     })
 
-    test('notices one wrong byte', async () => {
+    test('tells on the first stream when a unit has come on all, and of a wrong byte on any', async () => {
       const session = await dialReceiver()
-      await receiveMessages(oneStream)
-      const stream = await session.openStream()
-      const reader = new StreamReader(stream)
-      const index = 2
-      sendIndex(stream, index)
-      await reader.exactly(REPLY_BYTES)
+      await receiveMessages({ ...oneStream, streams: 2 })
+      const streams = [await session.openStream(), await session.openStream()]
+      const readers = streams.map(stream => new StreamReader(stream))
+      streams.forEach(sendIndex)
+      await Promise.all(readers.map(async reader => reader.exactly(REPLY_BYTES)))
 
-      const bytes = Uint8Array.from(bytesAt(startOfStream(index), oneStream.unitBytesPerStream))
-      stream.send(bytes.slice(0, REQUEST_BYTES))
-      bytes[bytes.length - 1] ^= 1
-      stream.send(bytes.subarray(REQUEST_BYTES))
+      const [first, second] = streams
+      const { unitBytesPerStream } = oneStream
+      second.send(bytesAt(startOfStream(1), unitBytesPerStream))
+      first.send(bytesAt(startOfStream(0), unitBytesPerStream))
+      expect(Buffer.from(await readers[0].exactly(REPLY_BYTES)).readDoubleBE()).toBe(unitBytesPerStream)
 
-      expect(Buffer.from(await reader.exactly(REPLY_BYTES)).readDoubleBE()).toBeLessThan(0)
+      const wrong = Uint8Array.from(bytesAt(startOfStream(1) + unitBytesPerStream, REQUEST_BYTES))
+      wrong[wrong.length - 1] ^= 1
+      second.send(wrong)
+      expect(Buffer.from(await readers[0].exactly(REPLY_BYTES)).readDoubleBE()).toBe(-1 - unitBytesPerStream)
     })
 
     test('fails when its receiver got a wrong byte, or too few', async () => {

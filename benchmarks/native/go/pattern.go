@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	periodBytes         = 65_537
+	periodBytes         = 100_900
 	longestMessageBytes = 1024 * 1024
 )
 
@@ -23,7 +23,7 @@ var repeated = func() []byte {
 
 // startOfStream tells mixed up streams apart.
 func startOfStream(index int) int {
-	return index * 7919
+	return index * 7900
 }
 
 // bytesAt returns a view of the bytes that belong at a position.

@@ -24,7 +24,7 @@ func (do receiver) accept(stream *yamux.Stream) {
 
 func receive(scenario string, parameters []int) receiver {
 	if scenario == "messages" {
-		return messageVerifier(parameters[1])
+		return messageVerifier(parameters[0], parameters[2])
 	}
 
 	return requestAnswerer(parameters[0])

@@ -92,7 +92,7 @@ impl Program {
             ["dial", address] => self.connection.dial(address).await.map(|()| nothing),
             ["receive", scenario, ..] => {
                 self.connection.receive(match *scenario {
-                    "messages" => Receiver::messages(numbers[1]),
+                    "messages" => Receiver::messages(numbers[0], numbers[2]),
                     _ => Receiver::requests(numbers[0]),
                 });
                 self.awake = (*scenario != "messages").then(KeepAwake::start);

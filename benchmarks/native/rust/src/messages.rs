@@ -1,11 +1,17 @@
 //! Messages of one size on one or many streams: `scenarios/messages.ts`.
 
-use std::io;
+use std::{
+    collections::HashMap,
+    io,
+    sync::{Arc, Mutex},
+};
 
 use futures::{
     AsyncReadExt, AsyncWriteExt,
     future::{join_all, try_join_all},
+    io::{ReadHalf, WriteHalf},
 };
+use tokio::sync::watch;
 use yamux::Stream;
 
 use crate::{
@@ -48,9 +54,25 @@ impl MessageSender {
     /// A task for each stream, so that one without credit stops no other.
     pub async fn work(&mut self, units: usize) -> io::Result<()> {
         let (message_bytes, unit_bytes) = (self.message_bytes, self.unit_bytes);
-        let working = self.lanes.drain(..).map(|mut lane| {
+        let (confirmed, _) = watch::channel(0);
+        let confirmed = Arc::new(confirmed);
+        let working = self.lanes.drain(..).enumerate().map(|(index, mut lane)| {
+            let confirmed = confirmed.clone();
+
             tokio::spawn(async move {
-                lane.work(units, message_bytes, unit_bytes).await?;
+                for unit in 0..units {
+                    lane.write(message_bytes, unit_bytes).await?;
+
+                    // two units are under way at any time
+                    if unit > 0 {
+                        lane.wait(index, unit, unit_bytes, &confirmed).await?;
+                    }
+                }
+
+                if index == 0 {
+                    lane.confirm(unit_bytes).await?;
+                }
+
                 io::Result::Ok(lane)
             })
         });
@@ -81,26 +103,37 @@ impl Lane {
         Ok(lane)
     }
 
-    /// Two units are under way at any time.
-    async fn work(
-        &mut self,
-        units: usize,
-        message_bytes: usize,
-        unit_bytes: usize,
-    ) -> io::Result<()> {
-        for unit in 0..units {
-            for _ in 0..unit_bytes / message_bytes {
-                let message = bytes_at(self.position, message_bytes);
-                self.stream.write_all(message).await?;
-                self.position += message_bytes;
-            }
-
-            if unit > 0 {
-                self.confirm(unit_bytes).await?;
-            }
+    async fn write(&mut self, message_bytes: usize, unit_bytes: usize) -> io::Result<()> {
+        for _ in 0..unit_bytes / message_bytes {
+            let message = bytes_at(self.position, message_bytes);
+            self.stream.write_all(message).await?;
+            self.position += message_bytes;
         }
 
-        self.confirm(unit_bytes).await
+        Ok(())
+    }
+
+    /// Until so many units are confirmed: the first stream reads that, and tells the others.
+    async fn wait(
+        &mut self,
+        index: usize,
+        units: usize,
+        unit_bytes: usize,
+        confirmed: &watch::Sender<usize>,
+    ) -> io::Result<()> {
+        if index == 0 {
+            let result = self.confirm(unit_bytes).await;
+            // who waits goes on after a failure as well: the first stream reports it
+            confirmed.send_replace(if result.is_ok() { units } else { usize::MAX });
+            return result;
+        }
+
+        confirmed
+            .subscribe()
+            .wait_for(|&confirmed| confirmed >= units)
+            .await
+            .map(drop)
+            .map_err(io::Error::other)
     }
 
     /// Reads the receiver's next reply, which is the sum of all bytes.
@@ -128,39 +161,111 @@ impl Lane {
     }
 }
 
-/// Replies after each unit with the number of right bytes so far, negative when the next one is wrong.
-pub async fn verify(mut stream: Stream, unit_bytes: usize) -> io::Result<()> {
-    let mut index = [0; 4];
-    stream.read_exact(&mut index).await?;
-    reply(&mut stream, 0.0).await?;
+/// On how many streams each unit has arrived; the first stream tells when it is all of them.
+pub struct Arrivals {
+    streams: usize,
+    arrived: Mutex<HashMap<usize, usize>>,
+    first: tokio::sync::Mutex<Option<WriteHalf<Stream>>>,
+}
 
-    let start = start_of_stream(u32::from_be_bytes(index) as usize);
-    let mut buffer = vec![0; READ_BYTES];
-    let mut verified_bytes = 0;
-    let mut reply_at_bytes = unit_bytes;
+impl Arrivals {
+    pub fn on(streams: usize) -> Self {
+        Self {
+            streams,
+            arrived: Mutex::default(),
+            first: tokio::sync::Mutex::default(),
+        }
+    }
 
-    loop {
-        let bytes = match stream.read(&mut buffer).await? {
-            0 => return stream.close().await,
-            byte_length => &buffer[..byte_length],
+    async fn count(&self, verified_bytes: usize) -> io::Result<()> {
+        let is_on_all = {
+            let mut arrived = self.arrived.lock().expect("no panic");
+            let streams = arrived.entry(verified_bytes).or_default();
+            *streams += 1;
+            let is_on_all = *streams == self.streams;
+
+            if is_on_all {
+                arrived.remove(&verified_bytes);
+            }
+
+            is_on_all
         };
 
-        if !is_at(start + verified_bytes, bytes) {
-            reply(&mut stream, -1.0 - verified_bytes as f64).await?;
-            // the sender learns of it when it has written its unit
-            while stream.read(&mut buffer).await? > 0 {}
-            return stream.close().await;
+        if is_on_all {
+            self.tell(verified_bytes as f64).await?;
         }
 
-        verified_bytes += bytes.len();
+        Ok(())
+    }
 
-        while verified_bytes >= reply_at_bytes {
-            reply(&mut stream, reply_at_bytes as f64).await?;
-            reply_at_bytes += unit_bytes;
+    /// The number of right bytes on each stream so far, or -1 less these when the next one is wrong.
+    async fn tell(&self, verified_bytes: f64) -> io::Result<()> {
+        match self.first.lock().await.as_mut() {
+            Some(first) => reply(first, verified_bytes).await,
+            None => Err(io::Error::other("the first stream is not there")),
+        }
+    }
+
+    async fn close(&self) -> io::Result<()> {
+        match self.first.lock().await.take() {
+            Some(mut first) => first.close().await,
+            None => Ok(()),
         }
     }
 }
 
-async fn reply(stream: &mut Stream, verified_bytes: f64) -> io::Result<()> {
+/// Counts each unit of right bytes as arrived, or tells that the next one is wrong.
+pub async fn verify(stream: Stream, unit_bytes: usize, arrivals: Arc<Arrivals>) -> io::Result<()> {
+    let (mut stream, mut replies) = stream.split();
+    let mut index = [0; 4];
+    stream.read_exact(&mut index).await?;
+    let index = u32::from_be_bytes(index) as usize;
+
+    if index == 0 {
+        *arrivals.first.lock().await = Some(replies);
+        arrivals.tell(0.0).await?;
+        verify_all(&mut stream, index, unit_bytes, &arrivals).await?;
+        arrivals.close().await
+    } else {
+        reply(&mut replies, 0.0).await?;
+        verify_all(&mut stream, index, unit_bytes, &arrivals).await?;
+        replies.close().await
+    }
+}
+
+async fn verify_all(
+    stream: &mut ReadHalf<Stream>,
+    index: usize,
+    unit_bytes: usize,
+    arrivals: &Arrivals,
+) -> io::Result<()> {
+    let start = start_of_stream(index);
+    let mut buffer = vec![0; READ_BYTES];
+    let mut verified_bytes = 0;
+    let mut unit_end_bytes = unit_bytes;
+
+    loop {
+        let bytes = match stream.read(&mut buffer).await? {
+            0 => return Ok(()),
+            byte_length => &buffer[..byte_length],
+        };
+
+        if !is_at(start + verified_bytes, bytes) {
+            arrivals.tell(-1.0 - verified_bytes as f64).await?;
+            // the sender learns of it when it has written its unit
+            while stream.read(&mut buffer).await? > 0 {}
+            return Ok(());
+        }
+
+        verified_bytes += bytes.len();
+
+        while verified_bytes >= unit_end_bytes {
+            arrivals.count(unit_end_bytes).await?;
+            unit_end_bytes += unit_bytes;
+        }
+    }
+}
+
+async fn reply(stream: &mut WriteHalf<Stream>, verified_bytes: f64) -> io::Result<()> {
     stream.write_all(&verified_bytes.to_be_bytes()).await
 }

@@ -9,7 +9,10 @@ use futures::{AsyncReadExt, AsyncWriteExt, future::try_join_all};
 use tokio::task::{JoinHandle, yield_now};
 use yamux::Stream;
 
-use crate::{messages, requests};
+use crate::{
+    messages::{self, Arrivals},
+    requests,
+};
 
 /// What is done with the streams that the other side opens.
 #[derive(Default)]
@@ -18,6 +21,7 @@ pub enum Receiver {
     Nobody,
     Messages {
         unit_bytes: usize,
+        arrivals: Arc<Arrivals>,
     },
     Requests {
         message_bytes: usize,
@@ -26,8 +30,11 @@ pub enum Receiver {
 }
 
 impl Receiver {
-    pub fn messages(unit_bytes: usize) -> Self {
-        Self::Messages { unit_bytes }
+    pub fn messages(streams: usize, unit_bytes: usize) -> Self {
+        Self::Messages {
+            unit_bytes,
+            arrivals: Arc::new(Arrivals::on(streams)),
+        }
     }
 
     pub fn requests(message_bytes: usize) -> Self {
@@ -40,9 +47,10 @@ impl Receiver {
     pub fn accept(&self, stream: Stream) {
         match self {
             Self::Nobody => drop(stream),
-            Self::Messages { unit_bytes } => {
-                spawn_reported(messages::verify(stream, *unit_bytes));
-            }
+            Self::Messages {
+                unit_bytes,
+                arrivals,
+            } => spawn_reported(messages::verify(stream, *unit_bytes, arrivals.clone())),
             Self::Requests {
                 message_bytes,
                 position,
