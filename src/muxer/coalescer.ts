@@ -2,6 +2,7 @@
  * Decides with a policy when output is written, and writes it: one list of bytes a write, until
  * there is no more or the transport says "wait". Owns all that is scheduled for writing.
  */
+import { NEXT_TURN } from '../core/flush/fast-lane.ts'
 import { HEADER_BYTES } from '../core/frame/frame.ts'
 import { OutputSnapshot } from './output-snapshot.ts'
 import { TurnBudget } from './turn-budget.ts'
@@ -74,6 +75,11 @@ export class Coalescer {
     this.#hasGrown = true
 
     if ((arranged?.time === 'soon' && !mayLeaveAtOnce) || this.#isTransportFull || this.#isFlushing || this.#isStopped) {
+      return
+    }
+
+    // in a turn that has seen enough flushes: asking the policy for each send was a twelfth of the sender at 1 × 100 B
+    if (arranged === NEXT_TURN && !this.#init.output.hasUrgent) {
       return
     }
 

@@ -16,6 +16,7 @@ const CONTROL_AT_ONCE: FlushDecision = { time: 'now', reason: 'control' }
 const CONTROL: FlushDecision = { time: 'soon', reason: 'control' }
 const ACKS: FlushDecision = { time: 'end-of-turn', reason: 'acks' }
 
+/** Once decided, only urgent data leaves before it: no other output of this turn need be decided on */
 export const NEXT_TURN: FlushDecision = { time: 'next-turn', reason: 'next-turn' }
 
 /** This turn has seen so many flushes that what is not urgent leaves together in the next */

@@ -1,4 +1,5 @@
 // When each strategy wants to write, and why.
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { adaptive } from '../../../src/core/flush/adaptive.ts'
 import { delay } from '../../../src/core/flush/delay.ts'
@@ -66,6 +67,23 @@ describe.each([
     expect(decide(policy, onlyAcks)).toEqual(['end-of-turn', 'acks'])
     expect(decide(policy, { ...onlyAcks, mayLeaveAtOnce: true, flushesThisTurn: 2 })).toEqual(['end-of-turn', 'acks'])
     expect(decide(policy, { ...onlyAcks, flushesThisTurn: 3 })).toEqual(['next-turn', 'next-turn'])
+  })
+
+  test('only urgent data leaves before the next turn after three flushes, whatever else comes', () => {
+    const later = fc.record({
+      hasControl: fc.boolean(),
+      queuedBytes: fc.nat(1_000_000),
+      mayLeaveAtOnce: fc.boolean(),
+      flushesThisTurn: fc.constantFrom(3, 1000, Infinity),
+      isTurnOver: fc.boolean(),
+      isRest: fc.boolean(),
+      isArranged: fc.constant(true),
+      roundTripMs: fc.option(fc.nat(1000), { nil: undefined })
+    })
+
+    fc.assert(fc.property(later, snapshot => {
+      expect(['next-turn', 'hold', 'at']).toContain(policy.decide({ ...SNAPSHOT, ...snapshot }).time)
+    }))
   })
 
   test('a write holds as many frames as fit', () => {
