@@ -31,6 +31,14 @@ export class RoundTrip {
     return this.#pendingValue
   }
 
+  /**
+   * The shorter of the last and the smoothed one. Something on the way makes a measurement too long, never too short: the
+   * first of a connection waits for two cold processes, and smoothing keeps that in mind for minutes.
+   */
+  get shorterMs (): number | undefined {
+    return this.smoothedMs === undefined ? undefined : Math.min(this.smoothedMs, this.lastMs ?? Infinity)
+  }
+
   /** It is time to measure again, if there is a reason to */
   isStale (nowMs: number): boolean {
     return !this.isPending && (this.#sentMs === undefined || Math.abs(nowMs - this.#sentMs) >= STALE_AFTER_MS)

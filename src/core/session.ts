@@ -70,9 +70,9 @@ export class Session<Owner> {
     return this.#lifecycle.scheduler.data.queuedBytes
   }
 
-  /** Smoothed; undefined until it was measured */
+  /** What output may wait by; undefined until it was measured */
   get roundTripMs (): number | undefined {
-    return this.roundTrip.smoothedMs
+    return this.roundTrip.shorterMs
   }
 
   open (nowMs: number): StreamState<Owner> {

@@ -164,6 +164,33 @@ describe('adaptive', () => {
     expect(writes()).toEqual([[1]])
   })
 
+  test('goes by a round trip that has become shorter at once', async () => {
+    const connection = await connectWithRoundTrip(40, 20)
+    await measureRoundTrip(connection, 8)
+    const { streams: [stream], clock, writes } = connection
+    writes()
+    stream.send(pattern(10))
+    await nextTurn()
+    clock.advance(1.99)
+    expect(writes()).toEqual([])
+    clock.advance(0.01)
+    expect(writes()).toEqual([[1]])
+  })
+
+  test('goes by a round trip that has become longer little by little', async () => {
+    const connection = await connectWithRoundTrip(8, 20)
+    await measureRoundTrip(connection, 72)
+    const { streams: [stream], clock, writes } = connection
+    writes()
+    stream.send(pattern(10))
+    await nextTurn()
+    // 8 ms and an eighth of what it is more, a quarter of that
+    clock.advance(3.99)
+    expect(writes()).toEqual([])
+    clock.advance(0.01)
+    expect(writes()).toEqual([[1]])
+  })
+
   test('waits only for the next turn until the round trip was measured', async () => {
     const { streams: [stream], clock, writes } = await connect({ strategy: 'adaptive' }, 'normal')
     stream.send(pattern(10))

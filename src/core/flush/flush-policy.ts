@@ -21,7 +21,7 @@ export interface FlushSnapshot {
   readonly isRest: boolean
   /** A flush is arranged already: for the end of this turn or later, or at a time */
   readonly isArranged: boolean
-  /** Smoothed; undefined until it was measured */
+  /** Undefined until it was measured */
   readonly roundTripMs: number | undefined
 }
 
