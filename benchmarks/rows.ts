@@ -45,12 +45,12 @@ export const rows: Row[] = [
     messageBytes: 64 * KIB,
     unitBytesPerStream: statSync(filePath).size
   },
-  messages('1x100', '1 × 100 B', 1, 100, 30_000),
-  messages('1000x100', '1,000 × 100 B', 1000, 100, 50),
+  messages('1x100', '1 × 100 B', 1, 100, 15_000),
+  messages('1000x100', '1,000 × 100 B', 1000, 100, 15),
   messages('1x4k', '1 × 4 KiB', 1, 4 * KIB, 2500),
-  messages('1000x4k', '1,000 × 4 KiB', 1000, 4 * KIB, 9),
-  messages('1x64k', '1 × 64 KiB', 1, 64 * KIB, 1200),
-  messages('10x1m', '10 × 1 MiB', 10, MIB, 5),
+  messages('1000x4k', '1,000 × 4 KiB', 1000, 4 * KIB, 5),
+  messages('1x64k', '1 × 64 KiB', 1, 64 * KIB, 640),
+  messages('10x1m', '10 × 1 MiB', 10, MIB, 4),
   requests('requests-1', 'requests, 1 stream', 'requests-on-one-stream', 300),
   requests('requests', 'requests, a new one', 'requests', 50)
 ]
