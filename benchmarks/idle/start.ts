@@ -12,10 +12,7 @@ import type { Pair } from '../pair.ts'
 import type { Sample } from '../report/metrics.ts'
 
 const AT_LEAST_MS = 1500
-/**
- * Of requests without pauses, of each kind, as 200 a second compile little code: without it ours took 1.2 times stock's
- * time on one stream, with it 1.0, and it is not a node's first minute that is asked for.
- */
+/** Of requests without pauses, of each kind: 200 a second compile little code, and it is not a node's first minute that is asked for */
 const WARM_UP_MS = 3000
 const warmUpRows = ['requests-1', 'requests'].map(id => findRow(id, rows))
 const headings = ['muxer', 'p50\nms', 'p99\nms', 'p50\n× off', 'p50\n× stock']

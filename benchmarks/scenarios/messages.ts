@@ -58,8 +58,8 @@ export function verifyStream (stream: Stream, index: number, unitBytes: number):
 }
 
 /**
- * The first stream replies for all when each has a unit: a thousand replies to 50 messages each would be a tenth of
- * what a fast muxer's sender does. That they are there, all tell by themselves.
+ * The first stream replies for all when each has a unit: reading a thousand replies a unit was about a tenth of our
+ * sender's profile. That they are there, all tell by themselves.
  */
 export function verifyTogether (streamCount: number, unitBytes: number): (stream: Stream, index: number) => (data: Uint8Array) => void {
   const arrivals = new Map<number, number>()
