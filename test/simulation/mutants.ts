@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process'
 import { cp, mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs, promisify } from 'node:util'
 import Table from 'cli-table3'
@@ -12,6 +12,8 @@ const run = promisify(execFile)
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const folder = fileURLToPath(new URL('mutants', import.meta.url))
 const SEEDS = 2000
+/** What was installed or built inside of the folders that are copied: half a gigabyte of peers in other languages */
+const NOT_SOURCES = ['node_modules', '.build']
 const FAILED = /seed (\d+) fails\s+(.*)/
 
 interface Mutant {
@@ -27,7 +29,7 @@ async function examine (mutant: Mutant): Promise<void> {
 
   try {
     for (const entry of ['src', 'test', 'package.json']) {
-      await cp(join(root, entry), join(copy, entry), { recursive: true, filter: path => !path.includes('node_modules') })
+      await cp(join(root, entry), join(copy, entry), { recursive: true, filter: path => !NOT_SOURCES.includes(basename(path)) })
     }
 
     await symlink(join(root, 'node_modules'), join(copy, 'node_modules'))
