@@ -8,7 +8,7 @@ import { OutputSnapshot } from './output-snapshot.ts'
 import { TurnBudget } from './turn-budget.ts'
 import type { Output } from './output-snapshot.ts'
 import type { Clock } from '../clock.ts'
-import type { FlushDecision, FlushPolicy, FlushReason, FlushTime } from '../core/flush/flush-policy.ts'
+import type { FlushDecision, FlushOccasion, FlushPolicy, FlushReason, FlushTime } from '../core/flush/flush-policy.ts'
 import type { Uint8ArrayList } from 'uint8arraylist'
 
 /** Code that writes in an endless chain of microtasks does not put a flush off for ever */
@@ -64,17 +64,12 @@ export class Coalescer {
     this.#snapshot = new OutputSnapshot(init.output, init.clock, this.#turn)
   }
 
-  /** Something is about to leave: what comes now leaves with it */
-  get isArranged (): boolean {
-    return this.#arranged !== undefined
-  }
-
   /** There is output. Hot: runs once per send. */
-  request (mayLeaveAtOnce = false): void {
+  request (occasion: FlushOccasion = 'write'): void {
     const arranged = this.#arranged
     this.#hasGrown = true
 
-    if ((arranged?.time === 'soon' && !mayLeaveAtOnce) || this.#isTransportFull || this.#isFlushing || this.#isStopped) {
+    if ((arranged?.time === 'soon' && occasion === 'write') || this.#isTransportFull || this.#isFlushing || this.#isStopped) {
       return
     }
 
@@ -88,13 +83,22 @@ export class Coalescer {
     }
 
     this.#snapshot.isRest = this.#restBytes > 0
-    this.#snapshot.mayLeaveAtOnce = mayLeaveAtOnce
+    this.#snapshot.occasion = occasion
     this.#snapshot.isArranged = arranged !== undefined
     const decision = this.#init.policy.decide(this.#snapshot)
 
     if (arranged === undefined || PRECEDENCE[decision.time] > PRECEDENCE[arranged.time]) {
       this.#arrange(decision)
     }
+  }
+
+  /**
+   * This side has opened a stream. libp2p negotiates its protocol a few microtasks later: a SYN that leaves before
+   * that lets the peer's own work on a new stream happen meanwhile, unless something is about to leave anyway.
+   */
+  requestForOpened (): void {
+    const leavesFirst = this.#init.policy.opensAtOnce && this.#arranged === undefined && this.#turn.takeOpening()
+    this.request(leavesFirst ? 'opening' : 'write')
   }
 
   /** The transport takes more */

@@ -3,7 +3,7 @@
  */
 import type { TurnBudget } from './turn-budget.ts'
 import type { Clock } from '../clock.ts'
-import type { FlushSnapshot } from '../core/flush/flush-policy.ts'
+import type { FlushOccasion, FlushSnapshot } from '../core/flush/flush-policy.ts'
 
 /** What the policy wants to know of the session */
 export interface Output extends Pick<FlushSnapshot, 'hasUrgent' | 'hasControl' | 'queuedBytes' | 'roundTripMs'> {
@@ -12,7 +12,7 @@ export interface Output extends Pick<FlushSnapshot, 'hasUrgent' | 'hasControl' |
 }
 
 export class OutputSnapshot implements FlushSnapshot {
-  mayLeaveAtOnce = false
+  occasion: FlushOccasion = 'write'
   isArranged = false
   isRest = false
   readonly #output: Output

@@ -8,7 +8,7 @@ import { NEWS_DATA, NEWS_LOCAL_FIN, NEWS_OPENED, NEWS_REMOTE_FIN, NEWS_REMOTE_RS
 import { RemoteResetError } from '../errors.ts'
 import type { Clock } from '../clock.ts'
 import type { ConnectionMetrics } from '../metrics.ts'
-import type { FlushPolicy } from '../core/flush/flush-policy.ts'
+import type { FlushOccasion, FlushPolicy } from '../core/flush/flush-policy.ts'
 import type { Session } from '../core/session.ts'
 import type { StreamState } from '../core/stream-state.ts'
 import type { LaneOf } from '../priority.ts'
@@ -147,25 +147,23 @@ export class SessionDriver implements StreamHost {
     this.#tellNews()
 
     if (violation == null) {
-      this.requestIfOutput(true)
+      this.requestIfOutput('chunk')
     }
 
     return violation
   }
 
-  requestIfOutput (mayLeaveAtOnce = false): void {
-    // while a chunk is received and news are told, one request at the end does for all
-    if (!this.#isTellingNews && !this.#isReceiving && this.#session.hasOutput) {
-      this.#coalescer.request(mayLeaveAtOnce)
+  /** While a chunk is received and news are told, one request at the end does for all */
+  requestIfOutput (occasion?: FlushOccasion): void {
+    if (this.#mayRequest) {
+      this.#coalescer.request(occasion)
     }
   }
 
-  /**
-   * This side has opened a stream. libp2p negotiates its protocol a few microtasks later: a SYN that leaves before
-   * that lets the peer's own work on a new stream happen meanwhile.
-   */
   requestForOpened (): void {
-    this.requestIfOutput(this.#init.policy.opensAtOnce && !this.#coalescer.isArranged)
+    if (this.#mayRequest) {
+      this.#coalescer.requestForOpened()
+    }
   }
 
   /** Writes what the transport takes, inside this call */
@@ -183,6 +181,10 @@ export class SessionDriver implements StreamHost {
 
   stop (): void {
     this.#coalescer.stop()
+  }
+
+  get #mayRequest (): boolean {
+    return !this.#isTellingNews && !this.#isReceiving && this.#session.hasOutput
   }
 
   /** Hot: runs once per inbound chunk and once per flush */

@@ -16,6 +16,7 @@ export class TurnBudget {
   bytes = 0
   /** Infinity when the bytes are spent: nothing else leaves in this turn */
   flushes = 0
+  #hasOpened = false
   #isNextAwaited = false
   readonly #clock: Clock
   readonly #onNext: () => void
@@ -40,6 +41,15 @@ export class TurnBudget {
     this.awaitNext()
   }
 
+  /** Only the first stream that is opened in a turn: the SYNs of others gather */
+  takeOpening (): boolean {
+    const isFirst = !this.#hasOpened
+    this.#hasOpened = true
+    this.awaitNext()
+
+    return isFirst
+  }
+
   awaitNext (): void {
     if (!this.#isNextAwaited) {
       this.#isNextAwaited = true
@@ -51,6 +61,7 @@ export class TurnBudget {
     this.#isNextAwaited = false
     this.flushes = 0
     this.bytes = 0
+    this.#hasOpened = false
     this.#onNext()
   }
 }

@@ -134,6 +134,49 @@ describe('one turn of the event loop', () => {
     expect(peer.takeFrames()).toMatchObject([{ type: WINDOW_UPDATE, flags: SYN, id: 1 }])
   })
 
+  test('tells the peer of a new stream before libp2p goes on with it, also behind the end of the stream before', async () => {
+    const { peer, streams: [before] } = await createOpenPeer(1)
+    await before.close()
+    expect(peer.takeFrames()).toMatchObject([{ flags: FIN, id: 1 }])
+    await peer.muxer.createStream()
+
+    expect(peer.takeFrames()).toMatchObject([{ type: WINDOW_UPDATE, flags: SYN, id: 3 }])
+  })
+
+  test('tells the peer of the first new stream by itself, of the next ones of several at a time', async () => {
+    const { peer, streams: [before] } = await createOpenPeer(1)
+    await before.close()
+    peer.takeWrites()
+
+    for (let i = 0; i < 10; i++) {
+      await peer.muxer.createStream()
+    }
+
+    await nextTurn()
+    const [syns, ...others] = peer.takeWrites().map(write => parseFrames(write.subarray()).length)
+    expect(syns).toBe(1)
+    expect(others.length).toBeLessThanOrEqual(2)
+    expect(others.reduce((sum, count) => sum + count, 0)).toBe(9)
+    expect(Math.min(...others)).toBeGreaterThan(1)
+  })
+
+  test('tells the peer of a new stream with what follows when the turn has seen two flushes', async () => {
+    const { peer, streams: [first, second] } = await createOpenPeer(2)
+
+    for (const stream of [first, second]) {
+      stream.send(pattern(10))
+      await quietMicrotasks()
+    }
+
+    expect(peer.takeWrites()).toHaveLength(2)
+    const stream = await peer.muxer.createStream()
+    expect(peer.takeWrites()).toEqual([])
+    stream.send(pattern(10))
+    await nextTurn()
+
+    expect(peer.takeFrames()).toMatchObject([{ type: DATA, flags: SYN, id: Number(stream.id), length: 10 }])
+  })
+
   test('makes two writes of 100 streams that are opened in it and written to at once', async () => {
     const peer = createRawPeer()
     await Promise.all(Array.from({ length: 100 }, async () => {

@@ -1,7 +1,7 @@
 /**
  * What no strategy holds back: urgent data, control frames, and answers to what has just come in.
  */
-import type { FlushDecision, FlushSnapshot } from './flush-policy.ts'
+import type { FlushDecision, FlushOccasion, FlushSnapshot } from './flush-policy.ts'
 
 /**
  * Answering a new stream takes libp2p two steps in one turn: the protocol is agreed on, then the
@@ -9,6 +9,12 @@ import type { FlushDecision, FlushSnapshot } from './flush-policy.ts'
  * of its time; more than three flushes would bring back a write a message for loops that await each send.
  */
 const MAX_FLUSHES_PER_TURN = 3
+
+/**
+ * After fewer flushes in its turn output goes ahead of what others have to do in it: the layers below, or libp2p with a
+ * stream that is open. When requests follow each other, the end of one is a flush before the SYN of the next.
+ */
+const FLUSHES_BEFORE: Record<FlushOccasion, number> = { write: 0, chunk: 1, opening: 2 }
 
 const URGENT_AT_ONCE: FlushDecision = { time: 'now', reason: 'urgent' }
 const URGENT: FlushDecision = { time: 'soon', reason: 'urgent' }
@@ -24,9 +30,9 @@ export function isTurnSpent (snapshot: FlushSnapshot): boolean {
   return snapshot.flushesThisTurn >= MAX_FLUSHES_PER_TURN
 }
 
-/** The first flush of a turn can go ahead of what others have to do in it: the layers below, or libp2p with a stream that is open */
+/** Not later in the turn, when more has come */
 export function leavesAtOnce (snapshot: FlushSnapshot): boolean {
-  return snapshot.mayLeaveAtOnce && snapshot.flushesThisTurn === 0
+  return snapshot.flushesThisTurn < FLUSHES_BEFORE[snapshot.occasion]
 }
 
 /** What to do for control frames and urgent data; undefined when there is only data that is not urgent */

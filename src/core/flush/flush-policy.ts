@@ -2,6 +2,12 @@
  * When to write: a policy looks at the state of things and answers, it owns no timer and no bytes.
  */
 
+/**
+ * What has made output. `write`: the application, libp2p or time. `chunk`: an inbound chunk has just been dealt with, and
+ * what was to be said of it has been. `opening`: a stream, the first of this turn.
+ */
+export type FlushOccasion = 'write' | 'chunk' | 'opening'
+
 /** Read only as far as a policy needs it: each property costs something to find out */
 export interface FlushSnapshot {
   readonly nowMs: number
@@ -11,8 +17,7 @@ export interface FlushSnapshot {
   readonly hasControl: boolean
   /** The data of all streams */
   readonly queuedBytes: number
-  /** An inbound chunk has just been dealt with, or a stream is open: what was to be said of it has been */
-  readonly mayLeaveAtOnce: boolean
+  readonly occasion: FlushOccasion
   /** How many flushes this turn of the event loop has seen */
   readonly flushesThisTurn: number
   /** This turn has written all that a turn may, urgent data included */

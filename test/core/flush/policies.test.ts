@@ -15,7 +15,7 @@ const SNAPSHOT: FlushSnapshot = {
   hasUrgent: false,
   hasControl: false,
   queuedBytes: 100,
-  mayLeaveAtOnce: false,
+  occasion: 'write',
   flushesThisTurn: 0,
   isTurnOver: false,
   isArranged: false,
@@ -45,7 +45,7 @@ describe.each([
 
   test('urgent data waits for the next turn when this one has written all that a turn may', () => {
     expect(decide(policy, { hasUrgent: true, isTurnOver: true })).toEqual(['next-turn', 'next-turn'])
-    expect(decide(policy, { hasUrgent: true, isTurnOver: true, mayLeaveAtOnce: true })).toEqual(['next-turn', 'next-turn'])
+    expect(decide(policy, { hasUrgent: true, isTurnOver: true, occasion: 'chunk' })).toEqual(['next-turn', 'next-turn'])
   })
 
   test.each([0, 1, 2])('control frames ask for a flush at once, after %i flushes in the turn', flushesThisTurn => {
@@ -58,14 +58,20 @@ describe.each([
   })
 
   test('either leaves right behind an inbound chunk, the first time in a turn', () => {
-    expect(decide(policy, { hasUrgent: true, mayLeaveAtOnce: true })).toEqual(['now', 'urgent'])
-    expect(decide(policy, { hasControl: true, mayLeaveAtOnce: true })).toEqual(['now', 'control'])
-    expect(decide(policy, { hasUrgent: true, mayLeaveAtOnce: true, flushesThisTurn: 1 })).toEqual(['soon', 'urgent'])
+    expect(decide(policy, { hasUrgent: true, occasion: 'chunk' })).toEqual(['now', 'urgent'])
+    expect(decide(policy, { hasControl: true, occasion: 'chunk' })).toEqual(['now', 'control'])
+    expect(decide(policy, { hasUrgent: true, occasion: 'chunk', flushesThisTurn: 1 })).toEqual(['soon', 'urgent'])
+  })
+
+  test('the SYN of a turn\'s first stream leaves at once also behind one other flush', () => {
+    expect(decide(policy, { hasControl: true, occasion: 'opening' })).toEqual(['now', 'control'])
+    expect(decide(policy, { hasControl: true, occasion: 'opening', flushesThisTurn: 1 })).toEqual(['now', 'control'])
+    expect(decide(policy, { hasControl: true, occasion: 'opening', flushesThisTurn: 2 })).toEqual(['soon', 'control'])
   })
 
   test('acknowledgements alone wait for the end of the turn, behind a chunk too', () => {
     expect(decide(policy, onlyAcks)).toEqual(['end-of-turn', 'acks'])
-    expect(decide(policy, { ...onlyAcks, mayLeaveAtOnce: true, flushesThisTurn: 2 })).toEqual(['end-of-turn', 'acks'])
+    expect(decide(policy, { ...onlyAcks, occasion: 'chunk', flushesThisTurn: 2 })).toEqual(['end-of-turn', 'acks'])
     expect(decide(policy, { ...onlyAcks, flushesThisTurn: 3 })).toEqual(['next-turn', 'next-turn'])
   })
 
@@ -73,7 +79,7 @@ describe.each([
     const later = fc.record({
       hasControl: fc.boolean(),
       queuedBytes: fc.nat(1_000_000),
-      mayLeaveAtOnce: fc.boolean(),
+      occasion: fc.constantFrom('write', 'chunk', 'opening'),
       flushesThisTurn: fc.constantFrom(3, 1000, Infinity),
       isTurnOver: fc.boolean(),
       isRest: fc.boolean(),
@@ -97,17 +103,17 @@ describe('turn', () => {
   })
 
   test('writes what was answered to an inbound chunk at once, the first time in a turn', () => {
-    expect(decide(turn, { mayLeaveAtOnce: true })).toEqual(['now', 'chunk'])
-    expect(decide(turn, { mayLeaveAtOnce: true, flushesThisTurn: 1 })).toEqual(['soon', 'turn'])
+    expect(decide(turn, { occasion: 'chunk' })).toEqual(['now', 'chunk'])
+    expect(decide(turn, { occasion: 'chunk', flushesThisTurn: 1 })).toEqual(['soon', 'turn'])
   })
 
   test.each([3, 1000])('leaves the rest to the next turn after %i flushes', flushesThisTurn => {
-    expect(decide(turn, { flushesThisTurn, mayLeaveAtOnce: true })).toEqual(['next-turn', 'next-turn'])
+    expect(decide(turn, { flushesThisTurn, occasion: 'chunk' })).toEqual(['next-turn', 'next-turn'])
   })
 
   test('lets what was left behind full writes wait for one round of the event loop', () => {
     expect(decide(turn, { isRest: true })).toEqual(['next-round', 'rest'])
-    expect(decide(turn, { isRest: true, mayLeaveAtOnce: true })).toEqual(['next-round', 'rest'])
+    expect(decide(turn, { isRest: true, occasion: 'chunk' })).toEqual(['next-round', 'rest'])
     expect(decide(turn, { isRest: true, flushesThisTurn: 3 })).toEqual(['next-turn', 'next-turn'])
   })
 
@@ -119,7 +125,7 @@ describe('turn', () => {
 describe('delay', () => {
   test('lets data wait for its delay', () => {
     expect(decide(delayed)).toEqual(['at', 'delay', 1002])
-    expect(decide(delayed, { mayLeaveAtOnce: true })).toEqual(['at', 'delay', 1002])
+    expect(decide(delayed, { occasion: 'chunk' })).toEqual(['at', 'delay', 1002])
   })
 
   test('does not begin anew when more data comes', () => {
