@@ -1,0 +1,153 @@
+// Who listens to a stream or a muxer, how listeners are counted and removed, and what happens when they fail.
+import { beforeEach, describe, expect, test } from 'vitest'
+import { GuardedEmitter } from '../../src/guarded-emitter.ts'
+import { quietMicrotasks } from '../fixtures/raw-peer.ts'
+
+interface News {
+  news: Event
+  other: Event
+}
+
+class Emitter extends GuardedEmitter<News> {
+  readonly failures: Array<[err: Error, type: string]> = []
+
+  onListenerError (err: Error, { type }: Event): void {
+    this.failures.push([err, type])
+  }
+}
+
+let emitter: Emitter
+let heard: string[]
+
+beforeEach(() => {
+  emitter = new Emitter()
+  heard = []
+})
+
+function hear (name: string): () => void {
+  return () => { heard.push(name) }
+}
+
+function announce (): string[] {
+  heard = []
+  emitter.safeDispatchEvent('news')
+
+  return heard
+}
+
+describe('listeners', () => {
+  test('hear what they listen to, functions and objects alike, in the order they came', () => {
+    emitter.addEventListener('news', hear('a function'))
+    emitter.addEventListener('news', { handleEvent: hear('an object') })
+    emitter.addEventListener('other', hear('something else'))
+
+    expect(announce()).toEqual(['a function', 'an object'])
+  })
+
+  test('are called with the event, and objects as their own', () => {
+    const seen: unknown[] = []
+    const object = { handleEvent (evt: Event) { seen.push(this, evt.type) } }
+    emitter.addEventListener('news', object)
+    announce()
+
+    expect(seen).toEqual([object, 'news'])
+  })
+
+  test('are counted by type', () => {
+    expect(emitter.listenerCount('news')).toBe(0)
+
+    emitter.addEventListener('news', hear('one'))
+    emitter.addEventListener('news', hear('two'))
+    emitter.addEventListener('other', hear('three'))
+    expect(emitter.listenerCount('news')).toBe(2)
+    expect(emitter.listenerCount('other')).toBe(1)
+    expect(emitter.listenerCount('nothing')).toBe(0)
+  })
+
+  test('that are added again are not called twice, unless they capture', () => {
+    const listener = hear('it')
+    emitter.addEventListener('news', listener)
+    emitter.addEventListener('news', listener, { once: true })
+    emitter.addEventListener('news', listener, false)
+    expect(announce()).toEqual(['it'])
+
+    emitter.addEventListener('news', listener, true)
+    emitter.addEventListener('news', listener, { capture: true })
+    expect(announce()).toEqual(['it', 'it'])
+    expect(emitter.listenerCount('news')).toBe(2)
+  })
+
+  test('that are removed are not called, others with the same function are', () => {
+    const listener = hear('it')
+    emitter.addEventListener('news', listener)
+    emitter.addEventListener('news', listener, { capture: true })
+    emitter.addEventListener('other', listener)
+    emitter.removeEventListener('news', listener, true)
+    expect(announce()).toEqual(['it'])
+
+    emitter.removeEventListener('news', listener)
+    expect(announce()).toEqual([])
+    expect(emitter.listenerCount('news')).toBe(0)
+    expect(emitter.listenerCount('other')).toBe(1)
+  })
+
+  test('that nobody added can be removed', () => {
+    emitter.addEventListener('news', hear('it'))
+    emitter.removeEventListener('news', hear('another'))
+    emitter.removeEventListener('other', null)
+
+    expect(announce()).toEqual(['it'])
+  })
+
+  test('that are nothing are not added', () => {
+    emitter.addEventListener('news', null)
+
+    expect(emitter.listenerCount('news')).toBe(0)
+  })
+
+  test('that are to be called once are, and not counted behind it, also when they dispatch the event again', () => {
+    emitter.addEventListener('news', () => {
+      heard.push(`with ${emitter.listenerCount('news')} left`)
+      emitter.safeDispatchEvent('news')
+    }, { once: true })
+
+    expect(announce()).toEqual(['with 0 left'])
+    expect(announce()).toEqual([])
+  })
+
+  test('go with their signal', () => {
+    const controller = new AbortController()
+    emitter.addEventListener('news', hear('it'), { signal: controller.signal })
+    expect(announce()).toEqual(['it'])
+
+    controller.abort()
+    expect(announce()).toEqual([])
+    expect(emitter.listenerCount('news')).toBe(0)
+
+    emitter.addEventListener('news', hear('late'), { signal: controller.signal })
+    expect(emitter.listenerCount('news')).toBe(0)
+  })
+
+  test('that are removed leave nothing with their signal: added again, they stay when it aborts', () => {
+    const controller = new AbortController()
+    const listener = hear('it')
+    emitter.addEventListener('news', listener, { signal: controller.signal })
+    emitter.removeEventListener('news', listener)
+    emitter.addEventListener('news', listener)
+    controller.abort()
+
+    expect(announce()).toEqual(['it'])
+  })
+
+  test('that fail are told to the emitter, and the next are called', async () => {
+    const [thrown, rejected] = [new Error('thrown'), new Error('rejected')]
+    emitter.addEventListener('news', () => { throw thrown })
+    emitter.addEventListener('news', async () => { throw rejected })
+    emitter.addEventListener('news', () => { JSON.parse('{') })
+    emitter.addEventListener('news', hear('the last'))
+
+    expect(announce()).toEqual(['the last'])
+    await quietMicrotasks()
+    expect(emitter.failures).toEqual([[thrown, 'news'], [expect.any(SyntaxError), 'news'], [rejected, 'news']])
+  })
+})
