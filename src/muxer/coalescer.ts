@@ -15,7 +15,7 @@ import type { Uint8ArrayList } from 'uint8arraylist'
 const MAX_MICROTASKS = 64
 
 /** What is arranged gives way only to what comes before it */
-const PRECEDENCE: Record<FlushTime, number> = { hold: 0, at: 1, 'next-round': 2, 'next-turn': 3, 'end-of-turn': 4, soon: 5, now: 6 }
+const PRECEDENCE: Record<FlushTime, number> = { hold: 0, at: 1, 'next-round': 2, 'next-turn': 3, soon: 4, now: 5 }
 
 const settled = Promise.resolve()
 
@@ -94,10 +94,10 @@ export class Coalescer {
 
   /**
    * This side has opened a stream. libp2p negotiates its protocol a few microtasks later: a SYN that leaves before
-   * that lets the peer's own work on a new stream happen meanwhile, unless something is about to leave anyway.
+   * that lets the peer's own work on a new stream happen meanwhile, unless a write is due in a moment anyway.
    */
   requestForOpened (): void {
-    const leavesFirst = this.#init.policy.opensAtOnce && this.#arranged === undefined && this.#turn.takeOpening()
+    const leavesFirst = this.#init.policy.opensAtOnce && this.#arranged?.time !== 'soon' && this.#turn.takeOpening()
     this.request(leavesFirst ? 'opening' : 'write')
   }
 
@@ -160,9 +160,6 @@ export class Coalescer {
       case 'soon':
         this.#microtasks = 0
         settled.then(this.#onMicrotask)
-        break
-      case 'end-of-turn':
-        this.#init.clock.endOfTurn(this.#onEndOfTurn)
         break
       case 'next-turn':
       case 'next-round':
@@ -265,10 +262,6 @@ export class Coalescer {
     } else {
       this.#flushIfArranged('soon')
     }
-  }
-
-  readonly #onEndOfTurn = (): void => {
-    this.#flushIfArranged('end-of-turn')
   }
 
   #onNextTurn (): void {

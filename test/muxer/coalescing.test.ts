@@ -1,7 +1,7 @@
 // When output is written and how much of it a write holds: the `turn` strategy, `off`, and back-pressure.
 import { describe, expect, test } from 'vitest'
 import { systemClock } from '../../src/clock.ts'
-import { ACK, DATA, FIN, parseFrames, pattern, ping, SYN, WINDOW_UPDATE, windowUpdate } from '../fixtures/frames.ts'
+import { ACK, data, DATA, FIN, parseFrames, pattern, ping, SYN, WINDOW_UPDATE, windowUpdate } from '../fixtures/frames.ts'
 import { createRawPeer, nextTurn, quietMicrotasks } from '../fixtures/raw-peer.ts'
 import type { RawPeer, RawPeerInit } from '../fixtures/raw-peer.ts'
 import type { YamuxStream } from '../../src/index.ts'
@@ -219,6 +219,37 @@ describe('one turn of the event loop', () => {
     const writes = peer.takeWrites()
     expect(writes).toHaveLength(1)
     expect(parseFrames(writes[0].subarray())).toMatchObject([{ type: DATA, flags: ACK, length: 5 }])
+  })
+
+  test('acknowledges a new stream in the frame that answers what comes with the next round of the loop', async () => {
+    const peer = createRawPeer({ direction: 'inbound' })
+    peer.muxer.addEventListener('stream', ({ detail }) => {
+      detail.addEventListener('message', () => { detail.send(pattern(5)) })
+    })
+    peer.deliver(windowUpdate(1, 0, SYN))
+    await oneTurn()
+    peer.deliver(data(1, pattern(10)))
+    await nextTurn()
+
+    expect(peer.takeFrames()).toMatchObject([{ type: DATA, flags: ACK, id: 1, length: 5 }])
+  })
+
+  test('acknowledges the peer\'s new stream along with the SYN of its own, at once', async () => {
+    const peer = createRawPeer({ direction: 'inbound' })
+    peer.deliver(windowUpdate(1, 0, SYN))
+    await peer.muxer.createStream()
+
+    const [write, ...others] = peer.takeWrites()
+    expect(others).toEqual([])
+    expect(parseFrames(write.subarray())).toMatchObject([{ type: WINDOW_UPDATE, flags: ACK, id: 1 }, { type: WINDOW_UPDATE, flags: SYN, id: 2 }])
+  })
+
+  test('acknowledges a new stream by itself when nothing comes with the next round', async () => {
+    const peer = createRawPeer({ direction: 'inbound' })
+    peer.deliver(windowUpdate(1, 0, SYN))
+    await nextTurn()
+
+    expect(peer.takeFrames()).toMatchObject([{ type: WINDOW_UPDATE, flags: ACK, id: 1 }])
   })
 
   test('that goes on producing makes a bounded number of writes, the rest leaves in the next', async () => {

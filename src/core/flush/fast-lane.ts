@@ -20,7 +20,11 @@ const URGENT_AT_ONCE: FlushDecision = { time: 'now', reason: 'urgent' }
 const URGENT: FlushDecision = { time: 'soon', reason: 'urgent' }
 const CONTROL_AT_ONCE: FlushDecision = { time: 'now', reason: 'control' }
 const CONTROL: FlushDecision = { time: 'soon', reason: 'control' }
-const ACKS: FlushDecision = { time: 'end-of-turn', reason: 'acks' }
+/**
+ * Nobody waits for them. The bytes of a new stream, on the way when its SYN came, are there a round later, and what
+ * answers them takes the ACK along: a record less for a request on a new stream.
+ */
+const ACKS: FlushDecision = { time: 'next-round', reason: 'acks' }
 
 /** Once decided, only urgent data leaves before it: no other output of this turn need be decided on */
 export const NEXT_TURN: FlushDecision = { time: 'next-turn', reason: 'next-turn' }
@@ -54,7 +58,7 @@ export function decideFastLane (snapshot: FlushSnapshot): FlushDecision | undefi
   }
 
   if (snapshot.queuedBytes === 0) {
-    return isTurnSpent(snapshot) ? NEXT_TURN : ACKS
+    return ACKS
   }
 
   return undefined

@@ -24,7 +24,7 @@ export interface FlushSnapshot {
   readonly isTurnOver: boolean
   /** The output is what the last flush left behind its full writes, and nothing was added */
   readonly isRest: boolean
-  /** A flush is arranged already: for the end of this turn or later, or at a time */
+  /** A flush is arranged already: for the next turn or later, or at a time */
   readonly isArranged: boolean
   /** Undefined until it was measured */
   readonly roundTripMs: number | undefined
@@ -33,13 +33,12 @@ export interface FlushSnapshot {
 /**
  * - `now`: inside the call that made the output
  * - `soon`: when a microtask has brought no more
- * - `end-of-turn`: when the running code and all its microtasks are done
  * - `next-turn`: once, when the event loop comes round
  * - `next-round`: when it has also looked for what timers, sockets and files have brought
  * - `at`: at a time
  * - `hold`: nothing to arrange; what is arranged stays
  */
-export type FlushTime = 'now' | 'soon' | 'end-of-turn' | 'next-turn' | 'next-round' | 'at' | 'hold'
+export type FlushTime = 'now' | 'soon' | 'next-turn' | 'next-round' | 'at' | 'hold'
 
 /**
  * Why bytes were written when they were: for urgent data, for control frames, for acknowledgements alone,
