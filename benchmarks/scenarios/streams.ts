@@ -1,5 +1,4 @@
 // Helpers around one stream that all scenarios share.
-import { pushable } from 'it-pushable'
 import { pEvent } from 'p-event'
 import { Uint8ArrayList } from 'uint8arraylist'
 import type { Stream } from '@libp2p/interface'
@@ -44,22 +43,34 @@ export function readPieces (stream: Stream, pieceBytes: number, onPiece: (piece:
   stream.addEventListener('message', ({ data }) => { read(data) })
 }
 
-/** Reads the replies of a stream one after the other */
+/** Reads the replies of a stream one after the other. Without a library's queue: for a stream of one request that was a quarter of what it left behind. */
 export function replyReader (stream: Stream, replyBytes: number): () => Promise<Uint8Array> {
-  const replies = pushable()
-  readPieces(stream, replyBytes, reply => { replies.push(reply) })
+  const replies: Uint8Array[] = []
+  let arrived = Promise.withResolvers<void>()
+  let failure: Error | undefined
+
+  readPieces(stream, replyBytes, reply => {
+    replies.push(reply)
+    arrived.resolve()
+  })
   stream.addEventListener('close', ({ error }) => {
-    replies.end(new Error('The stream closed before the receiver had replied', { cause: error }))
+    failure = new Error('The stream closed before the receiver had replied', { cause: error })
+    arrived.resolve()
   })
 
   return async () => {
-    const { value } = await replies.next()
+    await arrived.promise
+    const reply = replies.shift()
 
-    if (value == null) {
-      throw new Error('The stream closed before the receiver had replied')
+    if (reply == null) {
+      throw failure
     }
 
-    return value
+    if (replies.length === 0 && failure == null) {
+      arrived = Promise.withResolvers()
+    }
+
+    return reply
   }
 }
 
