@@ -4,6 +4,7 @@
  */
 import { Coalescer } from './coalescer.ts'
 import { createFrameTraces } from './frame-trace.ts'
+import { StreamLog } from './stream-log.ts'
 import { NEWS_DATA, NEWS_LOCAL_FIN, NEWS_OPENED, NEWS_REMOTE_FIN, NEWS_REMOTE_RST, NEWS_TAKEN } from '../core/stream-state.ts'
 import { RemoteResetError } from '../errors.ts'
 import type { Clock } from '../clock.ts'
@@ -51,6 +52,7 @@ export class SessionDriver implements StreamHost {
   readonly #session: Session<YamuxStream>
   readonly #coalescer: Coalescer
   readonly #traces: ReturnType<typeof createFrameTraces>
+  #streamLog: StreamLog | undefined
   #isTellingNews = false
   #isReceiving = false
 
@@ -125,8 +127,10 @@ export class SessionDriver implements StreamHost {
     this.requestIfOutput()
   }
 
-  createLog (scope: string): Logger {
-    return this.#init.log.newScope(scope)
+  createLog (label: string): Logger {
+    this.#streamLog ??= new StreamLog(this.#init.log.newScope('stream'))
+
+    return this.#streamLog.of(label)
   }
 
   // What the muxer asks for

@@ -17,5 +17,6 @@ export interface StreamHost {
   read (state: StreamState<YamuxStream>, payloadBytes: number): void
   /** Moves the stream to another of the LANES */
   setLane (state: StreamState<YamuxStream>, lane: number): void
-  createLog (scope: string): Logger
+  /** Its lines begin with `label` */
+  createLog (label: string): Logger
 }

@@ -57,9 +57,9 @@ export class YamuxStream extends GuardedEmitter<MessageStreamEvents> implements 
     this.#reading = new ReadSide(init.state, init.host, this)
   }
 
-  /** Made when somebody wants it: to make a logger asks the terminal for its colours */
+  /** Made when somebody wants it */
   get log (): Logger {
-    this.#log ??= this.#host.createLog(`${this.direction}:${this.id}`)
+    this.#log ??= this.#host.createLog(`${this.direction} ${this.id}`)
 
     return this.#log
   }

@@ -18,9 +18,11 @@ async function serve (peer: RawPeer, firstId: number, count: number): Promise<vo
   }
 }
 
-test('of streams that are over and were listened to nothing is left', async () => {
+test('of streams that are over, were listened to and have logged nothing is left', async () => {
   const peer = createRawPeer({ direction: 'inbound' })
   peer.muxer.addEventListener('stream', ({ detail: stream }) => {
+    // as libp2p does to agree on a protocol
+    stream.log.newScope('mss:handle').trace('selected')
     stream.addEventListener('message', ({ data }) => { stream.send(data) })
     stream.addEventListener('remoteCloseWrite', async () => stream.close())
   })

@@ -1,0 +1,146 @@
+// What a stream's logger writes, and that streams do not have one of libp2p's each.
+import { describe, expect, test } from 'vitest'
+import { StreamLog } from '../../src/muxer/stream-log.ts'
+import { createRawPeer } from '../fixtures/raw-peer.ts'
+import type { Logger } from '@libp2p/interface'
+
+interface Sink {
+  /** Where a line was written, and what with */
+  lines: unknown[][]
+  /** The scopes that were made, in order */
+  scopes: string[]
+  isEnabled: boolean | undefined
+}
+
+/** A logger that, like some, needs to be called as a method */
+function createLogger (sink: Sink, scope: string): Logger {
+  const write = function (this: Logger, level: string, args: unknown[]): void {
+    expect(this).toBe(log)
+    sink.lines.push([`${scope}${level}`, ...args])
+  }
+  const withEnabled = (own: (...args: any[]) => void): any => Object.defineProperty(own, 'enabled', { get: () => sink.isEnabled })
+
+  const log: Logger = Object.assign(withEnabled((...args) => { write.call(log, '', args) }), {
+    error: withEnabled(function (this: Logger, ...args) { write.call(this, ':error', args) }),
+    trace: withEnabled(function (this: Logger, ...args) { write.call(this, ':trace', args) }),
+    newScope (name: string) {
+      sink.scopes.push(`${scope}:${name}`)
+
+      return createLogger(sink, `${scope}:${name}`)
+    }
+  })
+
+  return log
+}
+
+function createSink (isEnabled: boolean | undefined = true): { sink: Sink, log: Logger } {
+  const sink: Sink = { lines: [], scopes: [], isEnabled }
+
+  return { sink, log: createLogger(sink, 'yamux') }
+}
+
+describe('the logger of a stream', () => {
+  test('says in each line which stream it is of, at all levels and in all scopes', () => {
+    const { sink, log } = createSink()
+    const streamLog = new StreamLog(log)
+    const first = streamLog.of('outbound 1')
+    const second = streamLog.of('inbound 2')
+
+    first('sent %d bytes to %s', 5, 'somebody')
+    second.trace('selecting')
+    second.newScope('mss').newScope('handle').error('no %s', 'protocol')
+    first.newScope('mss')('selected')
+
+    expect(sink.lines).toEqual([
+      ['yamux', 'outbound 1: sent %d bytes to %s', 5, 'somebody'],
+      ['yamux:trace', 'inbound 2: selecting'],
+      ['yamux:mss:handle:error', 'inbound 2: no %s', 'protocol'],
+      ['yamux:mss', 'outbound 1: selected']
+    ])
+  })
+
+  test('can be handed on without its logger, as for promise.catch()', () => {
+    const { sink, log } = createSink()
+    const { error, trace } = new StreamLog(log).of('outbound 1')
+
+    error('failed')
+    trace('seen')
+
+    expect(sink.lines).toEqual([['yamux:error', 'outbound 1: failed'], ['yamux:trace', 'outbound 1: seen']])
+  })
+
+  test('takes what is no text', () => {
+    const { sink, log } = createSink()
+    const streamLog = new StreamLog(log).of('outbound 1')
+
+    const err = new TypeError('wrong')
+    streamLog({ a: 1 })
+    streamLog.error(err, 'and more')
+
+    expect(sink.lines).toEqual([['yamux', 'outbound 1: %O', { a: 1 }], ['yamux:error', 'outbound 1: %O', err, 'and more']])
+  })
+
+  test('hands nothing down while logging is off, and does once it is on', () => {
+    const { sink, log } = createSink(false)
+    const streamLog = new StreamLog(log).of('outbound 1')
+    const write = (): void => {
+      streamLog('one')
+      streamLog.error('two')
+      streamLog.trace('three')
+    }
+
+    write()
+    expect(streamLog.enabled).toBe(false)
+    expect(sink.lines).toEqual([])
+
+    sink.isEnabled = true
+    write()
+    expect(streamLog.enabled).toBe(true)
+    expect(sink.lines).toHaveLength(3)
+  })
+
+  test('writes with a logger that does not say whether it is on', () => {
+    const { sink, log } = createSink()
+    sink.isEnabled = undefined
+
+    new StreamLog(log).of('outbound 1').error('failed')
+
+    expect(sink.lines).toEqual([['yamux:error', 'outbound 1: failed']])
+  })
+})
+
+describe('the logger below', () => {
+  test('is the same for all streams of a connection, one for each scope', async () => {
+    const { sink, log } = createSink()
+    const { muxer } = createRawPeer({ log })
+
+    for (let i = 0; i < 100; i++) {
+      const stream = await muxer.createStream()
+      stream.log.newScope('mss:select')('selected')
+    }
+
+    expect(sink.scopes).toEqual(['yamux:yamux', 'yamux:yamux:stream', 'yamux:yamux:stream:mss:select'])
+    const lines = sink.lines.filter(([where]) => where !== 'yamux:yamux:trace')
+    expect(lines).toHaveLength(100)
+    expect(lines[99]).toEqual(['yamux:yamux:stream:mss:select', 'outbound 199: selected'])
+  })
+
+  test('is made anew for scopes whose names never end', () => {
+    const { sink, log } = createSink()
+    const streamLog = new StreamLog(log).of('outbound 1')
+    const write = (): void => {
+      for (let i = 0; i < 1000; i++) {
+        streamLog.newScope(`request ${i}`)('sent')
+      }
+    }
+
+    write()
+    expect(sink.scopes).toHaveLength(1000)
+    write()
+
+    // a few are kept, the others hold no memory
+    expect(sink.scopes.length).toBeGreaterThanOrEqual(1900)
+    expect(sink.lines).toHaveLength(2000)
+    expect(sink.lines[1999]).toEqual(['yamux:request 999', 'outbound 1: sent'])
+  })
+})
