@@ -106,7 +106,7 @@ export class WriteSide {
       this.#stream.safeDispatchEvent('drain')
     }
 
-    if (state.sendQueue.byteLength === 0 && this.#stream.listenerCount('idle') > 0) {
+    if (state.sendQueue.byteLength === 0) {
       this.#stream.safeDispatchEvent('idle')
     }
   }

@@ -1,5 +1,5 @@
 // Who listens to a stream or a muxer, how listeners are counted and removed, and what happens when they fail.
-import { beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test, vi } from 'vitest'
 import { GuardedEmitter } from '../../src/guarded-emitter.ts'
 import { quietMicrotasks } from '../fixtures/raw-peer.ts'
 
@@ -51,6 +51,16 @@ describe('listeners', () => {
     announce()
 
     expect(seen).toEqual([object, 'news'])
+  })
+
+  test('that are not there cost no event', () => {
+    const dispatchEvent = vi.spyOn(emitter, 'dispatchEvent')
+    emitter.addEventListener('other', hear('other'))
+
+    expect(emitter.safeDispatchEvent('news')).toBe(true)
+    expect(dispatchEvent).not.toHaveBeenCalled()
+    expect(emitter.safeDispatchEvent('other')).toBe(true)
+    expect(dispatchEvent).toHaveBeenCalledOnce()
   })
 
   test('are counted by type', () => {
