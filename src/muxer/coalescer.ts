@@ -185,7 +185,7 @@ export class Coalescer {
     this.#restBytes = 0
 
     while (!this.#isTransportFull || this.#isRegardless) {
-      const bytes = this.#init.pull(this.#isBackedUp)
+      const bytes = this.#init.output.hasOutput ? this.#init.pull(this.#isBackedUp) : undefined
 
       if (bytes === undefined) {
         this.#isBackedUp = false

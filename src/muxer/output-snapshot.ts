@@ -9,6 +9,7 @@ import type { FlushOccasion, FlushSnapshot } from '../core/flush/flush-policy.ts
 export interface Output extends Pick<FlushSnapshot, 'hasUrgent' | 'hasControl' | 'queuedBytes' | 'roundTripMs'> {
   /** Whether they have data or not */
   readonly hasUrgentStreams: boolean
+  readonly hasOutput: boolean
 }
 
 export class OutputSnapshot implements FlushSnapshot {

@@ -114,6 +114,6 @@ export class WriteBatch {
 /** An empty piece would cost as much below as a full one */
 function appendRun (list: Uint8ArrayList, copies: Uint8Array, start: number, end: number): void {
   if (end > start) {
-    list.append(copies.subarray(start, end))
+    list.append(end - start === copies.byteLength ? copies : copies.subarray(start, end))
   }
 }

@@ -2,7 +2,7 @@
  * Whose lane it is: urgent before normal before bulk, and none waits for ever. Hot.
  */
 import { DataLane } from './data-lane.ts'
-import { LANES, URGENT } from './lane.ts'
+import { BULK, LANES, NORMAL, URGENT } from './lane.ts'
 import type { WriteBatch } from '../flush/write-batch.ts'
 import type { StreamState } from '../stream-state.ts'
 import type { DataLaneInit } from './data-lane.ts'
@@ -26,16 +26,16 @@ export class DataLanes<Owner> {
 
   /** The bytes of all streams in the lanes */
   get queuedBytes (): number {
-    const [urgent, normal, bulk] = this.#lanes
+    const lanes = this.#lanes
 
-    return urgent.queuedBytes + normal.queuedBytes + bulk.queuedBytes
+    return lanes[URGENT].queuedBytes + lanes[NORMAL].queuedBytes + lanes[BULK].queuedBytes
   }
 
   /** Streams with data to send and credit for it */
   get streamCount (): number {
-    const [urgent, normal, bulk] = this.#lanes
+    const lanes = this.#lanes
 
-    return urgent.streamCount + normal.streamCount + bulk.streamCount
+    return lanes[URGENT].streamCount + lanes[NORMAL].streamCount + lanes[BULK].streamCount
   }
 
   get hasUrgent (): boolean {

@@ -14,3 +14,4 @@ export type Lane = typeof LANES[number]
 /** As they stand in LANES */
 export const URGENT = 0
 export const NORMAL = 1
+export const BULK = 2
