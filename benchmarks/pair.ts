@@ -2,7 +2,7 @@
 import { MessageChannel } from 'node:worker_threads'
 import { startChild, startThread } from './child.ts'
 import { startNativePeer } from './native/peer.ts'
-import { asOneStream } from './rows.ts'
+import { asOneStream, isKeptAwake } from './rows.ts'
 import type { Contestant, ContestantMuxer, TransportName } from './contestants.ts'
 import type { NativeProgram } from './native/programs.ts'
 import type { PeerCommands, PeerSpent, Sent } from './peer.ts'
@@ -20,7 +20,7 @@ export interface Measured {
 export interface Pair extends Contestant {
   /** Resolves when both processes run and are connected */
   ready: Promise<void>
-  /** A little of the row's work, not measured */
+  /** Some of the row's work, not measured */
   warmUp(row: Row): Promise<void>
   measure(row: Row, atLeastMs: number): Promise<Measured>
   stop(): Promise<void>
@@ -47,6 +47,12 @@ export interface Peer {
  * after another row is up to a fifth slower, while the heap takes on the shape that this one needs.
  */
 const LEAD_IN_MS = 100
+
+/**
+ * Requests one after the other run each function seldom, on cores that both processes keep busy: within the third of a second that other rows warm
+ * up for, V8's compilers do not get to most of them.
+ */
+const REQUESTS_WARM_UP_MS = 1000
 
 const peer = new URL('peer.ts', import.meta.url)
 
@@ -106,7 +112,11 @@ export function startPair (init: PairInit): Pair {
     ready: connect(),
 
     async warmUp (row) {
-      await runOnOpenStreams(fit(row), async () => {})
+      await runOnOpenStreams(fit(row), async () => {
+        if (isKeptAwake(row)) {
+          await sender.commands.send(REQUESTS_WARM_UP_MS)
+        }
+      })
     },
 
     async measure (row, atLeastMs) {

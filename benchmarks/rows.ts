@@ -55,6 +55,11 @@ export const rows: Row[] = [
   requests('requests', 'requests, a new one', 'requests', 50)
 ]
 
+/** Both processes stay awake for the latency of requests that have the connection to themselves */
+export function isKeptAwake ({ scenario }: Row): boolean {
+  return scenario === 'requests' || scenario === 'requests-on-one-stream'
+}
+
 /** Longer than any muxer here holds output back for others to join */
 const IDLE_PAUSE_MS = 5
 

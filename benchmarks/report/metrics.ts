@@ -1,5 +1,6 @@
 // From what two processes measured to the numbers of one line of the table.
 import { max, median, min, quantile } from 'simple-statistics'
+import { isKeptAwake } from '../rows.ts'
 import type { ContestantMuxer, TransportName } from '../contestants.ts'
 import type { Measured } from '../pair.ts'
 import type { Row } from '../rows.ts'
@@ -87,8 +88,6 @@ export function toMetrics (row: Row, { unitBytes, sent, sentBack, receiverSpent 
     receiverHeapMegabytes: per(1e6, receiverSpent.heapBytes)
   }
 }
-
-const isKeptAwake = ({ scenario }: Row): boolean => scenario === 'requests' || scenario === 'requests-on-one-stream'
 
 function per (divisor: number, value?: number): number | undefined {
   return value == null ? undefined : value / divisor
