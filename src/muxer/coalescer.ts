@@ -185,6 +185,7 @@ export class Coalescer {
     this.#restBytes = 0
 
     while (!this.#isTransportFull || this.#isRegardless) {
+      // cheaper than to ask for what is not there, once behind each flush
       const bytes = this.#init.output.hasOutput ? this.#init.pull(this.#isBackedUp) : undefined
 
       if (bytes === undefined) {

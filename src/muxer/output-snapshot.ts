@@ -5,7 +5,7 @@ import type { TurnBudget } from './turn-budget.ts'
 import type { Clock } from '../clock.ts'
 import type { FlushOccasion, FlushSnapshot } from '../core/flush/flush-policy.ts'
 
-/** What the policy wants to know of the session */
+/** What the policy and the coalescer want to know of the session */
 export interface Output extends Pick<FlushSnapshot, 'hasUrgent' | 'hasControl' | 'queuedBytes' | 'roundTripMs'> {
   /** Whether they have data or not */
   readonly hasUrgentStreams: boolean

@@ -52,7 +52,7 @@ export class SessionDriver implements StreamHost {
   readonly #session: Session<YamuxStream>
   readonly #coalescer: Coalescer
   readonly #traces: ReturnType<typeof createFrameTraces>
-  #streamLog: StreamLog | undefined
+  readonly #streamLog: StreamLog
   #isTellingNews = false
   #isReceiving = false
 
@@ -62,6 +62,7 @@ export class SessionDriver implements StreamHost {
     this.creditsOnReceipt = init.creditsOnReceipt
     this.#session = init.session
     this.#traces = createFrameTraces(init.log)
+    this.#streamLog = new StreamLog(() => init.log.newScope('stream'))
     this.#coalescer = new Coalescer({
       policy: init.policy,
       clock: init.clock,
@@ -128,8 +129,6 @@ export class SessionDriver implements StreamHost {
   }
 
   createLog (label: string): Logger {
-    this.#streamLog ??= new StreamLog(this.#init.log.newScope('stream'))
-
     return this.#streamLog.of(label)
   }
 

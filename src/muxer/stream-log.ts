@@ -5,47 +5,54 @@
  */
 import type { Logger } from '@libp2p/interface'
 
-/** Whoever names scopes by what changes does not fill the memory */
+/** Of a connection. Whoever names scopes by what changes does not fill the memory. */
 const MAX_SHARED_SCOPES = 32
 
 interface Write {
   (formatter: any, ...args: any[]): void
   /** libp2p's loggers have it for each of their three, its interface for one */
-  readonly enabled?: boolean
+  enabled?: boolean
 }
 
-/** Not a property of each logger: it may change as long as one lives, and V8 would keep a hidden class for each */
+/** Not properties of each logger: `enabled` may change as long as one lives, and V8 would keep a hidden class for each */
 const withEnabled: object = Object.create(Function.prototype, {
-  enabled: { get (this: { shared: Logger }) { return this.shared.enabled } }
+  enabled: {
+    get (this: { shared: Write }) { return this.shared.enabled },
+    set (this: { shared: Write }, isEnabled: boolean) { this.shared.enabled = isEnabled }
+  }
 })
 
 export class StreamLog {
-  readonly #shared: Logger
-  readonly #scopes = new Map<string, StreamLog>()
+  readonly #create: () => Logger
+  readonly #path: string
+  readonly #known: Map<string, StreamLog>
+  #shared: Logger | undefined
 
-  constructor (shared: Logger) {
-    this.#shared = shared
+  /** `create` makes the shared logger, when it is wanted */
+  constructor (create: () => Logger, path = '', known = new Map<string, StreamLog>()) {
+    this.#create = create
+    this.#path = path
+    this.#known = known
   }
 
   /** A logger whose lines begin with `label` */
   of (label: string): Logger {
-    const shared = this.#shared
-    const log = Object.setPrototypeOf(labelled(shared, shared, label), withEnabled)
+    const shared = this.#shared ??= this.#create()
 
-    return Object.assign(log, {
-      shared,
-      error: labelled(shared, shared.error, label),
-      trace: labelled(shared, shared.trace, label),
-      newScope: (name: string) => this.#scope(name).of(label)
+    return Object.assign(labelled(shared, shared, label), {
+      error: labelled(shared.error, shared, label),
+      trace: labelled(shared.trace, shared, label),
+      newScope: (name: string) => this.#scope(name, shared).of(label)
     })
   }
 
-  #scope (name: string): StreamLog {
-    const known = this.#scopes.get(name)
-    const scope = known ?? new StreamLog(this.#shared.newScope(name))
+  #scope (name: string, shared: Logger): StreamLog {
+    const path = `${this.#path}:${name}`
+    const known = this.#known.get(path)
+    const scope = known ?? new StreamLog(() => shared.newScope(name), path, this.#known)
 
-    if (known === undefined && this.#scopes.size < MAX_SHARED_SCOPES) {
-      this.#scopes.set(name, scope)
+    if (known === undefined && this.#known.size < MAX_SHARED_SCOPES) {
+      this.#known.set(path, scope)
     }
 
     return scope
@@ -53,16 +60,18 @@ export class StreamLog {
 }
 
 /** Hot: libp2p has ten lines for a request on a new stream */
-function labelled (shared: Logger, write: Write, label: string): Write {
-  return (formatter, ...args) => {
-    if (write.enabled === false) {
+function labelled (shared: Write, logger: Logger, label: string): Write & { enabled: boolean } {
+  const write: Write = (formatter, ...args) => {
+    if (shared.enabled === false) {
       return
     }
 
     if (typeof formatter === 'string') {
-      write.call(shared, `${label}: ${formatter}`, ...args)
+      shared.call(logger, `${label}: ${formatter}`, ...args)
     } else {
-      write.call(shared, `${label}: %O`, formatter, ...args)
+      shared.call(logger, `${label}: %O`, formatter, ...args)
     }
   }
+
+  return Object.assign(Object.setPrototypeOf(write, withEnabled), { shared })
 }

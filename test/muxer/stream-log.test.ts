@@ -1,5 +1,6 @@
 // What a stream's logger writes, and that streams do not have one of libp2p's each.
-import { describe, expect, test } from 'vitest'
+import { defaultLogger, disable, enable } from '@libp2p/logger'
+import { afterEach, describe, expect, test } from 'vitest'
 import { StreamLog } from '../../src/muxer/stream-log.ts'
 import { createRawPeer } from '../fixtures/raw-peer.ts'
 import type { Logger } from '@libp2p/interface'
@@ -42,7 +43,7 @@ function createSink (isEnabled: boolean | undefined = true): { sink: Sink, log: 
 describe('the logger of a stream', () => {
   test('says in each line which stream it is of, at all levels and in all scopes', () => {
     const { sink, log } = createSink()
-    const streamLog = new StreamLog(log)
+    const streamLog = new StreamLog(() => log)
     const first = streamLog.of('outbound 1')
     const second = streamLog.of('inbound 2')
 
@@ -61,7 +62,7 @@ describe('the logger of a stream', () => {
 
   test('can be handed on without its logger, as for promise.catch()', () => {
     const { sink, log } = createSink()
-    const { error, trace } = new StreamLog(log).of('outbound 1')
+    const { error, trace } = new StreamLog(() => log).of('outbound 1')
 
     error('failed')
     trace('seen')
@@ -71,7 +72,7 @@ describe('the logger of a stream', () => {
 
   test('takes what is no text', () => {
     const { sink, log } = createSink()
-    const streamLog = new StreamLog(log).of('outbound 1')
+    const streamLog = new StreamLog(() => log).of('outbound 1')
 
     const err = new TypeError('wrong')
     streamLog({ a: 1 })
@@ -82,7 +83,7 @@ describe('the logger of a stream', () => {
 
   test('hands nothing down while logging is off, and does once it is on', () => {
     const { sink, log } = createSink(false)
-    const streamLog = new StreamLog(log).of('outbound 1')
+    const streamLog = new StreamLog(() => log).of('outbound 1')
     const write = (): void => {
       streamLog('one')
       streamLog.error('two')
@@ -103,9 +104,52 @@ describe('the logger of a stream', () => {
     const { sink, log } = createSink()
     sink.isEnabled = undefined
 
-    new StreamLog(log).of('outbound 1').error('failed')
+    new StreamLog(() => log).of('outbound 1').error('failed')
 
     expect(sink.lines).toEqual([['yamux:error', 'outbound 1: failed']])
+  })
+})
+
+describe('on top of libp2p\'s own logger', () => {
+  const lines: string[] = []
+  const createLog = (): StreamLog => {
+    lines.length = 0
+    const logger = defaultLogger({ onLog: (text: string) => { lines.push(text) } }).forComponent('libp2p:yamux')
+
+    return new StreamLog(() => logger.newScope('stream'))
+  }
+
+  afterEach(disable)
+
+  test('who turns logging on sees the lines of streams that are open, and trace of connections that come', () => {
+    disable()
+    const before = createLog()
+    const open = before.of('outbound 1')
+    open('unseen')
+    enable('libp2p:*,libp2p:*:trace')
+    open('seen')
+    before.of('outbound 3').newScope('mss').error('also seen')
+    before.of('outbound 5').trace('decided when the connection began')
+
+    expect(lines.map(line => line.replace(/^.*libp2p:/, ''))).toEqual([
+      expect.stringContaining('outbound 1: seen'), expect.stringContaining('outbound 3: also seen')
+    ])
+
+    createLog().of('outbound 1').trace('now')
+    expect(lines).toEqual([expect.stringContaining('outbound 1: now')])
+  })
+
+  test('each of the three says whether it is on, and can be told', () => {
+    enable('libp2p:yamux:stream')
+    const log = createLog().of('outbound 1')
+    const enabledOf = (write: unknown): unknown => (write as { enabled?: boolean }).enabled
+
+    expect([log.enabled, enabledOf(log.error), enabledOf(log.trace)]).toEqual([true, false, false])
+
+    log.enabled = false
+    log('unseen')
+    expect(log.enabled).toBe(false)
+    expect(lines).toEqual([])
   })
 })
 
@@ -127,20 +171,20 @@ describe('the logger below', () => {
 
   test('is made anew for scopes whose names never end', () => {
     const { sink, log } = createSink()
-    const streamLog = new StreamLog(log).of('outbound 1')
+    const streamLog = new StreamLog(() => log).of('outbound 1')
     const write = (): void => {
       for (let i = 0; i < 1000; i++) {
-        streamLog.newScope(`request ${i}`)('sent')
+        streamLog.newScope(`request ${i}`).newScope('part')('sent')
       }
     }
 
     write()
-    expect(sink.scopes).toHaveLength(1000)
+    expect(sink.scopes).toHaveLength(2000)
     write()
 
     // a few are kept, the others hold no memory
-    expect(sink.scopes.length).toBeGreaterThanOrEqual(1900)
+    expect(sink.scopes.length).toBeGreaterThanOrEqual(3900)
     expect(sink.lines).toHaveLength(2000)
-    expect(sink.lines[1999]).toEqual(['yamux:request 999', 'outbound 1: sent'])
+    expect(sink.lines[1999]).toEqual(['yamux:request 999:part', 'outbound 1: sent'])
   })
 })
