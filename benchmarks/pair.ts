@@ -2,7 +2,7 @@
 import { MessageChannel } from 'node:worker_threads'
 import { startChild, startThread } from './child.ts'
 import { startNativePeer } from './native/peer.ts'
-import { asOneStream, isKeptAwake } from './rows.ts'
+import { asOneStream, isOfLoneRequests } from './rows.ts'
 import type { Contestant, ContestantMuxer, TransportName } from './contestants.ts'
 import type { NativeProgram } from './native/programs.ts'
 import type { PeerCommands, PeerSpent, Sent } from './peer.ts'
@@ -49,8 +49,8 @@ export interface Peer {
 const LEAD_IN_MS = 100
 
 /**
- * Requests one after the other run each function seldom, on cores that both processes keep busy: within the third of a second that other rows warm
- * up for, V8's compilers do not get to most of them.
+ * Requests one after the other run each function seldom, on cores that both processes keep busy: in 100 ms V8's compilers
+ * do not get to most of them. With pauses between them a second has too few to change that.
  */
 const REQUESTS_WARM_UP_MS = 1000
 
@@ -113,7 +113,7 @@ export function startPair (init: PairInit): Pair {
 
     async warmUp (row) {
       await runOnOpenStreams(fit(row), async () => {
-        if (isKeptAwake(row)) {
+        if (isOfLoneRequests(row) && row.pauseMs == null) {
           await sender.commands.send(REQUESTS_WARM_UP_MS)
         }
       })

@@ -55,8 +55,8 @@ export const rows: Row[] = [
   requests('requests', 'requests, a new one', 'requests', 50)
 ]
 
-/** Both processes stay awake for the latency of requests that have the connection to themselves */
-export function isKeptAwake ({ scenario }: Row): boolean {
+/** Requests that have the connection to themselves: for their latency both processes stay awake */
+export function isOfLoneRequests ({ scenario }: Row): boolean {
   return scenario === 'requests' || scenario === 'requests-on-one-stream'
 }
 

@@ -33,7 +33,7 @@ export async function readResults (path: string): Promise<Results> {
 }
 
 /** What others are compared with, on the transports where they are measured */
-export const BASES: ContestantMuxer[] = ['stock', 'none', 'go-yamux']
+export const BASES: ContestantMuxer[] = ['stock', 'mplex', 'none', 'quic', 'http2', 'go-yamux', 'rust-yamux']
 
 /** What a row is about */
 export interface Headline {

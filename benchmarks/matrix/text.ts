@@ -9,7 +9,7 @@ import type { Change, Comparison } from './compare.ts'
 import type { Results } from './results.ts'
 
 /** What a terminal has no room for */
-const HTML_ONLY = /sender, receiver|per MB|receiver CPU|p99.9|requests\/s|p50\n× (none|go)|p99\n× (none|go)/
+const HTML_ONLY = /sender, receiver|per MB|p99.9|requests\/s|p(50|99)\n× (none|go)|× (quic|http2|rust)/
 
 export const legend = [
   'Medians over the rounds (lowest–highest). A round takes every row through every muxer of the transport in turn; one that warms up is',
@@ -17,7 +17,7 @@ export const legend = [
   'loopback interface; over message ports they are threads of one process, so RSS is of both. All that arrives is compared with what was sent.',
   'Time runs from the first send to the confirmation of the last stream, on streams that are open before.',
   '',
-  '× stock, × none, × go-yamux   the figure by that of the base in the same round: more is better for messages/s, less for p50, p99 and CPU',
+  '× stock, × none and others   the figure by that of the base in the same round: more is better for messages/s, less for p50, p99 and CPU',
   'none         no muxer: one connection carries the same bytes in chunks of 65,519 bytes, whole Noise records; its messages/s are these bytes by the row\'s size',
   'quic         @chainsafe/libp2p-quic, its own transport with its own encryption, among those on TCP and Noise',
   'http2        node:http2 with windows of 16 MiB; beside TCP and Noise over TLS 1.2 with the same cipher, ChaCha20-Poly1305',

@@ -1,6 +1,6 @@
 // From what two processes measured to the numbers of one line of the table.
 import { max, median, min, quantile } from 'simple-statistics'
-import { isKeptAwake } from '../rows.ts'
+import { isOfLoneRequests } from '../rows.ts'
 import type { ContestantMuxer, TransportName } from '../contestants.ts'
 import type { Measured } from '../pair.ts'
 import type { Row } from '../rows.ts'
@@ -76,7 +76,7 @@ export function toMetrics (row: Row, { unitBytes, sent, sentBack, receiverSpent 
     noiseRecordsPerMegabyte: sent.spent.noiseRecords === 0 ? undefined : per(carriedMegabytes, sent.spent.noiseRecords),
     ...sent.latenciesMs.length > 0 && latency(sent.latenciesMs),
     // the processes are kept awake to measure the latency of lone requests, so their CPU time says nothing
-    ...!isKeptAwake(row) && cpu(carriedMegabytes, sent.spent.cpuMs, receiverSpent.cpuMs),
+    ...!isOfLoneRequests(row) && cpu(carriedMegabytes, sent.spent.cpuMs, receiverSpent.cpuMs),
     besideMegabytesPerS: per(durationS * 1e6, sent.besideBytes),
     senderLoopP99Ms: sent.spent.eventLoopDelayP99Ms,
     receiverLoopP99Ms: receiverSpent.eventLoopDelayP99Ms,

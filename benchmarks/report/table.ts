@@ -18,6 +18,9 @@ const columns: Array<[heading: string, metric: keyof Metrics]> = [
   ['p99\nms', 'p99Ms']
 ]
 
+/** What others are compared with */
+const BASES: MuxerName[] = ['stock', 'mplex']
+
 export function format (value: number | undefined): string {
   if (value == null) {
     return '-'
@@ -59,21 +62,21 @@ export function renderGroups (headings: string[], groups: Group[]): string {
 }
 
 export function renderTable (samples: Sample[], rows: Row[], muxers: MuxerName[]): string {
+  const bases = BASES.filter(base => muxers.includes(base))
   const groups = rows.map(({ id, label }) => ({
     label,
     lines: muxers.map(muxer => {
       const ofMuxer = samplesOf(samples, id, muxer)
-      const ofStock = samplesOf(samples, id, 'stock')
 
       return [
         muxer,
         ...columns.map(([, metric]) => format(medianOf(ofMuxer, metric))),
-        formatRatio(ratioOf(ofMuxer, ofStock))
+        ...bases.map(base => formatRatio(ratioOf(ofMuxer, samplesOf(samples, id, base))))
       ]
     })
   }))
 
-  return renderGroups(['muxer', ...columns.map(([heading]) => heading), '× stock'], groups)
+  return renderGroups(['muxer', ...columns.map(([heading]) => heading), ...bases.map(base => `× ${base}`)], groups)
 }
 
 export function renderMachine (): string {
@@ -92,7 +95,7 @@ export function renderLegend (samples: Sample[], atLeastMs: number): string {
     'behind some that is not measured.',
     '',
     'work      streams × message size, the file in chunks of 64 KiB, requests of one process to the other',
-    '× stock   messages/s over those of stock in the same round: median (lowest–highest)',
+    '× stock   messages/s over those of stock in the same round, × mplex of mplex: median (lowest–highest)',
     'writes    write and writev calls on the socket of the sender',
     'records   Noise records the sender encrypted, control frames of the muxer included',
     'CPU       user and system time of the whole process, verifying and hashing included',
