@@ -9,7 +9,7 @@ import type { Change, Comparison } from './compare.ts'
 import type { Results } from './results.ts'
 
 /** What a terminal has no room for */
-const HTML_ONLY = /sender, receiver|per MB|p99.9|requests\/s|p(50|99)\n× (none|go)|× (quic|http2|rust)/
+const HTML_ONLY = /sender, receiver|per MB|p99.9|requests\/s|p(50|99)\n× (none|go)|× (mplex|quic|http2|rust)/
 
 export const legend = [
   'Medians over the rounds (lowest–highest). A round takes every row through every muxer of the transport in turn; one that warms up is',
