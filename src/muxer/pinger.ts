@@ -1,7 +1,7 @@
 /**
  * Pings as the application sees them: calls while one is under way share it.
  */
-import { raceSignal } from 'race-signal'
+import { abortable } from '../abortable.ts'
 import { withHandledRejection } from '../deferred.ts'
 import type { RoundTrip } from '../core/round-trip.ts'
 import type { AbortOptions } from '@libp2p/interface'
@@ -29,7 +29,7 @@ export class Pinger {
     const { promise } = this.#waiting
     this.start()
 
-    return raceSignal(promise, options?.signal)
+    return abortable(promise, options?.signal)
   }
 
   /** Frames have come in, a pong perhaps */

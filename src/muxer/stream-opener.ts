@@ -2,7 +2,7 @@
  * Who may open a stream now, who waits and who is refused.
  */
 import { TooManyOutboundProtocolStreamsError } from '@libp2p/interface'
-import { raceSignal } from 'race-signal'
+import { abortable } from '../abortable.ts'
 import { StreamIdsExhaustedError } from '../errors.ts'
 import type { Session } from '../core/session.ts'
 import type { StreamState } from '../core/stream-state.ts'
@@ -25,7 +25,7 @@ export class StreamOpener {
   readonly #init: StreamOpenerInit
   readonly #session: Session<YamuxStream>
   /** Opens that wait for the peer to acknowledge earlier ones, in order */
-  #waiting: Turn[] = []
+  readonly #waiting = new Set<Turn>()
   #refusal: Error | undefined
 
   constructor (init: StreamOpenerInit) {
@@ -39,7 +39,7 @@ export class StreamOpener {
     this.#check()
 
     const { isAckBacklogFull } = this.#session.registry
-    const stream = isAckBacklogFull || this.#waiting.length > 0 ? await this.#wait(options) : this.#open(options)
+    const stream = isAckBacklogFull || this.#waiting.size > 0 ? await this.#wait(options) : this.#open(options)
 
     if (this.#refusal != null) {
       stream.abort(this.#refusal)
@@ -53,14 +53,18 @@ export class StreamOpener {
   admit (): void {
     const { registry } = this.#session
 
-    while (this.#waiting.length > 0 && !registry.isAckBacklogFull) {
-      const turn = this.#waiting.shift()
+    for (const turn of this.#waiting) {
+      if (registry.isAckBacklogFull) {
+        return
+      }
+
+      this.#waiting.delete(turn)
 
       if (registry.hasOutboundId) {
         // here and not where it is awaited, so that nobody slips in between
-        turn?.resolve(this.#open(turn.options))
+        turn.resolve(this.#open(turn.options))
       } else {
-        turn?.reject(new StreamIdsExhaustedError())
+        turn.reject(new StreamIdsExhaustedError())
       }
     }
   }
@@ -73,9 +77,11 @@ export class StreamOpener {
   close (reason: Error): void {
     this.#refusal ??= reason
 
-    for (const turn of this.#waiting.splice(0)) {
+    for (const turn of this.#waiting) {
       turn.reject(this.#refusal)
     }
+
+    this.#waiting.clear()
   }
 
   #check (): void {
@@ -85,8 +91,8 @@ export class StreamOpener {
 
     const { outboundCount, hasOutboundId } = this.#session.registry
 
-    if (outboundCount + this.#waiting.length >= this.#init.maxOutboundStreams) {
-      throw new TooManyOutboundProtocolStreamsError(`${outboundCount} streams are open and ${this.#waiting.length} wait to be, maxOutboundStreams allows ${this.#init.maxOutboundStreams}`)
+    if (outboundCount + this.#waiting.size >= this.#init.maxOutboundStreams) {
+      throw new TooManyOutboundProtocolStreamsError(`${outboundCount} streams are open and ${this.#waiting.size} wait to be, maxOutboundStreams allows ${this.#init.maxOutboundStreams}`)
     }
 
     if (!hasOutboundId) {
@@ -101,12 +107,12 @@ export class StreamOpener {
 
   async #wait (options: CreateStreamOptions): Promise<YamuxStream> {
     const turn: Turn = { ...Promise.withResolvers<YamuxStream>(), options }
-    this.#waiting.push(turn)
+    this.#waiting.add(turn)
 
     try {
-      return await raceSignal(turn.promise, options.signal)
+      return await abortable(turn.promise, options.signal)
     } catch (err: any) {
-      this.#waiting = this.#waiting.filter(waiting => waiting !== turn)
+      this.#waiting.delete(turn)
       turn.reject(err)
       // admitted in the moment of the abort: nobody will use it
       turn.promise.then(stream => { stream.abort(err) }, () => {})
