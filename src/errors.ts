@@ -1,7 +1,7 @@
 /**
  * The errors that applications see. Those the peer's mistakes cause are in core/protocol-error.ts.
  */
-import { ConnectionClosedError, StreamResetError, TimeoutError } from '@libp2p/interface'
+import { ConnectionClosedError, InvalidParametersError, StreamResetError, TimeoutError } from '@libp2p/interface'
 import { MAX_UINT32 } from './core/frame/frame.ts'
 
 /** The peer reset the stream. Named as libp2p and `@libp2p/yamux` name it: applications look for that. */
@@ -96,6 +96,16 @@ export class KeepAliveTimeoutError extends TimeoutError {
   }
 }
 
+/** What is no bytes was to be sent, or pushed back */
+export class InvalidBytesError extends InvalidParametersError {
+  readonly code = 'ERR_INVALID_BYTES'
+
+  /** `taker` was given `value` */
+  constructor (taker: string, value: unknown) {
+    super(`${taker} takes a Uint8Array or a Uint8ArrayList, it was given ${kindOf(value)}`)
+  }
+}
+
 /** All 2^31 ids of this side are used; a new connection starts over */
 export class StreamIdsExhaustedError extends ConnectionClosedError {
   override name = 'StreamIdsExhaustedError'
@@ -106,9 +116,26 @@ export class StreamIdsExhaustedError extends ConnectionClosedError {
   }
 }
 
+/** `a string`, `null`, `Uint16Array` */
+function kindOf (value: unknown): string {
+  if (value == null || typeof value !== 'object') {
+    return value == null ? String(value) : `a ${typeof value}`
+  }
+
+  try {
+    return Object.prototype.toString.call(value).slice('[object '.length, -1)
+  } catch {
+    return 'a revoked proxy'
+  }
+}
+
 /** What a reset because of `err` tells the peer; 0 is none */
 export function errorCodeOf (err: Error & { errorCode?: unknown }): number {
-  const code = err.errorCode
+  try {
+    const code = err.errorCode
 
-  return typeof code === 'number' && Number.isInteger(code) && code > 0 && code <= MAX_UINT32 ? code : 0
+    return typeof code === 'number' && Number.isInteger(code) && code > 0 && code <= MAX_UINT32 ? code : 0
+  } catch {
+    return 0
+  }
 }

@@ -3,6 +3,7 @@
  * the process for the sake of one stream (js-libp2p 3415 and 3512). Here it is the emitter's own affair.
  */
 import { setMaxListeners } from '@libp2p/interface'
+import { toError } from './thrown.ts'
 import type { EventHandler, TypedEventTarget } from '@libp2p/interface'
 
 type Listener = EventHandler<Event>
@@ -19,11 +20,22 @@ interface Registration {
 }
 
 /**
+ * A listener that aborts another stream, whose listener aborts a third, and so on: a thousand of them fill the stack. Beyond so many
+ * within each other events wait for a microtask.
+ */
+const MAX_DEPTH = 32
+
+/** How many listeners of whatever emitters are running, each within the one before: it is one stack */
+let depth = 0
+
+/**
  * TypedEventEmitter with guards. On top of it, a WeakMap from listeners to their guards, which hold them, would keep all that
  * a listener holds through every young collection: those took 1.3 times as long with requests on new streams, full ones 3 times.
  */
 export abstract class GuardedEmitter<Events extends Record<string, any>> extends EventTarget implements TypedEventTarget<Events> {
   readonly #registrations: Registration[] = []
+  /** Events that are told when the listeners that are running have come to their end */
+  #putOff: Event[] = []
 
   constructor () {
     super()
@@ -88,24 +100,55 @@ export abstract class GuardedEmitter<Events extends Record<string, any>> extends
     return this.listenerCount(type) === 0 || this.dispatchEvent(new CustomEvent(type, detail))
   }
 
+  /** An event that is dispatched now is told later */
+  get isDispatchingTooDeep (): boolean {
+    return depth >= MAX_DEPTH || this.#putOff.length > 0
+  }
+
+  override dispatchEvent (evt: Event): boolean {
+    if (!this.isDispatchingTooDeep) {
+      return super.dispatchEvent(evt)
+    }
+
+    if (this.#putOff.push(evt) === 1) {
+      queueMicrotask(() => { this.#dispatchPutOff() })
+    }
+
+    return true
+  }
+
+  #dispatchPutOff (): void {
+    // what listeners add meanwhile comes behind
+    for (let i = 0; i < this.#putOff.length; i++) {
+      super.dispatchEvent(this.#putOff[i])
+    }
+
+    this.#putOff = []
+  }
+
   #find (type: string, listener: Listener | null | undefined, capture: boolean): number {
     return this.#registrations.findIndex(known => known.type === type && known.listener === listener && known.capture === capture)
   }
 
   /** Hot: runs once per event and listener */
   #call (listener: Listener, evt: Event): void {
-    try {
-      const result: unknown = typeof listener === 'function' ? listener(evt) : listener.handleEvent(evt)
+    depth++
 
-      if (result instanceof Promise) {
-        result.catch((err: unknown) => { this.#report(err, evt) })
+    try {
+      const result: any = typeof listener === 'function' ? listener(evt) : listener.handleEvent(evt)
+
+      // promises of any kind
+      if (typeof result?.then === 'function') {
+        Promise.resolve(result).catch((err: unknown) => { this.#report(err, evt) })
       }
     } catch (err) {
       this.#report(err, evt)
+    } finally {
+      depth--
     }
   }
 
   #report (err: unknown, evt: Event): void {
-    this.onListenerError(err instanceof Error ? err : new Error(`A listener threw ${String(err)}`, { cause: err }), evt)
+    this.onListenerError(toError(err, 'A listener threw'), evt)
   }
 }

@@ -4,6 +4,7 @@
  */
 import { NEXT_TURN } from '../core/flush/fast-lane.ts'
 import { HEADER_BYTES } from '../core/frame/frame.ts'
+import { toError } from '../thrown.ts'
 import { OutputSnapshot } from './output-snapshot.ts'
 import { TurnBudget } from './turn-budget.ts'
 import type { Output } from './output-snapshot.ts'
@@ -124,9 +125,9 @@ export class Coalescer {
 
     try {
       writtenBytes = this.#write()
-    } catch (err: any) {
+    } catch (err) {
       this.stop()
-      this.#init.onError(err)
+      this.#init.onError(toError(err, 'The transport threw'))
     } finally {
       this.#isFlushing = false
     }

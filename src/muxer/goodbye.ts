@@ -2,8 +2,9 @@
  * How a session takes its leave: streams closed for writing, GoAway behind all that was queued,
  * and a transport that is closed, if need be by force.
  */
-import { raceSignal } from 'race-signal'
+import { abortable } from '../abortable.ts'
 import { withHandledRejection } from '../deferred.ts'
+import { logError, toError } from '../thrown.ts'
 import type { SessionDriver } from './session-driver.ts'
 import type { GoAwayCode } from '../core/frame/frame.ts'
 import type { Session } from '../core/session.ts'
@@ -45,7 +46,7 @@ export class Goodbye {
       this.#said = withHandledRejection()
       this.#session.goAway(reason)
       this.#driver.requestIfOutput()
-      await raceSignal(this.#said.promise, signal).catch(() => { callersSignal?.throwIfAborted() })
+      await abortable(this.#said.promise, signal).catch(() => { callersSignal?.throwIfAborted() })
     }
   }
 
@@ -67,6 +68,20 @@ export class Goodbye {
 export function closeTransport (maConn: MessageStream, reason: Error): void {
   queueMicrotask(() => {
     const signal = AbortSignal.timeout(LAST_WORDS_TIMEOUT_MS)
-    raceSignal(maConn.close({ signal }), signal).catch(() => { maConn.abort(reason) })
+    abortable(closeGently(maConn, signal), signal).catch(() => { abortTransport(maConn, reason) })
   })
+}
+
+/** Transports are not all libp2p's: one may throw */
+export function abortTransport (maConn: MessageStream, reason: Error): void {
+  try {
+    maConn.abort(reason)
+  } catch (err) {
+    logError(maConn.log, 'the transport could not be aborted - %e', toError(err, 'The transport threw'))
+  }
+}
+
+/** Or throw at once, or return no promise */
+async function closeGently (maConn: MessageStream, signal: AbortSignal): Promise<void> {
+  await maConn.close({ signal })
 }

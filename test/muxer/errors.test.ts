@@ -8,7 +8,9 @@ const errors = [
   new api.KeepAliveTimeoutError('did not answer a ping', 300_000),
   new api.OpenTimeoutError(1, 75_000),
   new api.ProtocolError('ERR_INVALID_FRAME', 'received a frame of type 9'),
+  new api.ReceivedBytesChangedError(100, 0),
   new api.RemoteGoAwayError(2),
+  new api.SentBytesChangedError(100, 0),
   new api.StreamIdsExhaustedError(),
   new api.TransportClosedError(),
   new api.WriteTimeoutError(60_000)
@@ -22,8 +24,12 @@ test('a reset by the peer bears the name that libp2p has for it', () => {
   expect(new api.RemoteResetError(1, 7)).toMatchObject({ name: 'StreamResetError', code: 'ERR_STREAM_RESET', errorCode: 7 })
 })
 
+test('what is no bytes bears the name that libp2p has for wrong parameters', () => {
+  expect(new api.InvalidBytesError('send()', 'text')).toMatchObject({ name: 'InvalidParametersError', code: 'ERR_INVALID_BYTES', message: 'send() takes a Uint8Array or a Uint8ArrayList, it was given a string' })
+})
+
 test('these are all', () => {
   const exported = Object.keys(api).filter(name => name.endsWith('Error'))
 
-  expect(exported.sort()).toEqual([...errors.map(error => error.constructor.name), 'RemoteResetError'].sort())
+  expect(exported.sort()).toEqual([...errors.map(error => error.constructor.name), 'InvalidBytesError', 'RemoteResetError'].sort())
 })

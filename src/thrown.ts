@@ -1,0 +1,40 @@
+/**
+ * Applications may throw anything, and abort with anything: strings, nothing at all, proxies that were revoked, errors whose
+ * properties throw. None of it may keep a stream or a connection from its end.
+ */
+import type { Logger } from '@libp2p/interface'
+
+/** The error itself, or one that says `what` happened and has what was thrown as its cause */
+export function toError (thrown: unknown, what: string): Error {
+  return isError(thrown) ? thrown : new Error(`${what} ${describe(thrown)}`, { cause: thrown })
+}
+
+/** Without ever throwing, whatever the error and the logger are. `message` says where the error goes: `%e`. */
+export function logError (log: Logger, message: string, err: Error): void {
+  try {
+    log.error(message, err)
+  } catch (cause) {
+    try {
+      log.error(message, new Error('An error that cannot be printed', { cause: describe(cause) }))
+    } catch {
+      // a logger that fails is no reason to end anything
+    }
+  }
+}
+
+function isError (thrown: unknown): thrown is Error {
+  try {
+    return thrown instanceof Error
+  } catch {
+    // a revoked proxy has no prototype to look at
+    return false
+  }
+}
+
+function describe (thrown: unknown): string {
+  try {
+    return String(thrown)
+  } catch {
+    return `a value of type ${typeof thrown} that cannot be printed`
+  }
+}

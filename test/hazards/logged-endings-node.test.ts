@@ -1,0 +1,133 @@
+// Ends whose reason is no error, while libp2p's own logger writes errors: it looks at all of them, and may throw. Node alone has its standard error.
+import { disable, enable } from '@libp2p/logger'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { ACK, data, GO_AWAY, pattern, RST, SYN, WINDOW_UPDATE, windowUpdate } from '../fixtures/frames.ts'
+import { nextTurn } from '../fixtures/raw-peer.ts'
+import { converse, endings, expectAlive, receive } from '../protocol/fixtures/conversation.ts'
+import { forbidIncidents } from '../protocol/fixtures/incidents.ts'
+import { FAILURES, NO_ERRORS } from './fixtures/no-errors.ts'
+import type { YamuxStream } from '../../src/index.ts'
+import type { Conversation, Received } from '../protocol/fixtures/conversation.ts'
+import type { StreamCloseEvent } from '@libp2p/interface'
+
+forbidIncidents()
+
+let written: string[]
+
+beforeEach(() => {
+  written = []
+  vi.spyOn(process.stderr, 'write').mockImplementation(text => {
+    written.push(String(text))
+
+    return true
+  })
+  enable('libp2p:*:error')
+})
+
+afterEach(() => {
+  disable()
+  vi.restoreAllMocks()
+})
+
+interface Neighbours {
+  peer: Conversation
+  stream: YamuxStream
+  events: StreamCloseEvent[]
+  bystander: YamuxStream
+  received: Received
+}
+
+async function neighbours (): Promise<Neighbours> {
+  const peer = converse()
+  const stream = await peer.open()
+  const bystander = await peer.open()
+  peer.deliver(windowUpdate(1, 0, ACK), windowUpdate(3, 0, ACK))
+
+  return { peer, stream, events: endings(stream), bystander, received: receive(bystander) }
+}
+
+async function expectUndisturbed ({ peer, received }: Neighbours): Promise<void> {
+  const before = received.byteLength
+  peer.deliver(data(3, pattern(1000)))
+  await nextTurn()
+  expect(received.byteLength - before).toBe(1000)
+  await expectAlive(peer)
+}
+
+/** Not by the test runner, which looks at the values that it compares */
+function expectOneError (events: StreamCloseEvent[]): void {
+  expect(events.length).toBe(1)
+  expect(events[0].error instanceof Error).toBe(true)
+}
+
+test('an error that is one is written', async () => {
+  const { stream } = await neighbours()
+  stream.abort(new Error('Enough of this'))
+
+  expect(written.join('')).toContain('Enough of this')
+})
+
+describe.each(NO_ERRORS)('%s', (_, make) => {
+  test('aborts a stream as an error does', async () => {
+    const both = await neighbours()
+    const { peer, stream, events } = both
+    const closing = stream.onDrain().then(() => 'settled', () => 'settled')
+    stream.abort(make() as Error)
+
+    expect(stream.status).toBe('aborted')
+    expectOneError(events)
+    expect(await closing).toBe('settled')
+    expect(peer.muxer.streams.length).toBe(1)
+    expect(await peer.written()).toEqual([[WINDOW_UPDATE, RST, 1, 0]])
+    await expectUndisturbed(both)
+  })
+
+  test('aborts the muxer as an error does', async () => {
+    const { peer, events, bystander } = await neighbours()
+    const bystanderEvents = endings(bystander)
+    peer.muxer.abort(make() as Error)
+
+    expect(peer.muxer.status).toBe('closed')
+    expectOneError(events)
+    expectOneError(bystanderEvents)
+    expect(peer.muxer.streams.length).toBe(0)
+    expect((await peer.written()).at(-1)).toEqual([GO_AWAY, 0, 0, 2])
+  })
+
+  test('thrown by a transport ends its connection with an error', async () => {
+    const { peer, stream, events } = await neighbours()
+    peer.transport.send = () => { throw make() }
+    stream.send(pattern(10))
+    await nextTurn()
+
+    expectOneError(events)
+    expect(peer.muxer.status).toBe('closed')
+    expect(peer.muxer.streams.length).toBe(0)
+  })
+})
+
+describe.each(FAILURES)('a listener that %s', (_, fail) => {
+  test.each(NO_ERRORS)('%s ends its stream and nothing else', async (_, make) => {
+    const both = await neighbours()
+    const { peer, stream, events } = both
+    stream.addEventListener('message', () => fail(make()) as undefined)
+    peer.deliver(data(1, pattern(10)))
+    await nextTurn()
+
+    expectOneError(events)
+    expect(stream.status).toBe('aborted')
+    expect(await peer.written()).toContainEqual([WINDOW_UPDATE, RST, 1, 0])
+    await expectUndisturbed(both)
+  })
+
+  test.each(NO_ERRORS)('%s for a new stream ends that stream', async (_, make) => {
+    const both = await neighbours()
+    const { peer } = both
+    peer.muxer.addEventListener('stream', () => fail(make()) as undefined)
+    peer.deliver(data(2, pattern(10), SYN))
+    await nextTurn()
+
+    expect(peer.inbound.map(({ status }) => status)).toEqual(['aborted'])
+    await expectUndisturbed(both)
+  })
+})
