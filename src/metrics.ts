@@ -2,6 +2,7 @@
  * What libp2p's metrics can show of all connections of a node. Without them none of this exists.
  */
 import { LANES } from './core/schedule/lane.ts'
+import { logError, toError } from './thrown.ts'
 import type { FlushReason } from './core/flush/flush-policy.ts'
 import type { Session } from './core/session.ts'
 import type { CounterGroup, Histogram, HistogramGroup, Logger, Metrics } from '@libp2p/interface'
@@ -13,12 +14,18 @@ const FRAMES_BUCKETS = [1, 2, 5, 10, 50, 100, 500, 1000]
 const WAIT_S_BUCKETS = [0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1]
 const ROUND_TRIP_S_BUCKETS = [0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.25, 0.5, 1]
 
-/** The metrics of one connection */
+/**
+ * The metrics of one connection. Sinks are foreign code, which may send, abort or throw: what they are to be told is
+ * gathered, and told by `report` when the session is in nobody's hands.
+ */
 export class ConnectionMetrics {
   readonly #node: NodeMetrics
   readonly #session: Session<unknown>
   readonly #log: Logger
   #framesBefore = 0
+  #due: Array<() => void> = []
+  #isReporting = false
+  #hasEnded = false
 
   constructor (node: NodeMetrics, session: Session<unknown>, log: Logger) {
     this.#node = node
@@ -52,16 +59,39 @@ export class ConnectionMetrics {
   }
 
   end (): void {
+    this.#hasEnded = true
     this.#node.sessions.delete(this.#session)
+    this.report()
   }
 
-  /** A sink that throws must not disturb the connection */
-  #tell (report: () => void): void {
-    try {
-      report()
-    } catch (err: any) {
-      this.#log.error('metrics threw - %e', err)
+  /** Tells the sinks. What they cause is told the next time: one that sends whenever it is told would not come to an end. */
+  report (): void {
+    if (this.#isReporting || this.#due.length === 0) {
+      return
     }
+
+    const due = this.#due
+    this.#due = []
+    this.#isReporting = true
+
+    for (const tell of due) {
+      try {
+        tell()
+      } catch (err) {
+        logError(this.#log, 'metrics threw - %e', toError(err, 'A metrics sink threw'))
+      }
+    }
+
+    this.#isReporting = false
+
+    if (this.#hasEnded) {
+      // a sink has ended the connection: nothing more can come of it
+      this.report()
+    }
+  }
+
+  #tell (tell: () => void): void {
+    this.#due.push(tell)
   }
 }
 
