@@ -2,6 +2,10 @@
  * What must happen although nobody sends: keep-alive pings, the end of streams that take too long, and of
  * a connection whose transport accepts nothing. One timer, set to whatever is due first, and never set
  * anew for a deadline that moves on: it then fires early and looks again. None when nothing can become due.
+ *
+ * A deadline counts only time in which the answer could have been seen. While the event loop stands still answers gather in the
+ * socket, and timers run before anybody looks there. So nothing is judged when the timer fires, but by a second one behind a look
+ * at the transport: as much later as the first was late, and once more if it is late itself.
  */
 import { MAX_TIMER_MS } from '../config.ts'
 import { KeepAliveTimeoutError, WriteTimeoutError } from '../errors.ts'
@@ -23,6 +27,13 @@ const MAX_SILENT_INTERVALS = 2
  */
 const MAX_UNANSWERED_INTERVALS = 10
 
+/** A timer that is later than this was late because the machine slept: the connection need not outlive it by as much again */
+const LONGEST_STALL_MS = 10_000
+/** Timers are late by so much in an event loop that has time */
+const ON_TIME_MS = 5
+/** In one that never has, nothing would come to its end */
+const MAX_LOOKS = 3
+
 export interface HousekeepingInit {
   clock: Clock
   /** Infinity turns keep-alive off */
@@ -40,6 +51,8 @@ export class Housekeeping {
   readonly #init: HousekeepingInit
   #timer: unknown
   #timerDueMs = Infinity
+  /** How often the timer has fired for what is due now */
+  #looks = 0
   #pingDueMs = Infinity
   #sweepDueMs = Infinity
   #writeDueMs = Infinity
@@ -103,15 +116,31 @@ export class Housekeeping {
     }
 
     const { clock } = this.#init
+    const inMs = Math.min(MAX_TIMER_MS, Math.max(0, dueMs - clock.nowMs()))
     clock.clearTimer(this.#timer)
-    this.#timerDueMs = dueMs
-    this.#timer = clock.setTimer(this.#onTimer, Math.min(MAX_TIMER_MS, Math.max(0, dueMs - clock.nowMs())))
+    this.#looks = 0
+    this.#timerDueMs = clock.nowMs() + inMs
+    this.#timer = clock.setTimer(this.#onTimer, inMs)
   }
 
   readonly #onTimer = (): void => {
-    const nowMs = this.#init.clock.nowMs()
-    this.#timerDueMs = Infinity
+    const { clock } = this.#init
+    const nowMs = clock.nowMs()
+    const lateMs = Math.max(0, nowMs - this.#timerDueMs)
 
+    if (this.#looks === 0 || (lateMs > ON_TIME_MS && this.#looks < MAX_LOOKS)) {
+      this.#looks++
+      const graceMs = Math.min(LONGEST_STALL_MS, lateMs)
+      this.#timerDueMs = nowMs + graceMs
+      this.#timer = clock.setTimer(this.#onTimer, graceMs)
+    } else {
+      this.#looks = 0
+      this.#timerDueMs = Infinity
+      this.#judge(nowMs)
+    }
+  }
+
+  #judge (nowMs: number): void {
     if (nowMs >= this.#writeDueMs) {
       this.#init.onDead(new WriteTimeoutError(this.#init.timeouts.writeTimeoutMs))
       return
@@ -155,7 +184,8 @@ export class Housekeeping {
     for (const state of [...this.#init.streams()]) {
       const deadline = deadlineOf(state, this.#init.timeouts, nowMs)
 
-      if (deadline === undefined) {
+      // one that has ended was ended by who heard of another's end
+      if (deadline === undefined || state.isOver) {
         continue
       }
 
