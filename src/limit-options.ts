@@ -36,8 +36,8 @@ export interface LimitOptions extends Partial<Record<keyof Limits, Partial<Limit
   refusedStreams?: Partial<Limit>
 
   /**
-   * Frames for streams that are not open. Each stream that ends here allows 1,024 more, which may have been
-   * under way.
+   * Frames for streams that are not open, beyond those that may have been under way when the stream ended here: what its
+   * window still allowed, and an update for each frame that it was sent.
    *
    * @default { burst: 100_000, perSecond: 10_000 }
    */

@@ -99,7 +99,7 @@ export class InboundFrames<Owner> implements FrameSink {
       throw new ProtocolError('ERR_RECEIVE_WINDOW_EXCEEDED', `received ${length} bytes with the SYN of stream ${streamId}, allowed ${INITIAL_WINDOW_BYTES}`)
     }
 
-    const stream = this.#find(flags, streamId)
+    const stream = this.#find(flags, streamId, length)
 
     if (stream === undefined) {
       this.#checkUnwantedBody(streamId, length)
@@ -139,7 +139,7 @@ export class InboundFrames<Owner> implements FrameSink {
       this.#countIfEmpty(flags, streamId)
     }
 
-    const stream = this.#find(flags, streamId)
+    const stream = this.#find(flags, streamId, 0)
 
     if (stream === undefined) {
       return
@@ -194,7 +194,7 @@ export class InboundFrames<Owner> implements FrameSink {
   }
 
   /** The stream a frame is for; undefined when the frame is to be ignored */
-  #find (flags: number, streamId: number): StreamState<Owner> | undefined {
+  #find (flags: number, streamId: number, payloadBytes: number): StreamState<Owner> | undefined {
     if ((flags & FLAG_SYN) !== 0) {
       return this.#accept(flags, streamId)
     }
@@ -203,7 +203,7 @@ export class InboundFrames<Owner> implements FrameSink {
     const stream = registry.get(streamId)
 
     if (stream === undefined) {
-      this.#spend('unknownStreamFrames')
+      this.#lifecycle.limits.spendUnknown(payloadBytes, this.nowMs)
     } else {
       // not only on ACK: hashicorp/yamux never sends one for a stream that was closed before it was accepted
       registry.acknowledge(stream)

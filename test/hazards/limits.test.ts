@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { ACK, concat, data, FIN, goAway, ping, RST, SYN, windowUpdate } from '../fixtures/frames.ts'
 import { nextTurn } from '../fixtures/raw-peer.ts'
 import { VirtualClock } from '../fixtures/virtual-clock.ts'
-import { converse, endings, expectAlive, expectEnded } from '../protocol/fixtures/conversation.ts'
+import { converse, endings, expectAlive, expectEnded, WINDOW_BYTES } from '../protocol/fixtures/conversation.ts'
 import { forbidIncidents } from '../protocol/fixtures/incidents.ts'
 import type { RawPeerInit } from '../fixtures/raw-peer.ts'
 import type { Conversation } from '../protocol/fixtures/conversation.ts'
@@ -111,6 +111,8 @@ describe.each(FLOODS)('a flood of $name', flood => {
 
 test('a second GoAway changes nothing and counts as an empty frame', async () => {
   const peer = converse({ limits: { emptyFrames: { burst: 20, perSecond: 0 } } })
+  // without a stream the connection would come to its end
+  await peer.open()
   peer.deliver(...Array.from({ length: 21 }, () => goAway(0)))
   expect(peer.muxer.status).not.toBe('closed')
   peer.deliver(goAway(0))
@@ -160,24 +162,49 @@ describe('what may be under way to a stream that ends here', () => {
       peer.deliver(windowUpdate(id, 0, FIN))
       peer.muxer.streams.find(stream => stream.id === String(id))?.close().catch(() => {})
     }]
-  ])('is 1,024 frames more: one that %s', async (_, end) => {
-    const peer = converse({ limits: { unknownStreamFrames: { burst: 2000, perSecond: 0 } } })
+  ])('is an update for each frame that was sent on it, as @libp2p/yamux answers: one that %s', async (_, end) => {
+    const peer = converse({ coalesce: { mergeMessages: false }, limits: { unknownStreamFrames: { burst: 0, perSecond: 0 } } })
 
     for (let i = 0; i < 20; i++) {
-      await peer.accept(peerId(i))
+      const stream = await peer.accept(peerId(i))
+
+      for (let j = 0; j < 1024; j++) {
+        stream.send(Uint8Array.of(1))
+      }
+
+      await nextTurn()
       end(peer, peerId(i))
       await nextTurn()
-      peer.deliver(...Array.from({ length: 1024 }, () => windowUpdate(peerId(i), 10)))
+      peer.deliver(...Array.from({ length: 1024 }, () => windowUpdate(peerId(i), 1)))
     }
 
     await expectAlive(peer)
+    peer.deliver(...Array.from({ length: 100 }, () => windowUpdate(peerId(0), 1)))
+    await expectEnded(peer, 1)
   })
 
-  test('is 1,024 frames more: one that is refused', async () => {
-    const peer = converse({ maxInboundStreams: 0, limits: { unknownStreamFrames: { burst: 2000, perSecond: 0 } } })
+  test('is all that its window still allowed, in frames of one byte: one that is reset', async () => {
+    const peer = converse({ limits: { unknownStreamFrames: { burst: 0, perSecond: 0 } } })
+    const stream = await peer.accept(4)
+    peer.deliver(data(4, new Uint8Array(WINDOW_BYTES - 5000)))
+    stream.abort(new Error('Enough'))
+    await nextTurn()
+    peer.deliver(...Array.from({ length: 5000 }, () => data(4, new Uint8Array(1))))
+    await expectAlive(peer)
+    peer.deliver(...Array.from({ length: 100 }, () => data(4, new Uint8Array(1))))
+    await expectEnded(peer, 1)
+  })
 
-    for (let i = 0; i < 20; i++) {
-      peer.deliver(data(peerId(i), new Uint8Array(1), SYN), ...Array.from({ length: 1024 }, () => data(peerId(i), new Uint8Array(1))))
+  test('is a whole window: one that is refused', async () => {
+    const peer = converse({ maxInboundStreams: 0, limits: { unknownStreamFrames: { burst: 0, perSecond: 0 } } })
+
+    for (let i = 0; i < 3; i++) {
+      peer.deliver(data(peerId(i), new Uint8Array(1), SYN))
+
+      for (let j = 0; j < 64; j++) {
+        peer.deliver(...Array.from({ length: WINDOW_BYTES / 64 }, () => data(peerId(i), new Uint8Array(1))))
+      }
+
       await nextTurn()
     }
 

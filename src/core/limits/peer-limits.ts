@@ -16,18 +16,15 @@ export interface Limits {
   emptyFrames: Limit
   /** Streams opened beyond the limit, and those that the application resets within RAPID_MS (CVE-2025-8671) */
   refusedStreams: Limit
-  /** Frames for streams that are not open */
+  /** Frames for streams that are not open, beyond those that may have been under way when the stream ended here */
   unknownStreamFrames: Limit
 }
 
 /** A reset so soon after the SYN is taken for an attack if there are many; 1,000 open streams bound those that come later */
 export const RAPID_MS = 1000
 
-/**
- * So many frames may be under way to a stream that ends here: @libp2p/yamux sends a window update for every
- * frame it receives, so 16 MiB of window in frames of 16 KiB.
- */
-const LATE_FRAMES_PER_STREAM = 1024
+/** Frames without payload that may be under way to a stream besides updates: ACK, FIN, RST and a raised window */
+const OTHER_LATE_FRAMES = 4
 
 const VIOLATIONS: Record<keyof Limits, { code: ProtocolErrorCode, what: string }> = {
   pings: { code: 'ERR_TOO_MANY_PINGS', what: 'pings' },
@@ -40,6 +37,9 @@ const VIOLATIONS: Record<keyof Limits, { code: ProtocolErrorCode, what: string }
 export class PeerLimits {
   readonly #buckets = {} as Record<keyof Limits, TokenBucket>
   #hasRefusedTooMany = false
+  /** What may still come for streams that have ended here: payload, and frames without */
+  #latePayloadBytes = 0
+  #lateFrames = 0
 
   constructor (limits: Limits) {
     for (const kind of Object.keys(VIOLATIONS) as Array<keyof Limits>) {
@@ -66,9 +66,24 @@ export class PeerLimits {
     }
   }
 
-  /** A stream ends here, and the peer may not know yet */
-  expectLateFrames (): void {
-    this.#buckets.unknownStreamFrames.add(LATE_FRAMES_PER_STREAM)
+  /**
+   * A stream ends here, and the peer may not know yet. What its window still allowed is no attack, in frames of one byte
+   * at worst; nor is an update for each frame that it was sent, which is what @libp2p/yamux answers with.
+   */
+  expectLate (payloadBytes: number, updates: number): void {
+    this.#latePayloadBytes += payloadBytes
+    this.#lateFrames += updates + OTHER_LATE_FRAMES
+  }
+
+  /** A frame came for a stream that is not open. Throws a ProtocolError when there were too many that nothing explains. */
+  spendUnknown (payloadBytes: number, nowMs: number): void {
+    if (payloadBytes > 0 && payloadBytes <= this.#latePayloadBytes) {
+      this.#latePayloadBytes -= payloadBytes
+    } else if (this.#lateFrames > 0) {
+      this.#lateFrames--
+    } else {
+      this.spend('unknownStreamFrames', nowMs)
+    }
   }
 
   #violation (kind: keyof Limits): ProtocolError {

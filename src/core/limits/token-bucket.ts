@@ -1,7 +1,7 @@
 /**
  * So many at once, and so many a second from then on.
  *
- * Invariant: over any time what was taken without being refused is at most burst + perSecond × seconds + what was added.
+ * Invariant: over any time what was taken without being refused is at most burst + perSecond × seconds.
  */
 
 export interface Limit {
@@ -33,10 +33,5 @@ export class TokenBucket {
     this.count++
 
     return this.#tokens >= 0
-  }
-
-  /** More may come, up to a full bucket */
-  add (tokens: number): void {
-    this.#tokens = Math.min(this.limit.burst, this.#tokens + tokens)
   }
 }
