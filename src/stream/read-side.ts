@@ -4,9 +4,14 @@
  *
  * Credit follows reading. For 'message' listeners delivery is reading; a `for await` loop has read
  * a chunk when it asks for the next. While paused, or while nobody reads, bytes wait and the peer stops.
+ *
+ * Who is told may call anything in here again. Delivery is one loop, which looks anew at everything after each event, so
+ * such a call only changes what the loop sees.
  */
 import { StreamBufferError, StreamMessageEvent, StreamStateError } from '@libp2p/interface'
+import { copyOf } from '../bytes.ts'
 import { iterateStream } from './iterator.ts'
+import { Readers } from './readers.ts'
 import type { ReadBuffer } from '../core/buffer/read-buffer.ts'
 import type { StreamState } from '../core/stream-state.ts'
 import type { ChunkReader, ChunkSource } from './iterator.ts'
@@ -22,9 +27,8 @@ export class ReadSide implements ChunkSource {
   readonly #buffer: ReadBuffer
   readonly #host: StreamHost
   readonly #stream: YamuxStream
-  readonly #readers = new Set<ChunkReader>()
-  /** Handed to loops that have not asked for the next chunk yet */
-  #unfinishedBytes = 0
+  readonly #readers = new Readers()
+  #isDelivering = false
   /** Bytes in the buffer that the application put there: reading them gives no credit */
   #pushedBackBytes = 0
   /** Why there will be no more, if not because the peer is done */
@@ -53,21 +57,36 @@ export class ReadSide implements ChunkSource {
 
   push (data: Uint8Array | Uint8ArrayList): void {
     this.#checkOpen('push data onto')
-    this.#buffer.append(data)
-    this.#buffer.endFrame()
-    this.#onPushedBack(data.byteLength)
+    const bytes = copyOf(data, 'push()')
+
+    try {
+      this.#buffer.push(bytes)
+    } catch (err: any) {
+      this.#fail(err)
+      return
+    }
+
+    this.#onPushedBack(bytes.byteLength)
   }
 
   unshift (data: Uint8Array | Uint8ArrayList): void {
     this.#checkOpen('push data onto')
-    this.#buffer.prepend(data)
-    this.#onPushedBack(data.byteLength)
+    const bytes = copyOf(data, 'unshift()')
+    this.#buffer.prepend(bytes)
+    this.#onPushedBack(bytes.byteLength)
   }
 
   /** Reads no more: what comes is discarded and counts as read */
   close (): void {
     this.status = 'closed'
     this.deliver()
+  }
+
+  /** A 'message' listener was added */
+  onListener (): void {
+    this.#readers.leaveBehind()
+    this.#onRead(this.#readers.takeFinishedBytes())
+    this.deliverSoon()
   }
 
   /** Listeners are often added in constructors, which should have run before the first event */
@@ -88,22 +107,25 @@ export class ReadSide implements ChunkSource {
 
   /** Passes on what waits, if somebody reads. Hot: runs once per stream and inbound chunk. */
   deliver (): void {
-    if (this.status === 'closed') {
-      this.#discard()
+    if (this.#isDelivering) {
+      // by who was just told: the loop below comes to it
       return
     }
 
-    while (this.#buffer.isReady) {
-      if (!this.#isWanted()) {
-        this.#buffer.keep()
-        return
-      }
-
-      this.#handOver(this.#buffer.take())
+    if (this.#stream.isDispatchingTooDeep) {
+      this.deliverSoon()
+      return
     }
 
-    // a part of a frame that is one event: byte by byte, the chunks it came in would cost 200 times its size
-    this.#buffer.keep()
+    this.#isDelivering = true
+
+    try {
+      this.#deliverAll()
+    } catch (err: any) {
+      this.#fail(err)
+    }
+
+    this.#isDelivering = false
   }
 
   /** The peer sends no more; `isOver`: nor does this side */
@@ -143,28 +165,47 @@ export class ReadSide implements ChunkSource {
   }
 
   removeReader (reader: ChunkReader): void {
-    this.#readers.delete(reader)
+    this.#readers.remove(reader)
     this.onAsk()
   }
 
   onAsk (): void {
-    if (this.#unfinishedBytes > 0 && this.#isEveryReaderAsking()) {
-      const readBytes = this.#unfinishedBytes
-      this.#unfinishedBytes = 0
-      this.#onRead(readBytes)
-    }
-
+    this.#readers.catchUp()
+    this.#onRead(this.#readers.takeFinishedBytes())
     this.deliver()
     this.#settle()
   }
 
-  #handOver (chunk: Uint8ArrayList): void {
-    if (this.#readers.size === 0) {
-      this.#onRead(chunk.byteLength)
-    } else {
-      this.#unfinishedBytes += chunk.byteLength
-      this.#readers.forEach(reader => { reader.push(chunk) })
+  #deliverAll (): void {
+    while (this.#buffer.isReady) {
+      if (this.status === 'closed') {
+        break
+      }
+
+      if (!this.#isWanted()) {
+        this.#buffer.keep()
+        return
+      }
+
+      this.#handOver(this.#buffer.take())
     }
+
+    if (this.status === 'closed') {
+      this.#onRead(this.#buffer.byteLength)
+      this.#buffer.clear()
+      this.#settle()
+    }
+
+    // a part of a frame that is one event: byte by byte, the chunks it came in would cost 200 times its size
+    this.#buffer.keep()
+  }
+
+  #handOver (chunk: Uint8ArrayList): void {
+    if (this.#readers.count === 0) {
+      this.#onRead(chunk.byteLength)
+    }
+
+    this.#readers.push(chunk, this.#stream.maxReadBufferLength)
 
     if (this.#stream.listenerCount('message') > 0) {
       this.#stream.dispatchEvent(new StreamMessageEvent(chunk))
@@ -176,12 +217,6 @@ export class ReadSide implements ChunkSource {
     }
   }
 
-  #discard (): void {
-    this.#onRead(this.#buffer.byteLength)
-    this.#buffer.clear()
-    this.#settle()
-  }
-
   /** The peer will send no more */
   get #isRemoteDone (): boolean {
     return this.#stream.remoteWriteStatus === 'closed'
@@ -189,17 +224,7 @@ export class ReadSide implements ChunkSource {
 
   #isWanted (): boolean {
     return this.status === 'readable' &&
-      (this.#readers.size > 0 ? this.#isEveryReaderAsking() : this.#stream.listenerCount('message') > 0)
-  }
-
-  #isEveryReaderAsking (): boolean {
-    for (const reader of this.#readers) {
-      if (!reader.isAsking) {
-        return false
-      }
-    }
-
-    return true
+      (this.#readers.count > 0 ? this.#readers.areAllAsking : this.#stream.listenerCount('message') > 0)
   }
 
   #onRead (readBytes: number): void {
@@ -230,17 +255,19 @@ export class ReadSide implements ChunkSource {
       return
     }
 
-    for (const reader of this.#readers) {
-      // one that does not ask has a chunk to take first
-      if (reader.isAsking) {
-        reader.end(this.#error)
-      }
-    }
+    this.#readers.end(this.#error)
 
     if (!this.hasEnded) {
       this.hasEnded = true
       this.#stream.safeDispatchEvent('end')
     }
+  }
+
+  /** Bytes are gone: somebody was given others of the same chunk and transferred its buffer */
+  #fail (err: Error): void {
+    this.#stream.abort(err)
+    // what is left of a stream that was over before
+    this.abort(err)
   }
 
   #checkOpen (action: string): void {

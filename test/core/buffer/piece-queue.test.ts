@@ -1,13 +1,14 @@
-// What was written and not sent yet: pieces go in, bytes come out.
+// Bytes that wait, to be sent or to be read: pieces go in, bytes come out.
 import { beforeEach, describe, expect, test } from 'vitest'
-import { SendQueue } from '../../../src/core/buffer/send-queue.ts'
+import { PieceQueue } from '../../../src/core/buffer/piece-queue.ts'
+import { SentBytesChangedError } from '../../../src/core/bytes-changed-error.ts'
 import { concat, pattern } from '../../fixtures/frames.ts'
 import { collectGarbage, heapBytes } from '../../fixtures/garbage.ts'
 
-let queue: SendQueue
+let queue: PieceQueue
 
 beforeEach(() => {
-  queue = new SendQueue()
+  queue = new PieceQueue(256, SentBytesChangedError)
 })
 
 function take (count: number): Uint8Array[] {
@@ -17,7 +18,7 @@ function take (count: number): Uint8Array[] {
   return pieces
 }
 
-describe('a send queue', () => {
+describe('a queue of pieces', () => {
   test('gives pieces back in the order they came, uncopied', () => {
     const pieces = [Uint8Array.of(1, 2), Uint8Array.of(3), Uint8Array.of(4, 5, 6)]
     pieces.forEach(piece => { queue.push(piece) })
@@ -105,6 +106,31 @@ describe('a send queue', () => {
 
     queue.push(Uint8Array.of(7, 8))
     expect(take(2).map(bytes => [...bytes])).toEqual([[7, 8]])
+  })
+
+  test.each<[string, (buffer: ArrayBuffer) => void, number]>([
+    ['shrunk', buffer => { buffer.resize(9) }, 9],
+    ['grown', buffer => { buffer.resize(11) }, 11],
+    ['transferred', buffer => { buffer.transfer() }, 0]
+  ])('says of a piece whose buffer was %s that its bytes are gone, and gives those in front of it', (_, change, bytesNow) => {
+    const buffer = new ArrayBuffer(10, { maxByteLength: 20 })
+    queue.push(Uint8Array.of(1, 2))
+    queue.push(new Uint8Array(buffer))
+    change(buffer)
+
+    expect(take(2).map(bytes => [...bytes])).toEqual([[1, 2]])
+    expect(() => take(1)).toThrow(expect.objectContaining({ code: 'ERR_SENT_BYTES_CHANGED', message: expect.stringMatching(new RegExp(`\\b10 bytes, which were ${bytesNow} `)) }))
+    queue.clear()
+    expect(queue.byteLength).toBe(0)
+  })
+
+  test('knows of a piece that was cut before what was left of it', () => {
+    const buffer = new ArrayBuffer(10)
+    queue.push(new Uint8Array(buffer))
+    take(4)
+    buffer.transfer()
+
+    expect(() => take(1)).toThrow(expect.objectContaining({ code: 'ERR_SENT_BYTES_CHANGED' }))
   })
 
   test('keeps the order over thousands of pieces of which some always wait', () => {

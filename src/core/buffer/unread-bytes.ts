@@ -1,0 +1,151 @@
+/**
+ * Bytes of one stream that nobody has read yet. Hot.
+ *
+ * What is read in the turn it arrives is passed on as views of the inbound chunk. What must wait is copied into blocks: a
+ * view keeps its whole chunk alive, so a peer could otherwise make one waiting byte cost a whole record.
+ */
+import { Uint8ArrayList } from 'uint8arraylist'
+import { ReceivedBytesChangedError } from '../bytes-changed-error.ts'
+import { PieceQueue } from './piece-queue.ts'
+import type { PieceSink } from './piece-queue.ts'
+
+/** Blocks grow with what waits, so that one byte costs little and many small frames cost few objects */
+const MIN_BLOCK_BYTES = 256
+const MAX_BLOCK_BYTES = 16_384
+
+/** The frames of a stream in one chunk are few */
+const KEPT_PIECES = 16
+
+export class UnreadBytes {
+  byteLength = 0
+  /** What the application has pushed back, the first one last */
+  #front: Uint8Array[] = []
+  /** Older bytes, in memory of their own */
+  #kept: PieceQueue | undefined
+  /** The last kept block, filled up to `#blockFill`; nobody has a view of it, and while there is one there is `#kept` */
+  #block: Uint8Array | undefined
+  #blockFill = 0
+  /** Views of chunks that have just come in */
+  readonly #fresh = new PieceQueue(KEPT_PIECES, ReceivedBytesChangedError)
+
+  append (view: Uint8Array): void {
+    this.#fresh.push(view)
+    this.byteLength += view.byteLength
+  }
+
+  appendAll (views: Iterable<Uint8Array>): void {
+    for (const view of views) {
+      this.append(view)
+    }
+  }
+
+  /** Puts bytes that nobody else has in front of everything */
+  prepend (bytes: Uint8Array): void {
+    this.#front.push(bytes)
+    this.byteLength += bytes.byteLength
+  }
+
+  /** The first `count` bytes, which must be there. Throws a ReceivedBytesChangedError. */
+  take (count: number): Uint8ArrayList {
+    const pieces = count === this.#fresh.byteLength && count === this.byteLength ? this.#fresh.takeAll() : this.#takePieces(count)
+    this.byteLength -= count
+
+    return Uint8ArrayList.fromUint8Arrays(pieces, count)
+  }
+
+  /** Makes all of it independent of the chunks it came in. Throws a ReceivedBytesChangedError. */
+  keep (): void {
+    if (this.#fresh.byteLength > 0) {
+      this.#fresh.moveTo({ piece: view => { this.#copy(view) } }, this.#fresh.byteLength)
+    }
+  }
+
+  clear (): void {
+    this.byteLength = 0
+    this.#front = []
+    this.#kept = undefined
+    this.#block = undefined
+    this.#fresh.clear()
+  }
+
+  #takePieces (count: number): Uint8Array[] {
+    const pieces: Uint8Array[] = []
+    const sink: PieceSink = { piece: bytes => { pieces.push(bytes) } }
+
+    while (count > 0 && this.#front.length > 0) {
+      count -= this.#takeFront(sink, count)
+    }
+
+    while (count > 0 && this.#kept !== undefined) {
+      count -= this.#takeKept(this.#kept, sink, count)
+    }
+
+    this.#fresh.moveTo(sink, count)
+
+    return pieces
+  }
+
+  #takeFront (sink: PieceSink, count: number): number {
+    const last = this.#front.length - 1
+    const piece = this.#front[last]
+
+    if (piece.byteLength > count) {
+      sink.piece(piece.subarray(0, count))
+      this.#front[last] = piece.subarray(count)
+
+      return count
+    }
+
+    sink.piece(piece)
+    this.#front.pop()
+
+    return piece.byteLength
+  }
+
+  /** Behind the last block that is full comes the one that is being filled, and is then full */
+  #takeKept (kept: PieceQueue, sink: PieceSink, count: number): number {
+    if (kept.byteLength === 0) {
+      this.#sealBlock(kept)
+    }
+
+    const keptCount = Math.min(count, kept.byteLength)
+    kept.moveTo(sink, keptCount)
+
+    if (kept.byteLength === 0 && this.#block === undefined) {
+      this.#kept = undefined
+    }
+
+    return keptCount
+  }
+
+  #sealBlock (kept: PieceQueue): void {
+    if (this.#block !== undefined) {
+      kept.push(this.#block.subarray(0, this.#blockFill))
+      this.#block = undefined
+    }
+  }
+
+  #copy (view: Uint8Array): void {
+    let offset = 0
+
+    while (offset < view.byteLength) {
+      if (this.#block === undefined || this.#blockFill === this.#block.byteLength) {
+        this.#nextBlock(view.byteLength - offset)
+      }
+
+      const block = this.#block as Uint8Array
+      const count = Math.min(block.byteLength - this.#blockFill, view.byteLength - offset)
+      block.set(view.subarray(offset, offset + count), this.#blockFill)
+      this.#blockFill += count
+      offset += count
+    }
+  }
+
+  #nextBlock (atLeastBytes: number): void {
+    this.#kept ??= new PieceQueue(KEPT_PIECES, ReceivedBytesChangedError)
+    this.#sealBlock(this.#kept)
+    const growing = Math.min(MAX_BLOCK_BYTES, Math.max(MIN_BLOCK_BYTES, this.byteLength))
+    this.#block = new Uint8Array(Math.max(growing, atLeastBytes))
+    this.#blockFill = 0
+  }
+}

@@ -1,0 +1,204 @@
+// Loops that stop asking without a word: who begins to read later gets all that comes, and one that comes back what it has missed.
+import { concat } from 'uint8arrays/concat'
+import { equals } from 'uint8arrays/equals'
+import { Uint8ArrayList } from 'uint8arraylist'
+import { describe, expect, test } from 'vitest'
+import { data, FIN, pattern, WINDOW_UPDATE, windowUpdate } from '../fixtures/frames.ts'
+import { expectAlive, receive, WINDOW_BYTES } from '../protocol/fixtures/conversation.ts'
+import { forbidIncidents } from '../protocol/fixtures/incidents.ts'
+import { connect, readLoop, within } from './fixtures/connected.ts'
+import type { YamuxMuxerInit, YamuxStream } from '../../src/index.ts'
+import type { Conversation } from '../protocol/fixtures/conversation.ts'
+
+forbidIncidents()
+
+/** A peer that sends all it may, and counts the credit it gets */
+class Sender {
+  sentBytes = 0
+  readonly #peer: Conversation
+  readonly #id: number
+  #creditBytes = WINDOW_BYTES
+
+  constructor (peer: Conversation, id = 1) {
+    this.#peer = peer
+    this.#id = id
+  }
+
+  /** What it has sent, and what it will */
+  static bytes (from: number, to: number): Uint8Array {
+    return pattern(to).subarray(from, to)
+  }
+
+  /** Until so much is sent, or there is no credit for a while */
+  async sendUntil (bytes: number): Promise<void> {
+    for (let idle = 0; idle < 3 && this.sentBytes < bytes;) {
+      const count = Math.min(16_384, this.#creditBytes, bytes - this.sentBytes)
+
+      if (count > 0) {
+        idle = 0
+        this.#creditBytes -= count
+        this.#peer.deliver(data(this.#id, Sender.bytes(this.sentBytes, this.sentBytes + count)))
+        this.sentBytes += count
+      } else {
+        idle++
+      }
+
+      for (const [type, flags, id, length] of await this.#peer.written()) {
+        this.#creditBytes += type === WINDOW_UPDATE && flags === 0 && id === this.#id ? length : 0
+      }
+    }
+  }
+}
+
+describe('an iterator that took a chunk and was dropped without return()', () => {
+  const FIRST_BYTES = 1000
+  const ALL_BYTES = 1_500_000
+
+  async function dropped (init: YamuxMuxerInit = {}): Promise<{ peer: Conversation, stream: YamuxStream, sender: Sender, iterator: AsyncGenerator<Uint8Array | Uint8ArrayList> }> {
+    // the application's own backlog is bounded, and windows stay what they are
+    const { peer, stream } = await connect({ streamOptions: { maxStreamWindowSize: WINDOW_BYTES }, ...init })
+    const sender = new Sender(peer)
+    const iterator = stream[Symbol.asyncIterator]()
+    const taking = iterator.next()
+    await sender.sendUntil(FIRST_BYTES)
+    expect((await taking).value?.byteLength).toBe(FIRST_BYTES)
+
+    return { peer, stream, sender, iterator }
+  }
+
+  test('leaves every later byte, and credit, to a listener', async () => {
+    const { peer, stream, sender } = await dropped()
+    const received = receive(stream)
+    await sender.sendUntil(ALL_BYTES)
+
+    expect(sender.sentBytes).toBe(ALL_BYTES)
+    expect(equals(concat(received.chunks), Sender.bytes(FIRST_BYTES, ALL_BYTES))).toBe(true)
+    await expectAlive(peer)
+  })
+
+  test('leaves what had arrived since to a listener', async () => {
+    const { stream, sender } = await dropped()
+    await sender.sendUntil(100_000)
+    expect(sender.sentBytes).toBe(100_000)
+    const received = receive(stream)
+    await sender.sendUntil(ALL_BYTES)
+
+    expect(sender.sentBytes).toBe(ALL_BYTES)
+    expect(equals(concat(received.chunks), Sender.bytes(FIRST_BYTES, ALL_BYTES))).toBe(true)
+  })
+
+  test('leaves every later byte, and credit, to a second loop', async () => {
+    const { peer, stream, sender } = await dropped()
+    const reading = readLoop(stream)
+    await sender.sendUntil(ALL_BYTES)
+    expect(sender.sentBytes).toBe(ALL_BYTES)
+    peer.deliver(windowUpdate(1, 0, FIN))
+    const read = await within(reading)
+
+    expect(read !== 'nothing' && equals(read, Sender.bytes(FIRST_BYTES, ALL_BYTES))).toBe(true)
+    expect(stream.readableEnded).toBe(true)
+  })
+
+  test.each(['listener', 'loop'])('gets what it missed, in order, when it asks again, beside a %s', async beside => {
+    const { peer, stream, sender, iterator } = await dropped()
+    const reading = beside === 'loop' ? readLoop(stream) : undefined
+    const received = beside === 'loop' ? undefined : receive(stream)
+    await sender.sendUntil(ALL_BYTES)
+    expect(sender.sentBytes).toBe(ALL_BYTES)
+    const missed: Uint8Array[] = []
+
+    for (let bytes = FIRST_BYTES; bytes < ALL_BYTES;) {
+      const result = await within(iterator.next())
+
+      if (result === 'nothing' || result.done === true) {
+        break
+      }
+
+      missed.push(result.value.subarray())
+      bytes += result.value.byteLength
+    }
+
+    expect(equals(concat(missed), Sender.bytes(FIRST_BYTES, ALL_BYTES))).toBe(true)
+
+    // from here on it keeps up
+    const next = iterator.next()
+    peer.deliver(data(1, pattern(77)), windowUpdate(1, 0, FIN))
+    const result = await within(next)
+    expect(result !== 'nothing' && result.value?.byteLength).toBe(77)
+    expect(await within(iterator.next())).toEqual({ done: true, value: undefined })
+    expect(received?.byteLength ?? (await reading)?.byteLength).toBe(ALL_BYTES - FIRST_BYTES + 77)
+  })
+
+  test.each(['listener', 'loop'])('is told with a StreamBufferError when it missed more than maxReadBufferLength, beside a %s that misses nothing', async beside => {
+    const { peer, stream, sender, iterator } = await dropped({ streamOptions: { maxStreamWindowSize: WINDOW_BYTES, maxReadBufferLength: 500_000 } })
+    const reading = beside === 'loop' ? readLoop(stream) : undefined
+    const received = beside === 'loop' ? undefined : receive(stream)
+    await sender.sendUntil(ALL_BYTES)
+    expect(sender.sentBytes).toBe(ALL_BYTES)
+    const outcome = await within(iterator.next().then(() => 'a chunk', (err: Error) => err.name))
+
+    expect(outcome).toBe('StreamBufferError')
+    expect(stream.status).toBe('open')
+    peer.deliver(windowUpdate(1, 0, FIN))
+    expect(received?.byteLength ?? (await reading)?.byteLength).toBe(ALL_BYTES - FIRST_BYTES)
+    expect(await within(iterator.next())).toEqual({ done: true, value: undefined })
+  })
+
+  test('gets the end, and what came before it, when it asks again', async () => {
+    const { peer, stream, sender, iterator } = await dropped()
+    const received = receive(stream)
+    await sender.sendUntil(50_000)
+    peer.deliver(windowUpdate(1, 0, FIN))
+    await stream.close()
+    expect(stream.status).toBe('closed')
+    expect(received.byteLength).toBe(50_000 - FIRST_BYTES)
+    const missed: Uint8Array[] = []
+
+    while (true) {
+      const result = await within(iterator.next())
+
+      if (result === 'nothing' || result.done === true) {
+        expect(result).toEqual({ done: true, value: undefined })
+        break
+      }
+
+      missed.push(result.value.subarray())
+    }
+
+    expect(equals(concat(missed), Sender.bytes(FIRST_BYTES, 50_000))).toBe(true)
+  })
+
+  test('alone holds its sender back, and loses nothing', async () => {
+    const { sender, iterator } = await dropped()
+    await sender.sendUntil(ALL_BYTES)
+    // what it has not taken, and the chunk that it may still be busy with
+    expect(sender.sentBytes).toBe(WINDOW_BYTES)
+    const sending = sender.sendUntil(ALL_BYTES)
+    const chunks: Uint8Array[] = []
+
+    for (let bytes = FIRST_BYTES; bytes < ALL_BYTES;) {
+      const result = await within(iterator.next())
+
+      if (result === 'nothing' || result.done === true) {
+        break
+      }
+
+      chunks.push(result.value.subarray())
+      bytes += result.value.byteLength
+    }
+
+    await sending
+    expect(equals(concat(chunks), Sender.bytes(FIRST_BYTES, ALL_BYTES))).toBe(true)
+  })
+
+  test('twice, with nobody else, holds its sender back', async () => {
+    const { stream, sender } = await dropped()
+    const second = stream[Symbol.asyncIterator]()
+    const taking = second.next()
+    await sender.sendUntil(2 * FIRST_BYTES)
+    expect((await within(taking))).toMatchObject({ done: false })
+    await sender.sendUntil(ALL_BYTES)
+
+    expect(sender.sentBytes).toBeLessThanOrEqual(WINDOW_BYTES + FIRST_BYTES)
+  })
+})

@@ -1,0 +1,166 @@
+// Bytes that an application puts back onto a stream, one by one or in thousands of parts: nothing is spread, lost or moved again and again.
+import { byteStream } from '@libp2p/utils'
+import { concat } from 'uint8arrays/concat'
+import { equals } from 'uint8arrays/equals'
+import { Uint8ArrayList } from 'uint8arraylist'
+import { describe, expect, test } from 'vitest'
+import { data, DATA, FIN, pattern, windowUpdate } from '../fixtures/frames.ts'
+import { nextTurn } from '../fixtures/raw-peer.ts'
+import { endings, expectAlive, receive } from '../protocol/fixtures/conversation.ts'
+import { forbidIncidents } from '../protocol/fixtures/incidents.ts'
+import { connect, oneByteFrames, readLoop } from './fixtures/connected.ts'
+import type { YamuxMuxerInit, YamuxStream } from '../../src/index.ts'
+import type { Conversation } from '../protocol/fixtures/conversation.ts'
+
+forbidIncidents()
+
+describe.each([true, false])('with mergeMessages: %s', mergeMessages => {
+  const init: YamuxMuxerInit = { coalesce: { mergeMessages }, streamOptions: { maxReadBufferLength: Infinity } }
+
+  describe('130,000 bytes put back one by one before anybody reads', () => {
+    const COUNT = 130_000
+
+    /** Over what has arrived: 10 bytes */
+    async function putBack (): Promise<{ peer: Conversation, stream: YamuxStream, expected: Uint8Array }> {
+      const { peer, stream } = await connect(init)
+      const bytes = pattern(COUNT)
+      peer.deliver(data(1, pattern(10, 99)))
+
+      for (let i = COUNT - 1; i >= 0; i--) {
+        stream.unshift(bytes.subarray(i, i + 1))
+      }
+
+      expect(stream.readBufferLength).toBe(COUNT + 10)
+
+      return { peer, stream, expected: concat([bytes, pattern(10, 99)]) }
+    }
+
+    test('are read in the right order by a listener', async () => {
+      const { stream, expected } = await putBack()
+      const received = receive(stream)
+      await nextTurn()
+
+      expect(equals(concat(received.chunks), expected)).toBe(true)
+
+      if (!mergeMessages) {
+        expect(received.chunks.length).toBe(COUNT + 1)
+      }
+
+      expect(stream.status).toBe('open')
+    })
+
+    test('are read in the right order by a loop', async () => {
+      const { peer, stream, expected } = await putBack()
+      peer.deliver(windowUpdate(1, 0, FIN))
+
+      expect(equals(await readLoop(stream), expected)).toBe(true)
+    })
+
+    test('are gone with an abort', async () => {
+      const { peer, stream } = await putBack()
+      const events = endings(stream)
+      stream.abort(new Error('Enough'))
+
+      expect(stream.readBufferLength).toBe(0)
+      expect(events).toHaveLength(1)
+      await expectAlive(peer)
+    })
+
+    test('are gone with the muxer', async () => {
+      const { peer, stream } = await putBack()
+      const events = endings(stream)
+      peer.muxer.abort(new Error('Enough'))
+
+      expect(stream.readBufferLength).toBe(0)
+      expect(events).toHaveLength(1)
+    })
+
+    test('are discarded when nobody is to read any more', async () => {
+      const { peer, stream } = await putBack()
+      await stream.closeRead()
+
+      expect(stream.readBufferLength).toBe(0)
+      await expectAlive(peer)
+    })
+  })
+
+  test('a list of 150,000 parts is put back, and read in the right order', async () => {
+    const { peer, stream } = await connect(init)
+    const bytes = pattern(150_000)
+    const list = Uint8ArrayList.fromUint8Arrays(Array.from(bytes, (_, i) => bytes.subarray(i, i + 1)), bytes.byteLength)
+    peer.deliver(data(1, pattern(10, 99)))
+    stream.unshift(list)
+    expect(stream.readBufferLength).toBe(150_010)
+    const received = receive(stream)
+    await nextTurn()
+
+    expect(equals(concat(received.chunks), concat([bytes, pattern(10, 99)]))).toBe(true)
+  })
+
+  test('a list of 150,000 parts is pushed, and read in the right order', async () => {
+    const { peer, stream } = await connect(init)
+    const bytes = pattern(150_000)
+    const list = Uint8ArrayList.fromUint8Arrays(Array.from(bytes, (_, i) => bytes.subarray(i, i + 1)), bytes.byteLength)
+    peer.deliver(data(1, pattern(10, 99)))
+    stream.push(list)
+    stream.push(pattern(3))
+    const received = receive(stream)
+    await nextTurn()
+
+    expect(equals(concat(received.chunks), concat([pattern(10, 99), bytes, pattern(3)]))).toBe(true)
+  })
+
+  test('a list of 150,000 parts is sent, and written in the right order', async () => {
+    const { peer, stream } = await connect(init)
+    const bytes = pattern(150_000)
+    stream.send(Uint8ArrayList.fromUint8Arrays(Array.from(bytes, (_, i) => bytes.subarray(i, i + 1)), bytes.byteLength))
+    await nextTurn()
+    await nextTurn()
+
+    expect(equals(concat(peer.takeFrames().filter(({ type }) => type === DATA).map(({ payload }) => payload)), bytes)).toBe(true)
+  })
+
+  test('150,000 frames of one byte that libp2p\'s byte stream did not read are read behind it', async () => {
+    const { peer, stream } = await connect(init)
+    const bytes = pattern(150_000)
+    const bytesOfStream = byteStream(stream)
+    const FRAMES_A_CHUNK = 10_000
+
+    for (let i = 0; i < bytes.byteLength; i += FRAMES_A_CHUNK) {
+      peer.deliver(oneByteFrames(bytes.subarray(i, i + FRAMES_A_CHUNK)))
+    }
+
+    expect(equals((await bytesOfStream.read({ bytes: 5 })).subarray(), bytes.subarray(0, 5))).toBe(true)
+    const unwrapped = bytesOfStream.unwrap()
+    expect(unwrapped.readBufferLength).toBe(bytes.byteLength - 5)
+    peer.deliver(data(1, pattern(10, 99)), windowUpdate(1, 0, FIN))
+    const received = receive(stream)
+    await nextTurn()
+
+    expect(equals(concat(received.chunks), concat([bytes.subarray(5), pattern(10, 99)]))).toBe(true)
+    expect(stream.readableEnded).toBe(true)
+  })
+
+  test('50,000 bytes put back by turns with reads of one of them keep their order', async () => {
+    const { peer, stream } = await connect(init)
+    const bytes = pattern(50_000)
+    peer.deliver(data(1, bytes))
+    let seen = 0
+    const first: number[] = []
+    stream.addEventListener('message', ({ data }) => {
+      // takes a byte, and puts back the others
+      const all = data.subarray()
+      first.push(all[0])
+
+      if (++seen < 2000 && all.byteLength > 1) {
+        stream.unshift(all.subarray(1))
+      }
+    })
+
+    for (let i = 0; i < 100; i++) {
+      await nextTurn()
+    }
+
+    expect(Uint8Array.from(first)).toEqual(bytes.subarray(0, 2000))
+  })
+})

@@ -1,0 +1,447 @@
+// Listeners and transports that call back into what has called them: nothing is delivered out of order, and however many there are, no call goes deeper for it.
+import { concat } from 'uint8arrays/concat'
+import { equals } from 'uint8arrays/equals'
+import { describe, expect, test } from 'vitest'
+import { StreamMessageEvent } from '@libp2p/interface'
+import { ACK, concat as join, data, DATA, FIN, pattern, PING, ping, RST, SYN, windowUpdate } from '../fixtures/frames.ts'
+import { NO_LIMITS } from '../fixtures/limits.ts'
+import { nextTurn } from '../fixtures/raw-peer.ts'
+import { converse, endings, expectAlive, receive, WINDOW_BYTES } from '../protocol/fixtures/conversation.ts'
+import { forbidIncidents } from '../protocol/fixtures/incidents.ts'
+import type { YamuxMuxerInit, YamuxStream } from '../../src/index.ts'
+import type { RawPeerInit } from '../fixtures/raw-peer.ts'
+import type { Conversation } from '../protocol/fixtures/conversation.ts'
+
+forbidIncidents()
+
+const APART: YamuxMuxerInit = { coalesce: { mergeMessages: false } }
+const STREAMS = 2000
+
+/** Frames of one byte for stream 1, each with another byte than its neighbours */
+function oneByteFrames (count: number): Uint8Array {
+  const bytes = pattern(count)
+  const chunk = new Uint8Array(count * 13)
+
+  for (let i = 0; i < count; i++) {
+    chunk.set(data(1, bytes.subarray(i, i + 1)), i * 13)
+  }
+
+  return chunk
+}
+
+/** The bytes of each message event in the order a listener sees them */
+function watch (stream: YamuxStream, onMessage: (count: number) => void = () => {}): number[] {
+  const seen: number[] = []
+  stream.addEventListener('message', evt => {
+    for (const byte of evt.data.subarray()) {
+      seen.push(byte)
+    }
+
+    onMessage(seen.length)
+  })
+
+  return seen
+}
+
+function expectSame (seen: number[], expected: Uint8Array): void {
+  expect(seen.length).toBe(expected.byteLength)
+  expect(equals(Uint8Array.from(seen), expected)).toBe(true)
+}
+
+async function connect (init: RawPeerInit = {}): Promise<{ peer: Conversation, stream: YamuxStream }> {
+  const peer = converse({ ...APART, limits: NO_LIMITS, ...init })
+  const stream = await peer.open()
+  peer.deliver(windowUpdate(1, 1_000_000, ACK))
+
+  return { peer, stream }
+}
+
+async function turns (count: number): Promise<void> {
+  for (let i = 0; i < count; i++) {
+    await nextTurn()
+  }
+}
+
+describe.each([3, 2000, 100_000])('%i frames in one chunk', count => {
+  test('are all delivered in order to a listener that pauses and resumes, and to the listener behind it', async () => {
+    const { peer, stream } = await connect()
+    const first = watch(stream, () => {
+      stream.pause()
+      stream.resume()
+    })
+    const second = watch(stream)
+    peer.deliver(oneByteFrames(count))
+    await nextTurn()
+
+    expectSame(first, pattern(count))
+    expectSame(second, pattern(count))
+    expect(stream.status).toBe('open')
+    await expectAlive(peer)
+  })
+
+  test('are all delivered in order to a listener that resumes with each drain', async () => {
+    const { peer, stream } = await connect()
+    const first = watch(stream, () => {
+      stream.pause()
+      stream.resume()
+    })
+    const second = watch(stream)
+    stream.pause()
+    peer.deliver(oneByteFrames(count))
+    peer.transport.isFull = true
+    stream.send(pattern(1))
+    await nextTurn()
+    expect(stream.send(pattern(WINDOW_BYTES))).toBe(false)
+    stream.addEventListener('drain', () => { stream.resume() })
+    expect(first).toEqual([])
+    peer.transport.drain()
+    await nextTurn()
+
+    expectSame(first, pattern(count))
+    expectSame(second, pattern(count))
+  })
+
+  test('are all delivered in order to a listener that reads on with an iterator', async () => {
+    const { peer, stream } = await connect()
+    const iterator = stream[Symbol.asyncIterator]()
+    const asked: Array<Promise<Uint8Array>> = []
+    const first = watch(stream, () => {
+      asked.push(iterator.next().then(({ value }) => value?.subarray() ?? new Uint8Array(0)))
+    })
+    const second = watch(stream)
+    peer.deliver(oneByteFrames(count), windowUpdate(1, 0, FIN))
+
+    // each may wait for the loop to have taken the one before
+    for (let i = 0; i < 1000 && second.length < count; i++) {
+      await nextTurn()
+    }
+
+    expectSame(first, pattern(count))
+    expectSame(second, pattern(count))
+    // it began to read while the first was delivered
+    expect(equals(concat(await Promise.all(asked)), pattern(count).subarray(1))).toBe(true)
+  })
+
+  test.each<[string, (stream: YamuxStream, peer: Conversation) => void]>([
+    ['aborts the stream', stream => { stream.abort(new Error('Enough')) }],
+    ['aborts the muxer', (_, { muxer }) => { muxer.abort(new Error('Enough')) }],
+    ['closes the stream for reading', stream => { stream.closeRead().catch(() => {}) }]
+  ])('are not delivered behind a listener that %s', async (_, end) => {
+    const { peer, stream } = await connect()
+    const first = watch(stream, length => {
+      if (length === 2) {
+        stream.pause()
+        end(stream, peer)
+      }
+    })
+    const second = watch(stream)
+    peer.deliver(oneByteFrames(count))
+    await nextTurn()
+
+    expect(first).toEqual([...pattern(2)])
+    expect(second).toEqual([...pattern(2)])
+    expect(stream.readBufferLength).toBe(0)
+  })
+
+  test('are all delivered to a listener that closes for writing, and pauses and resumes', async () => {
+    const { peer, stream } = await connect()
+    const first = watch(stream, () => {
+      stream.close().catch(() => {})
+      stream.pause()
+      stream.resume()
+    })
+    const second = watch(stream)
+    peer.deliver(oneByteFrames(count), windowUpdate(1, 0, FIN))
+    await nextTurn()
+
+    expectSame(first, pattern(count))
+    expectSame(second, pattern(count))
+    expect(stream.status).toBe('closed')
+  })
+
+  test('are delivered in front of what a listener pushes meanwhile, and behind what it puts back', async () => {
+    const { peer, stream } = await connect()
+    const first = watch(stream, length => {
+      if (length === 1) {
+        stream.push(Uint8Array.of(201))
+        stream.push(Uint8Array.of(202))
+        stream.unshift(Uint8Array.of(203))
+        stream.unshift(Uint8Array.of(204))
+      }
+
+      stream.pause()
+      stream.resume()
+    })
+    const second = watch(stream)
+    peer.deliver(oneByteFrames(count))
+    await nextTurn()
+
+    const expected = concat([pattern(count).subarray(0, 1), Uint8Array.of(204, 203), pattern(count).subarray(1), Uint8Array.of(201, 202)])
+    expectSame(first, expected)
+    expectSame(second, expected)
+  })
+})
+
+test.each([true, false])('a listener that puts back what it got, and resumes, is given it again and again, with mergeMessages: %s', async mergeMessages => {
+  const { peer, stream } = await connect({ coalesce: { mergeMessages } })
+  let left = 50_000
+  const second: number[] = []
+  const first: number[] = []
+  stream.addEventListener('message', ({ data }) => {
+    first.push(data.byteLength)
+
+    if (left-- > 0) {
+      stream.pause()
+      stream.unshift(data)
+      stream.resume()
+    }
+  })
+  stream.addEventListener('message', ({ data }) => { second.push(data.byteLength) })
+  peer.deliver(data(1, pattern(10)))
+  await turns(10)
+
+  expect(first).toEqual(new Array(50_001).fill(10))
+  expect(second).toEqual(first)
+  expect(stream.readBufferLength).toBe(0)
+})
+
+/** Acknowledged; `windowBytes` of credit beyond the first window */
+async function openMany (count: number, init: RawPeerInit = {}, windowBytes = 1_000_000): Promise<{ peer: Conversation, streams: YamuxStream[] }> {
+  const peer = converse({ maxOutboundStreams: Infinity, limits: NO_LIMITS, ...init })
+  const streams: YamuxStream[] = []
+
+  while (streams.length < count) {
+    const opened = await Promise.all(Array.from({ length: Math.min(250, count - streams.length) }, async () => peer.muxer.createStream()))
+    streams.push(...opened)
+    await nextTurn()
+    peer.deliver(...opened.map(({ id }) => windowUpdate(Number(id), windowBytes, ACK)))
+  }
+
+  await peer.written()
+
+  return { peer, streams }
+}
+
+test.each([[1000, true], [1000, false], [10_000, true], [10_000, false]])('listeners that each resume the next of %i streams deliver on all of them, with mergeMessages: %s', async (count, mergeMessages) => {
+  const { peer, streams } = await openMany(count, { coalesce: { mergeMessages } })
+  const seen = streams.map((stream, i) => watch(stream, () => {
+    const next = streams[i + 1]
+
+    if (next?.readStatus === 'paused') {
+      next.resume()
+    }
+  }))
+  streams.slice(1).forEach(stream => { stream.pause() })
+  peer.deliver(...streams.slice(1).map(({ id }) => data(Number(id), pattern(3))))
+  expect(seen.flat()).toEqual([])
+  peer.deliver(data(1, pattern(3)))
+  await nextTurn()
+
+  expect(seen.map(({ length }) => length)).toEqual(streams.map(() => 3))
+  await expectAlive(peer)
+})
+
+describe(`${STREAMS} streams`, () => {
+  /** What each listener does as its stream comes to an end */
+  const ENDINGS: Array<[what: string, event: 'close' | 'end', act: (peer: Conversation, next: YamuxStream | undefined) => void]> = [
+    ['whose \'close\' listeners abort the next', 'close', (_, next) => { next?.abort(new Error('One after the other')) }],
+    ['whose \'end\' listeners abort the next', 'end', (_, next) => { next?.abort(new Error('One after the other')) }],
+    ['whose \'close\' listeners abort the muxer', 'close', ({ muxer }) => { muxer.abort(new Error('All of them')) }],
+    ['whose \'close\' listeners abort the transport', 'close', ({ transport }) => { transport.abort(new Error('All of them')) }],
+    ['whose \'close\' listeners close the transport', 'close', ({ transport }) => { transport.close().catch(() => {}) }],
+    ['whose \'close\' listeners close the muxer, and abort the next', 'close', ({ muxer }, next) => {
+      muxer.close().catch(() => {})
+      next?.abort(new Error('One after the other'))
+    }]
+  ]
+
+  describe.each(ENDINGS)('%s', (_, event, act) => {
+    test.each<[string, (peer: Conversation, streams: YamuxStream[]) => void]>([
+      ['an abort of the first', (_, [first]) => { first.abort(new Error('Enough')) }],
+      ['a reset by the peer', peer => { peer.deliver(windowUpdate(1, 0, RST)) }]
+    ])('all end with %s', async (_, begin) => {
+      const { peer, streams } = await openMany(STREAMS)
+      const events = streams.map(endings)
+      streams.forEach((stream, i) => { stream.addEventListener(event, () => { act(peer, streams[i + 1]) }) })
+      begin(peer, streams)
+      await turns(3)
+
+      expect(events.filter(({ length }) => length !== 1)).toEqual([])
+      expect(peer.muxer.streams).toEqual([])
+      expect(streams.filter(({ status }) => status === 'open' || status === 'closing')).toEqual([])
+    })
+
+    test('all end with the muxer', async () => {
+      const { peer, streams } = await openMany(STREAMS)
+      const events = streams.map(endings)
+      streams.forEach((stream, i) => { stream.addEventListener(event, () => { act(peer, streams[i + 1]) }) })
+      peer.muxer.abort(new Error('Enough'))
+      await turns(3)
+
+      expect(events.filter(({ length }) => length !== 1)).toEqual([])
+      expect(peer.muxer.streams).toEqual([])
+    })
+  })
+
+  test.each(['off', 'turn'] as const)('whose \'drain\' listeners send on the next and on themselves send all of it, with \'%s\'', async strategy => {
+    const { peer, streams } = await openMany(STREAMS, { coalesce: { strategy } })
+    const bytes = pattern(WINDOW_BYTES)
+    peer.transport.isFull = true
+    peer.deliver(ping(1, SYN))
+    await peer.written()
+    streams.forEach((stream, i) => {
+      stream.addEventListener('drain', () => {
+        streams[i + 1]?.send(bytes.subarray(0, 1))
+        stream.send(bytes.subarray(0, 2))
+      })
+      expect(stream.send(bytes)).toBe(false)
+    })
+    peer.transport.drain()
+    const sentBytes = new Map<string, number>()
+    const expected = streams.length * WINDOW_BYTES
+    let sum = 0
+
+    for (let i = 0; i < 2000 && sum < expected + 3 * streams.length - 1; i++) {
+      await nextTurn()
+
+      // large payload is written by reference: a copy of it all would be half a gigabyte
+      for (const { id, length } of headersOf(peer)) {
+        sentBytes.set(id, (sentBytes.get(id) ?? 0) + length)
+        sum += length
+      }
+    }
+
+    await turns(2)
+    expect(streams.map(({ id }) => sentBytes.get(id))).toEqual(streams.map((_, i) => WINDOW_BYTES + (i === 0 ? 2 : 3)))
+  })
+})
+
+/** Of what was written since the last call, without a copy of large payload */
+function headersOf (peer: Conversation): Array<{ id: string, length: number }> {
+  const found: Array<{ id: string, length: number }> = []
+
+  for (const write of peer.takeWrites()) {
+    let offset = 0
+
+    while (offset < write.byteLength) {
+      const type = write.get(offset + 1)
+      const length = type === DATA ? write.getUint32(offset + 8) : 0
+
+      if (type === DATA) {
+        found.push({ id: String(write.getUint32(offset + 4)), length })
+      }
+
+      offset += 12 + length
+    }
+  }
+
+  return found
+}
+
+describe('a transport that brings more while it is written to', () => {
+  /** So many pings that their answers are written before the chunk is dealt with */
+  const PINGS = 1025
+  const pings = join(...Array.from({ length: PINGS }, (_, i) => ping(i, SYN)))
+
+  /** Brings `nested` within the first write */
+  function answer (peer: Conversation, ...nested: Uint8Array[]): () => number {
+    const send = peer.transport.send.bind(peer.transport)
+    let writes = 0
+    peer.transport.send = bytes => {
+      const result = send(bytes)
+      const chunk = nested[writes++]
+
+      if (chunk != null) {
+        peer.transport.dispatchEvent(new StreamMessageEvent(chunk))
+      }
+
+      return result
+    }
+
+    return () => writes
+  }
+
+  test.each([true, false])('is read behind the chunk that led to the write, with mergeMessages: %s', async mergeMessages => {
+    const { peer, stream } = await connect({ coalesce: { mergeMessages } })
+    const received = receive(stream)
+    const writes = answer(peer, join(data(1, pattern(100, 2)), data(1, pattern(50, 3))))
+    peer.deliver(data(1, pattern(100, 0)), pings, data(1, pattern(100, 1)))
+    await nextTurn()
+
+    expect(writes()).toBeGreaterThan(0)
+    expect(equals(concat(received.chunks), concat([pattern(100, 0), pattern(100, 1), pattern(100, 2), pattern(50, 3)]))).toBe(true)
+    expect(peer.takeFrames().filter(({ type }) => type === PING).map(({ length }) => length)).toEqual(Array.from({ length: PINGS }, (_, i) => i))
+    await expectAlive(peer)
+  })
+
+  test('is read in order when it brings several chunks, each within the write that another leads to', async () => {
+    const { peer, stream } = await connect()
+    const received = receive(stream)
+    const more = [1, 2, 3, 4].map(i => join(data(1, pattern(10, 10 * i)), pings, data(1, pattern(10, 10 * i + 1))))
+    answer(peer, ...more)
+    peer.deliver(data(1, pattern(10, 0)), pings, data(1, pattern(10, 1)))
+    await nextTurn()
+
+    expect(equals(concat(received.chunks), concat([0, 1, 2, 3, 4].flatMap(i => [pattern(10, 10 * i), pattern(10, 10 * i + 1)])))).toBe(true)
+    expect(peer.takeFrames()).toHaveLength(PINGS * 5)
+    await expectAlive(peer)
+  })
+
+  const rest = join(data(1, pattern(100, 1)), data(1, pattern(30, 2)))
+
+  test.each([1, 5, 11, 12, 13, 60, 111, 112, 113])('continues the frame that the chunk ends in, cut at byte %i', async cut => {
+    const { peer, stream } = await connect()
+    const received = receive(stream)
+    answer(peer, rest.subarray(cut))
+    peer.deliver(data(1, pattern(100, 0)), pings, rest.subarray(0, cut))
+    await nextTurn()
+
+    expect(stream.status).toBe('open')
+    expect(equals(concat(received.chunks), concat([pattern(100, 0), pattern(100, 1), pattern(30, 2)]))).toBe(true)
+    await expectAlive(peer)
+  })
+
+  test('brings a violation that is acted on when the chunk has been dealt with', async () => {
+    const { peer, stream } = await connect()
+    const received = receive(stream)
+    const events = endings(stream)
+    answer(peer, Uint8Array.of(1, ...new Uint8Array(11)))
+    peer.deliver(data(1, pattern(100, 0)), pings, data(1, pattern(100, 1)))
+    await nextTurn()
+
+    expect(received.byteLength).toBe(200)
+    expect(events).toMatchObject([{ error: { code: 'ERR_INVALID_FRAME' } }])
+    expect(peer.muxer.status).toBe('closed')
+  })
+
+  test('ends within the write, and what came before that can be read', async () => {
+    const { peer, stream } = await connect()
+    const received = receive(stream)
+    const events = endings(stream)
+    const send = peer.transport.send.bind(peer.transport)
+    peer.transport.send = bytes => {
+      const result = send(bytes)
+      peer.transport.end(new Error('Connection reset'))
+
+      return result
+    }
+    peer.deliver(data(1, pattern(100, 0)), pings, data(1, pattern(100, 1)))
+    await nextTurn()
+
+    expect(events).toMatchObject([{ error: { name: 'TransportClosedError' } }])
+    expect(equals(concat(received.chunks), concat([pattern(100, 0), pattern(100, 1)]).subarray(0, received.byteLength))).toBe(true)
+    expect(received.byteLength).toBeGreaterThanOrEqual(100)
+    expect(peer.muxer.status).toBe('closed')
+  })
+
+  test('brings more within the write that a listener\'s send leads to, which is read behind the chunk, with coalescing off', async () => {
+    const { peer, stream } = await connect({ coalesce: { strategy: 'off', mergeMessages: false } })
+    const received = receive(stream)
+    stream.addEventListener('message', () => { stream.send(pattern(5)) }, { once: true })
+    answer(peer, data(1, pattern(10, 3)))
+    peer.deliver(data(1, pattern(10, 0)), data(1, pattern(10, 1)), data(1, pattern(10, 2)))
+    await nextTurn()
+
+    expect(received.chunks.map(([first]) => first)).toEqual([0, 1, 2, 3])
+  })
+})
