@@ -14,9 +14,6 @@ import type { Uint8ArrayList } from 'uint8arraylist'
 
 export type SessionInit = StreamLifecycleInit
 
-/** Filled and emptied within one call of `pull`, so all sessions share it and an idle one holds nothing */
-const sharedBatch = new WriteBatch()
-
 export class Session<Owner> {
   readonly roundTrip = new RoundTrip()
   framesWritten = 0
@@ -24,6 +21,8 @@ export class Session<Owner> {
   readonly #lifecycle: StreamLifecycle<Owner>
   readonly #inbound: InboundFrames<Owner>
   readonly #decoder: Decoder
+  /** No other session's: bytes of one connection must not reach another's peer, whatever goes wrong in between */
+  readonly #batch = new WriteBatch()
 
   constructor (init: SessionInit) {
     this.#creditsOnReceipt = init.creditsOnReceipt
@@ -138,20 +137,27 @@ export class Session<Owner> {
   }
 
   /**
-   * The next write, at most `maxBytes` and `maxFrames` long; undefined when there is nothing to write.
-   * While there are urgent streams, data of others leaves `reservedBytes` free.
+   * The next write, at most `maxBytes` and `maxFrames` long, but for a message that must not be cut; undefined when there
+   * is nothing to write. While there are urgent streams, data of others leaves `reservedBytes` free. The session is of no
+   * use any more when this throws, or when the transport does not take what it returns.
    */
   pull (maxBytes: number, maxFrames: number, nowMs: number, reservedBytes = 0): Uint8ArrayList | undefined {
     const { scheduler, registry } = this.#lifecycle
-    sharedBatch.begin(maxBytes)
-    scheduler.fill(sharedBatch, maxFrames, registry.urgentCount > 0 ? reservedBytes : 0, nowMs)
-    this.framesWritten += sharedBatch.frameCount
+    const batch = this.#batch
+    batch.begin(maxBytes)
+    scheduler.fill(batch, maxFrames, registry.urgentCount > 0 ? reservedBytes : 0, nowMs)
+    this.framesWritten += batch.frameCount
 
-    return sharedBatch.frameCount === 0 ? undefined : sharedBatch.finish()
+    return batch.frameCount === 0 ? undefined : batch.finish()
+  }
+
+  /** The transport has taken what was pulled last */
+  handedDown (): void {
+    this.#lifecycle.handedDown()
   }
 
   /** Throws a ProtocolError when the peer breaks a rule; what came before it has been accounted for */
-  receive (chunk: Uint8Array | Uint8ArrayList, nowMs: number): void {
+  receive (chunk: Uint8Array | Iterable<Uint8Array>, nowMs: number): void {
     this.#inbound.nowMs = nowMs
 
     if (chunk instanceof Uint8Array) {

@@ -2,11 +2,12 @@
  * How streams come to be, are half-closed, reset and forgotten, whichever side asks for it; what
  * they then owe the peer, and what their owners are told.
  */
+import { INITIAL_WINDOW_BYTES } from './frame/frame.ts'
 import { PeerLimits, RAPID_MS } from './limits/peer-limits.ts'
 import { URGENT } from './schedule/lane.ts'
 import { WriteScheduler } from './schedule/write-scheduler.ts'
 import { StreamRegistry } from './stream-registry.ts'
-import { NEWS_LOCAL_FIN, NEWS_OPENED, NEWS_REMOTE_FIN, NEWS_REMOTE_RST, OWES_ACK, OWES_FIN, OWES_RST, OWES_SYN, OWES_UPDATE } from './stream-state.ts'
+import { NEWS_FAILED, NEWS_LOCAL_FIN, NEWS_OPENED, NEWS_REMOTE_FIN, NEWS_REMOTE_RST, OWES_ACK, OWES_FIN, OWES_RST, OWES_SYN, OWES_UPDATE } from './stream-state.ts'
 import type { UpdateParts, WindowTuning } from './flow/receive-window.ts'
 import type { Limits } from './limits/peer-limits.ts'
 import type { RoundTrip } from './round-trip.ts'
@@ -15,8 +16,6 @@ import type { StreamState } from './stream-state.ts'
 
 export interface StreamLifecycleInit extends StreamRegistryInit {
   isDialler: boolean
-  /** The largest payload of a frame while streams contend */
-  frameBytes: number
   /** The largest payload of a frame of a stream that has the connection to itself */
   loneFrameBytes: number
   lowWaterMarkBytes: number
@@ -37,6 +36,8 @@ export class StreamLifecycle<Owner> {
   readonly limits: PeerLimits
   /** Streams with news, each once; their owner empties it */
   readonly withNews: Array<StreamState<Owner>> = []
+  /** Whose FIN is in a batch that the transport has not taken yet */
+  #finsWritten: Array<StreamState<Owner>> = []
   readonly #roundTrip: RoundTrip
   readonly #windowTuning: WindowTuning
 
@@ -49,11 +50,12 @@ export class StreamLifecycle<Owner> {
     this.scheduler = new WriteScheduler({
       frameBytes: init.frameBytes,
       loneFrameBytes: init.loneFrameBytes,
-      mergesMessages: init.mergesMessages,
       lowWaterMarkBytes: init.lowWaterMarkBytes,
       onWaited: (lane, waitedMs) => { init.onWaited?.(lane, waitedMs) },
       onNews: (stream, news) => { this.tell(stream, news) },
+      onFinWritten: stream => { this.#finsWritten.push(stream) },
       onFinDue: stream => { this.owe(stream, OWES_FIN) },
+      onBytesLost: (stream, err, nowMs) => { this.#fail(stream, err, nowMs) },
       onResetWritten: stream => { this.registry.release(stream) },
       onRepliesFull: init.onRepliesFull,
       onPingWritten: nowMs => { roundTrip.sent(nowMs) },
@@ -76,10 +78,28 @@ export class StreamLifecycle<Owner> {
     return stream
   }
 
+  /** The transport has taken what was written: only now is a FIN one that the peer will see */
+  handedDown (): void {
+    if (this.#finsWritten.length === 0) {
+      return
+    }
+
+    for (const stream of this.#finsWritten) {
+      // by who was called back from the transport
+      if (!stream.isReset) {
+        stream.isLocalFinished = true
+        this.tell(stream, NEWS_LOCAL_FIN)
+        this.#removeIfOver(stream)
+      }
+    }
+
+    this.#finsWritten = []
+  }
+
   /** The peer gets a RST for its SYN, and may have sent more behind it */
   refuseInbound (id: number, nowMs: number): void {
     this.limits.spend('refusedStreams', nowMs)
-    this.limits.expectLateFrames()
+    this.limits.expectLate(INITIAL_WINDOW_BYTES, 0)
     this.scheduler.control.replies.refuse(id)
   }
 
@@ -135,7 +155,7 @@ export class StreamLifecycle<Owner> {
       }
 
       this.#drop(stream)
-      this.limits.expectLateFrames()
+      this.limits.expectLate(stream.isRemoteFinished ? 0 : stream.receiveWindow.availableBytes, stream.dataFramesSent)
       stream.errorCode = errorCode
       this.owe(stream, OWES_RST)
     }
@@ -158,11 +178,13 @@ export class StreamLifecycle<Owner> {
     }
 
     stream.news |= news
+  }
 
-    if ((news & NEWS_LOCAL_FIN) !== 0) {
-      stream.isLocalFinished = true
-      this.#removeIfOver(stream)
-    }
+  /** The stream cannot go on, and nothing else is wrong */
+  #fail (stream: StreamState<Owner>, err: Error, nowMs: number): void {
+    this.reset(stream, 0, nowMs)
+    stream.failure = err
+    this.tell(stream, NEWS_FAILED)
   }
 
   #removeIfOver (stream: StreamState<Owner>): void {
@@ -170,7 +192,7 @@ export class StreamLifecycle<Owner> {
       this.registry.acknowledge(stream)
       this.registry.remove(stream)
       this.registry.release(stream)
-      this.limits.expectLateFrames()
+      this.limits.expectLate(0, stream.dataFramesSent)
     }
   }
 

@@ -25,6 +25,8 @@ export interface StreamRegistryInit {
   maxWindowBytes: number
   /** What all windows of the connection may grow by together */
   maxGrowthBytes: number
+  /** The largest payload of a frame while streams contend */
+  frameBytes: number
   /** Merge what one stream sends, and what it receives, where that saves frames and events */
   mergesMessages: boolean
 }
@@ -116,8 +118,8 @@ export class StreamRegistry<Owner> {
   }
 
   #create (id: number, isOutbound: boolean, nowMs: number): StreamState<Owner> {
-    const { initialWindowBytes, maxWindowBytes, mergesMessages } = this.#init
+    const { initialWindowBytes, maxWindowBytes, frameBytes, mergesMessages } = this.#init
 
-    return new StreamState(id, isOutbound, new ReceiveWindow(initialWindowBytes, maxWindowBytes), new ReadBuffer(!mergesMessages), nowMs)
+    return new StreamState(id, isOutbound, new ReceiveWindow(initialWindowBytes, maxWindowBytes), new ReadBuffer(!mergesMessages), mergesMessages ? 0 : frameBytes, nowMs)
   }
 }

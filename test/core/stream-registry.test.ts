@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { StreamRegistry } from '../../src/core/stream-registry.ts'
 import { noTuning } from './fixtures/lanes.ts'
 
-const INIT = { maxInboundStreams: 2, initialWindowBytes: 262_144, maxWindowBytes: 1_048_576, maxGrowthBytes: 1_048_576, mergesMessages: true }
+const INIT = { maxInboundStreams: 2, initialWindowBytes: 262_144, maxWindowBytes: 1_048_576, maxGrowthBytes: 1_048_576, frameBytes: 16_384, mergesMessages: true }
 
 let registry: StreamRegistry<unknown>
 
@@ -51,6 +51,7 @@ describe('streams', () => {
 
     expect(stream.receiveWindow.takeUpdate(0, noTuning)).toBe(300_000 - 262_144)
     expect(stream.readBuffer.isReady).toBe(false)
+    expect(stream.maxWholeBytes).toBe(16_384)
   })
 })
 

@@ -7,7 +7,7 @@
 import { Uint8ArrayList } from 'uint8arraylist'
 import { allocUnsafe } from 'uint8arrays/alloc'
 import { encodeHeader } from '../frame/encode.ts'
-import { HEADER_BYTES } from '../frame/frame.ts'
+import { HEADER_BYTES, TYPE_DATA } from '../frame/frame.ts'
 
 /**
  * From this size on a piece is passed by reference, which costs a cipher call and a socket write of
@@ -17,14 +17,16 @@ import { HEADER_BYTES } from '../frame/frame.ts'
 const BY_REFERENCE_BYTES = 8192
 
 /**
- * Room for so many pieces and headers is kept, those of a record of 16-byte messages; to let all of it grow anew for each write
- * of 500 messages took 70 bytes of memory a message.
+ * Room for so many pieces and headers is kept, those of a record of 50-byte messages in frames of their own; to let all of it
+ * grow anew for each write of 500 messages took 70 bytes of memory a message.
  */
-const KEPT_PIECES = 4096
+const KEPT_PIECES = 2048
 const NUMBERS_PER_HEADER = 4
 
 export class WriteBatch {
   frameCount = 0
+  dataFrameCount = 0
+  /** Less than nothing when a message that must not be cut was longer than the batch */
   roomBytes = 0
   /** Payload in order; undefined stands for the next header. What lies behind the count is empty. */
   #pieces: Array<Uint8Array | undefined> = []
@@ -32,14 +34,23 @@ export class WriteBatch {
   /** Four numbers a header: type, flags, stream id, length */
   #headers: number[] = []
   #copiedBytes = 0
+  /** Where the last frame began: pieces and copied bytes in front of it, room before it */
+  #framePiece = 0
+  #frameCopiedBytes = 0
+  #frameRoomBytes = 0
 
-  /** Starts an empty batch */
+  /** Starts an empty batch, whatever became of the last one */
   begin (maxBytes: number): void {
     this.roomBytes = maxBytes
     this.frameCount = 0
+    this.dataFrameCount = 0
+    this.#forget()
   }
 
   header (type: number, flags: number, streamId: number, length: number): void {
+    this.#framePiece = this.#pieceCount
+    this.#frameCopiedBytes = this.#copiedBytes
+    this.#frameRoomBytes = this.roomBytes
     const headers = this.#headers
     const start = this.frameCount * NUMBERS_PER_HEADER
     headers[start] = type
@@ -50,6 +61,7 @@ export class WriteBatch {
     this.#copiedBytes += HEADER_BYTES
     this.roomBytes -= HEADER_BYTES
     this.frameCount++
+    this.dataFrameCount += type === TYPE_DATA ? 1 : 0
   }
 
   piece (bytes: Uint8Array): void {
@@ -59,6 +71,16 @@ export class WriteBatch {
     if (bytes.byteLength < BY_REFERENCE_BYTES) {
       this.#copiedBytes += bytes.byteLength
     }
+  }
+
+  /** Takes back the last frame, which must be a DATA frame; once */
+  dropFrame (): void {
+    this.#pieces.fill(undefined, this.#framePiece, this.#pieceCount)
+    this.#pieceCount = this.#framePiece
+    this.#copiedBytes = this.#frameCopiedBytes
+    this.roomBytes = this.#frameRoomBytes
+    this.frameCount--
+    this.dataFrameCount--
   }
 
   /** Lays the batch out and forgets it; what is returned shares no memory with the next one */
@@ -81,9 +103,6 @@ export class WriteBatch {
         continue
       }
 
-      // the reference goes now, so that the piece can be collected
-      pieces[i] = undefined
-
       if (piece.byteLength < BY_REFERENCE_BYTES) {
         copies.set(piece, offset)
         offset += piece.byteLength
@@ -101,6 +120,8 @@ export class WriteBatch {
   }
 
   #forget (): void {
+    // the references go now, so that the pieces can be collected
+    this.#pieces.fill(undefined, 0, this.#pieceCount)
     this.#pieceCount = 0
     this.#copiedBytes = 0
 

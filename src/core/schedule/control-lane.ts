@@ -5,14 +5,15 @@
  * superseded before it is written vanishes.
  */
 import { FLAG_ACK, FLAG_RST, FLAG_SYN, SESSION_ID, TYPE_GO_AWAY, TYPE_PING, TYPE_WINDOW_UPDATE } from '../frame/frame.ts'
-import { NEWS_LOCAL_FIN, OWES_FIN, OWES_RST, OWES_UPDATE } from '../stream-state.ts'
+import { OWES_FIN, OWES_RST, OWES_UPDATE } from '../stream-state.ts'
 import { hasRoom, Replies } from './replies.ts'
 import type { WindowTuning } from '../flow/receive-window.ts'
 import type { WriteBatch } from '../flush/write-batch.ts'
 import type { StreamState } from '../stream-state.ts'
 
 export interface ControlLaneInit<Owner> {
-  onNews (stream: StreamState<Owner>, news: number): void
+  /** The FIN is in a batch */
+  onFinWritten (stream: StreamState<Owner>): void
   /** The RST is in a batch: the stream's place among the open streams is free */
   onResetWritten (stream: StreamState<Owner>): void
   /** The ping is in a batch */
@@ -143,7 +144,7 @@ export class ControlLane<Owner> {
     batch.header(TYPE_WINDOW_UPDATE, flags, stream.id, deltaBytes)
 
     if ((flags & OWES_FIN) !== 0) {
-      this.#init.onNews(stream, NEWS_LOCAL_FIN)
+      this.#init.onFinWritten(stream)
     }
   }
 }

@@ -6,7 +6,7 @@
  * waits at most one quantum of each other stream (Shreedhar and Varghese, "Efficient Fair Queuing").
  */
 import { FLAG_ACK, FLAG_FIN, FLAG_SYN, HEADER_BYTES, TYPE_DATA, TYPE_WINDOW_UPDATE } from '../frame/frame.ts'
-import { NEWS_LOCAL_FIN, NEWS_TAKEN } from '../stream-state.ts'
+import { NEWS_TAKEN } from '../stream-state.ts'
 import type { WriteBatch } from '../flush/write-batch.ts'
 import type { StreamState } from '../stream-state.ts'
 
@@ -32,16 +32,21 @@ export interface DataLaneInit<Owner> {
   frameBytes: number
   /** The largest payload of a frame that no other stream waits behind */
   loneFrameBytes: number
-  /** A frame may hold more than one piece of a stream's queue */
-  mergesMessages: boolean
   /** A waiting writer may go on at or below this */
   lowWaterMarkBytes: number
   onNews (stream: StreamState<Owner>, news: number): void
   /** A frame of a stream whose `waitsSinceMs` is known was written */
   onWaited (lane: number, waitedMs: number): void
+  /** The FIN is in a batch */
+  onFinWritten (stream: StreamState<Owner>): void
   /** All data is written, but the batch has no room for the FIN */
   onFinDue (stream: StreamState<Owner>): void
+  /** Bytes of the stream cannot be written: it is to be taken out of the lane */
+  onBytesLost (stream: StreamState<Owner>, err: Error, nowMs: number): void
 }
+
+/** What `fillFrame` says when the batch has no room for a frame */
+export const NO_ROOM = -1
 
 export class DataLane<Owner> {
   /** The bytes of all streams in the lane */
@@ -85,59 +90,77 @@ export class DataLane<Owner> {
   }
 
   /**
-   * Writes the next frame of the stream whose turn it is; returns the length of its payload, 0 when
-   * the batch has no room for it. The lane must not be empty.
+   * Writes the next frame of the stream whose turn it is; returns the length of its payload, 0 when the stream
+   * had to be given up, or NO_ROOM. The lane must not be empty.
    */
   fillFrame (batch: WriteBatch, limits: FrameLimits): number {
     const stream = this.#first as StreamState<Owner>
-    const payloadBytes = this.#writeFrame(stream, batch, limits)
+    const payloadBytes = this.#choosePayloadBytes(stream, batch, limits)
 
-    if (payloadBytes > 0) {
-      this.#rotate()
+    if (payloadBytes === NO_ROOM) {
+      return NO_ROOM
     }
+
+    const flags = stream.owes & (FLAG_SYN | FLAG_ACK)
+    batch.header(TYPE_DATA, flags, stream.id, payloadBytes)
+
+    try {
+      stream.sendQueue.moveTo(batch, payloadBytes)
+    } catch (err: any) {
+      batch.dropFrame()
+      this.#init.onBytesLost(stream, err, limits.nowMs)
+      return 0
+    }
+
+    stream.owes &= ~flags
+    this.#account(stream, payloadBytes, limits.nowMs)
+
+    if (stream.sendQueue.byteLength === 0 && stream.isClosing) {
+      this.#finish(stream, batch, limits)
+    }
+
+    this.#rotate()
 
     return payloadBytes
   }
 
-  #writeFrame (stream: StreamState<Owner>, batch: WriteBatch, limits: FrameLimits): number {
-    const queue = stream.sendQueue
+  #choosePayloadBytes (stream: StreamState<Owner>, batch: WriteBatch, limits: FrameLimits): number {
     const roomBytes = batch.roomBytes - limits.reservedBytes - HEADER_BYTES
-    const leastBytes = this.#leastFrameBytes(stream)
-    const messageBytes = this.#init.mergesMessages ? queue.byteLength : queue.firstPieceBytes
-    let payloadBytes = Math.min(messageBytes, stream.sendCredit.availableBytes, this.#shareBytes(stream, leastBytes, limits.isAlone))
+    const wholeBytes = stream.wholeFrameBytes
 
-    if (payloadBytes > roomBytes) {
-      // an empty batch takes what it can: there will be no larger one
-      if (roomBytes < leastBytes && (batch.frameCount > 0 || roomBytes <= 0)) {
-        return 0
-      }
-
-      payloadBytes = roomBytes
+    if (wholeBytes > 0) {
+      this.#shareBytes(stream, wholeBytes, limits.isAlone)
+      // there will be no larger batch than one that has only control frames
+      return wholeBytes > roomBytes && batch.dataFrameCount > 0 ? NO_ROOM : wholeBytes
     }
 
-    const flags = stream.owes & (FLAG_SYN | FLAG_ACK)
-    stream.owes &= ~flags
+    const messageBytes = stream.maxWholeBytes === 0 ? stream.sendQueue.byteLength : stream.sendQueue.firstPieceBytes
+    const payloadBytes = Math.min(messageBytes, stream.sendCredit.availableBytes, this.#shareBytes(stream, MIN_CUT_FRAME_BYTES, limits.isAlone))
+
+    if (payloadBytes <= roomBytes) {
+      return payloadBytes
+    }
+
+    // an empty batch takes what it can: there will be no larger one
+    return roomBytes < MIN_CUT_FRAME_BYTES && (batch.frameCount > 0 || roomBytes <= 0) ? NO_ROOM : roomBytes
+  }
+
+  #account (stream: StreamState<Owner>, payloadBytes: number, nowMs: number): void {
+    const queuedBytes = stream.sendQueue.byteLength
     stream.sendCredit.spend(payloadBytes)
     stream.deficitBytes = Math.max(0, stream.deficitBytes - payloadBytes)
-    stream.lastActiveMs = limits.nowMs
+    stream.lastActiveMs = nowMs
+    stream.dataFramesSent++
     this.queuedBytes -= payloadBytes
-    batch.header(TYPE_DATA, flags, stream.id, payloadBytes)
-    queue.moveTo(batch, payloadBytes)
 
     if (stream.waitsSinceMs !== undefined) {
-      this.#init.onWaited(stream.lane, limits.nowMs - stream.waitsSinceMs)
-      stream.waitsSinceMs = queue.byteLength > 0 ? limits.nowMs : undefined
+      this.#init.onWaited(stream.lane, nowMs - stream.waitsSinceMs)
+      stream.waitsSinceMs = queuedBytes > 0 ? nowMs : undefined
     }
 
-    if (queue.byteLength === 0 || (stream.awaitsDrain && queue.byteLength <= this.#init.lowWaterMarkBytes)) {
+    if (queuedBytes === 0 || (stream.awaitsDrain && queuedBytes <= this.#init.lowWaterMarkBytes)) {
       this.#init.onNews(stream, NEWS_TAKEN)
     }
-
-    if (queue.byteLength === 0 && stream.isClosing) {
-      this.#finish(stream, batch, limits)
-    }
-
-    return payloadBytes
   }
 
   /**
@@ -147,7 +170,7 @@ export class DataLane<Owner> {
   #finish (stream: StreamState<Owner>, batch: WriteBatch, limits: FrameLimits): void {
     if (batch.roomBytes >= HEADER_BYTES && batch.frameCount < limits.maxFrames) {
       batch.header(TYPE_WINDOW_UPDATE, FLAG_FIN, stream.id, 0)
-      this.#init.onNews(stream, NEWS_LOCAL_FIN)
+      this.#init.onFinWritten(stream)
     } else {
       this.#init.onFinDue(stream)
     }
@@ -159,12 +182,13 @@ export class DataLane<Owner> {
 
     if (!stream.canSendData) {
       this.remove(stream)
-    } else if (stream.deficitBytes < this.#leastFrameBytes(stream) && this.#last !== stream) {
+    } else if (stream.deficitBytes < (stream.wholeFrameBytes || MIN_CUT_FRAME_BYTES) && this.#last !== stream) {
       this.#unlink(stream)
       this.#append(stream)
     }
   }
 
+  /** A share smaller than `leastBytes` is not worth a frame: it is kept for the stream's next turn */
   #shareBytes (stream: StreamState<Owner>, leastBytes: number, isAlone: boolean): number {
     if (isAlone) {
       return this.#init.loneFrameBytes
@@ -175,18 +199,6 @@ export class DataLane<Owner> {
     }
 
     return Math.min(stream.deficitBytes, this.#init.frameBytes)
-  }
-
-  /** A share smaller than this is not worth a frame: it is kept for the stream's next turn */
-  #leastFrameBytes (stream: StreamState<Owner>): number {
-    if (this.#init.mergesMessages) {
-      return MIN_CUT_FRAME_BYTES
-    }
-
-    const messageBytes = stream.sendQueue.firstPieceBytes
-
-    // one message of at most a frame stays one frame
-    return messageBytes <= this.#init.frameBytes ? messageBytes : MIN_CUT_FRAME_BYTES
   }
 
   #append (stream: StreamState<Owner>): void {

@@ -1,7 +1,7 @@
 /**
  * Whose lane it is: urgent before normal before bulk, and none waits for ever. Hot.
  */
-import { DataLane } from './data-lane.ts'
+import { DataLane, NO_ROOM } from './data-lane.ts'
 import { BULK, LANES, NORMAL, URGENT } from './lane.ts'
 import type { WriteBatch } from '../flush/write-batch.ts'
 import type { StreamState } from '../stream-state.ts'
@@ -87,7 +87,7 @@ export class DataLanes<Owner> {
     while (source.streamCount > 0 && batch.frameCount < limits.maxFrames) {
       limits.isAlone = source.streamCount === 1
 
-      if (source.fillFrame(batch, limits) === 0) {
+      if (source.fillFrame(batch, limits) === NO_ROOM) {
         return
       }
     }
@@ -109,7 +109,7 @@ export class DataLanes<Owner> {
       limits.reservedBytes = lane === URGENT ? 0 : reservedBytes
       const sentBytes = this.#lanes[lane].fillFrame(batch, limits)
 
-      if (sentBytes > 0) {
+      if (sentBytes !== NO_ROOM) {
         this.#count(lane, sentBytes)
       } else if (lane === URGENT) {
         return

@@ -1,6 +1,6 @@
 // What is not payload: the order it goes in, what never goes because something else has taken its place, and how much may wait.
 import { beforeEach, describe, expect, test } from 'vitest'
-import { NEWS_LOCAL_FIN, OWES_ACK, OWES_FIN, OWES_RST, OWES_SYN, OWES_UPDATE } from '../../../src/core/stream-state.ts'
+import { OWES_ACK, OWES_FIN, OWES_RST, OWES_SYN, OWES_UPDATE } from '../../../src/core/stream-state.ts'
 import { ACK, concat, FIN, GO_AWAY, goAway, PING, ping, RST, SYN, WINDOW_UPDATE, windowUpdate } from '../../fixtures/frames.ts'
 import { createControlLane, createStream, fillBatch } from '../fixtures/lanes.ts'
 import { WriteBatch } from '../../../src/core/flush/write-batch.ts'
@@ -12,16 +12,16 @@ const NOW_MS = 77
 const LARGE_WINDOW_BYTES = 1_048_576
 
 let lane: ReturnType<typeof createControlLane>
-let news: Array<[id: number, news: number]>
+let finsWritten: number[]
 let resetsWritten: number[]
 let pingsWritten: number[]
 
 beforeEach(() => {
-  news = []
+  finsWritten = []
   resetsWritten = []
   pingsWritten = []
   lane = createControlLane({
-    onNews: (stream, what) => { news.push([stream.id, what]) },
+    onFinWritten: stream => { finsWritten.push(stream.id) },
     onResetWritten: stream => { resetsWritten.push(stream.id) },
     onPingWritten: nowMs => { pingsWritten.push(nowMs) }
   })
@@ -182,7 +182,7 @@ describe('a stream', () => {
 
     expect(fillBytes()).toEqual(windowUpdate(1, 0x1001, RST))
     expect(resetsWritten).toEqual([1])
-    expect(news).toEqual([])
+    expect(finsWritten).toEqual([])
   })
 
   test('that owes nothing any more writes nothing', () => {
@@ -193,7 +193,7 @@ describe('a stream', () => {
 
     expect(fill()).toEqual([])
     expect(lane.hasOutput).toBe(false)
-    expect(news).toEqual([])
+    expect(finsWritten).toEqual([])
   })
 
   test('that is removed leaves nothing behind', () => {
@@ -229,10 +229,10 @@ describe('a stream', () => {
     expect(fillBytes()).toEqual(windowUpdate(2, 0, ACK))
   })
 
-  test('is told that its FIN is in a batch', () => {
+  test('is named when its FIN is in a batch', () => {
     enlist(1, { owes: OWES_FIN })
     fill()
 
-    expect(news).toEqual([[1, NEWS_LOCAL_FIN]])
+    expect(finsWritten).toEqual([1])
   })
 })

@@ -1,6 +1,6 @@
 // What the data lane counts and tells, and how much of a batch it takes.
 import { beforeEach, describe, expect, test } from 'vitest'
-import { NEWS_LOCAL_FIN, NEWS_TAKEN } from '../../../src/core/stream-state.ts'
+import { NEWS_TAKEN } from '../../../src/core/stream-state.ts'
 import { pattern } from '../../fixtures/frames.ts'
 import { createDataLanes, createStream, fillBatch, shares, WINDOW_BYTES } from '../fixtures/lanes.ts'
 import type { StreamState } from '../../../src/core/stream-state.ts'
@@ -10,13 +10,15 @@ const LOW_WATER_MARK_BYTES = 1000
 
 let lane: ReturnType<typeof createDataLanes>
 let news: Array<[id: number, news: number]>
+let finsWritten: number[]
 
-function createLane (mergesMessages = true): void {
+function createLane (): void {
   news = []
+  finsWritten = []
   lane = createDataLanes({
-    mergesMessages,
     lowWaterMarkBytes: LOW_WATER_MARK_BYTES,
-    onNews: (stream, what) => { news.push([stream.id, what]) }
+    onNews: (stream, what) => { news.push([stream.id, what]) },
+    onFinWritten: stream => { finsWritten.push(stream.id) }
   })
 }
 
@@ -60,13 +62,14 @@ describe('the owner of a stream', () => {
     expect(news).toEqual([])
   })
 
-  test('is told that its FIN is in a batch', () => {
+  test('is named when its FIN is in a batch', () => {
     const stream = createStream(1, { queued: [5] })
     stream.isClosing = true
     enlist(stream)
     fill()
 
-    expect(news).toEqual([[1, NEWS_TAKEN], [1, NEWS_LOCAL_FIN]])
+    expect(news).toEqual([[1, NEWS_TAKEN]])
+    expect(finsWritten).toEqual([1])
   })
 })
 
@@ -148,11 +151,19 @@ describe('a batch', () => {
   })
 
   test('does not cut a message that is to stay one frame', () => {
-    createLane(false)
-    enlist(createStream(1, { queued: [10_000, 10_000] }))
+    enlist(createStream(1, { queued: [10_000, 10_000], maxWholeBytes: 16_384 }))
 
     expect(shares(fill(12 + 10_000 + 12 + 9999))).toEqual([[1, 10_000]])
     expect(shares(fill(12 + 10_000))).toEqual([[1, 10_000]])
+  })
+
+  test('is longer than it may be where one message needs that, however much is reserved, but holds no other data then', () => {
+    enlist(createStream(1, { queued: [10_000, 10_000], maxWholeBytes: 16_384 }), createStream(3, { queued: [5000], maxWholeBytes: 16_384 }))
+
+    expect(shares(fill(2048))).toEqual([[1, 10_000]])
+    expect(shares(fillBatch(batch => { lane.fill(batch, Infinity, 1024, 0) }, 2048))).toEqual([[3, 5000]])
+    expect(shares(fill(2048))).toEqual([[1, 10_000]])
+    expect(fill(2048)).toEqual([])
   })
 
   test('takes a small frame into a small room', () => {

@@ -13,11 +13,10 @@ let news: Array<[id: number, news: number]>
 /** The streams whose FIN found no room */
 let finsDue: number[]
 
-function createLane (mergesMessages = true): void {
+function createLane (): void {
   news = []
   finsDue = []
   lane = createDataLanes({
-    mergesMessages,
     onNews: (stream, what) => { news.push([stream.id, what]) },
     onFinDue: stream => { finsDue.push(stream.id) }
   })
@@ -53,10 +52,20 @@ describe('a data frame', () => {
   })
 
   test('holds one message only where messages are not merged', () => {
-    createLane(false)
-    enlist(createStream(1, { queued: [20_000, 10, 30] }))
+    enlist(createStream(1, { queued: [20_000, 10, 30], maxWholeBytes: 16_384 }))
 
     expect(shares(fill())).toEqual([[1, 16_384], [1, 3616], [1, 10], [1, 30]])
+  })
+
+  test('holds a message whole where messages are not merged: it waits for credit for all of it', () => {
+    const stream = createStream(1, { queued: [1000], maxWholeBytes: 16_384 })
+    stream.sendCredit.spend(WINDOW_BYTES - 999)
+    enlist(stream)
+    expect(fill()).toEqual([])
+
+    stream.sendCredit.grant(1, 1)
+    lane.enlist(stream, 0)
+    expect(shares(fill())).toEqual([[1, 1000]])
   })
 
   test('holds no more than the peer gives credit for', () => {
@@ -136,5 +145,36 @@ describe('a FIN', () => {
     expect(shares(fill(maxBytes, maxFrames))).toEqual([[1, 5]])
     expect(finsDue).toEqual([1])
     expect(news).toEqual([[1, NEWS_TAKEN]])
+  })
+})
+
+describe('bytes that were changed while they waited', () => {
+  function lose (change: (buffer: ArrayBuffer) => void, byteLength: number): { stream: StreamState, lost: Array<[id: number, err: Error]>, frames: Frame[] } {
+    const lost: Array<[id: number, err: Error]> = []
+    lane = createDataLanes({
+      onBytesLost: (stream, err) => {
+        lost.push([stream.id, err])
+        lane.discard(stream)
+      }
+    })
+    const stream = createStream(1, { queued: [10] })
+    const buffer = new ArrayBuffer(byteLength, { maxByteLength: 2 * byteLength })
+    stream.sendQueue.push(new Uint8Array(buffer))
+    enlist(createStream(3, { queued: [20] }), stream, createStream(5, { queued: [30] }))
+    change(buffer)
+
+    return { stream, lost, frames: fill() }
+  }
+
+  test.each<[string, (buffer: ArrayBuffer) => void, number]>([
+    ['shrunk', buffer => { buffer.resize(7) }, 7],
+    ['grown', buffer => { buffer.resize(101) }, 101],
+    ['transferred', buffer => { buffer.transfer() }, 0]
+  ])('take their stream out of the lane, and leave nothing of it in the batch: %s', (_, change, bytesNow) => {
+    const { stream, lost, frames } = lose(change, 100)
+
+    expect(shares(frames)).toEqual([[3, 20], [5, 30]])
+    expect(lost).toEqual([[1, expect.objectContaining({ code: 'ERR_SENT_BYTES_CHANGED', message: expect.stringMatching(new RegExp(`\\b100 bytes.*\\b${bytesNow} when`)) })]])
+    expect([stream.isInDataLane, stream.sendQueue.byteLength, lane.queuedBytes, lane.streamCount]).toEqual([false, 0, 0, 0])
   })
 })

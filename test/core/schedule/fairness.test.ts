@@ -12,8 +12,8 @@ const APART_CARRY_BYTES = 16_384
 
 let lane: ReturnType<typeof createDataLanes>
 
-function createLane (mergesMessages = true): void {
-  lane = createDataLanes({ frameBytes: QUANTUM_BYTES, mergesMessages })
+function createLane (): void {
+  lane = createDataLanes({ frameBytes: QUANTUM_BYTES })
 }
 
 function enlist (...streams: StreamState[]): void {
@@ -29,8 +29,8 @@ function ids (frames: Frame[]): number[] {
 }
 
 /** A stream that always has messages of `size` bytes to send, and credit */
-function busyStream (id: number, size: number): StreamState {
-  const stream = createStream(id)
+function busyStream (id: number, size: number, maxWholeBytes: number): StreamState {
+  const stream = createStream(id, { maxWholeBytes })
   stream.sendCredit.grant(100_000_000, id)
   stream.sendQueue.push(pattern(size))
   refill(stream, size)
@@ -56,8 +56,7 @@ describe('two streams', () => {
     { name: 'of messages just below and just above half a quantum, kept apart', merges: false, sizes: [8191, 8193], carryBytes: APART_CARRY_BYTES },
     { name: 'of messages just above the quantum and of 100 bytes, kept apart', merges: false, sizes: [16_385, 100], carryBytes: APART_CARRY_BYTES }
   ])('$name get equal shares', ({ merges, sizes, carryBytes }) => {
-    createLane(merges)
-    const streams = sizes.map((size, i) => busyStream(1 + 2 * i, size))
+    const streams = sizes.map((size, i) => busyStream(1 + 2 * i, size, merges ? 0 : QUANTUM_BYTES))
     const sentBytes = new Map([[1, 0], [3, 0]])
     let largestDifferenceBytes = 0
 
@@ -98,9 +97,8 @@ describe('turns', () => {
   })
 
   test('that leave too little for another message are made up for later', () => {
-    createLane(false)
     // a turn of 16,384 bytes has room for one message of 10,000, the 6,384 that are left give every third turn a second one
-    enlist(createStream(1, { queued: Array(7).fill(10_000) }), createStream(3, { queued: Array(5).fill(16_384) }))
+    enlist(createStream(1, { queued: Array(7).fill(10_000), maxWholeBytes: QUANTUM_BYTES }), createStream(3, { queued: Array(5).fill(16_384), maxWholeBytes: QUANTUM_BYTES }))
 
     expect(ids(fill(1_000_000))).toEqual([1, 3, 1, 1, 3, 1, 3, 1, 1, 3, 1, 3])
   })
