@@ -5,8 +5,10 @@ import { launchOptions } from './test/browser/fixtures/chromium.ts'
 const NODE_ONLY = [
   // files, processor time and heap of the process, and simulations that own its timers
   'test/hazards/{attacks,other-muxers,rows}.test.ts',
+  // sockets, and an event loop that stands still
+  'test/hazards/stalled-loops-node.test.ts',
   // what @libp2p/logger writes to standard error
-  'test/muxer/frame-trace.test.ts',
+  'test/{muxer/frame-trace,hazards/logged-endings-node}.test.ts',
   // Chromium's own objects, such as an EventTarget, wait for a whole collection
   'test/stream/young-garbage.test.ts',
   // loads a module twice

@@ -64,8 +64,9 @@ export interface CoalesceOptions {
   /**
    * Several small `send()`s of one stream may share a frame, and several frames that
    * arrive together may share a 'message' event: a stream is a stream of bytes. When
-   * false, one `send()` of at most a frame stays one frame and one event, for
-   * protocols that take one event for one message.
+   * false, one `send()` of at most `maxMessageSize` stays one frame and one event, for
+   * protocols that take one event for one message. It waits for credit for all of it, and
+   * may make a write longer than `maxBytes`.
    *
    * @default true
    */

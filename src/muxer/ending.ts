@@ -6,7 +6,8 @@ import { MuxerClosedError } from '@libp2p/interface'
 import { GoAwayCode } from '../core/frame/frame.ts'
 import { ProtocolError } from '../core/protocol-error.ts'
 import { RemoteGoAwayError, TransportClosedError } from '../errors.ts'
-import { closeTransport } from './goodbye.ts'
+import { logError, toError } from '../thrown.ts'
+import { abortTransport, closeTransport } from './goodbye.ts'
 import type { Goodbye } from './goodbye.ts'
 import type { Housekeeping } from './housekeeping.ts'
 import type { Pinger } from './pinger.ts'
@@ -35,20 +36,30 @@ export interface EndingInit {
 
 export class Ending {
   hasEnded = false
+  /** Streams are being told, and what they do of it must not begin anew */
+  #isResetting = false
   readonly #init: EndingInit
 
   constructor (init: EndingInit) {
     this.#init = init
   }
 
-  /** The peer ends the session; a normal end is no reason to cut off streams */
+  /** The peer ends the session for a reason */
   onRemoteGoAway (code: number): void {
-    if (code !== GoAwayCode.NormalTermination && !this.hasEnded) {
+    if (!this.hasEnded) {
       const err = new RemoteGoAwayError(code)
-      this.#init.log.error('%e', err)
+      logError(this.#init.log, '%e', err)
       this.#end(stream => { stream.onEnded(err) })
       closeTransport(this.#init.maConn, err)
     }
+  }
+
+  /** The peer has gone away in good order, and no stream is left: the connection is of no use to anybody */
+  onRemoteLeft (): void {
+    const { session, driver, maConn } = this.#init
+    session.goAway(GoAwayCode.NormalTermination)
+    driver.flush()
+    closeTransport(maConn, new RemoteGoAwayError(GoAwayCode.NormalTermination))
   }
 
   /** Nothing can be sent or received any more; `wasClosedHere`: that was to be expected */
@@ -75,29 +86,36 @@ export class Ending {
 
     // whoever holds the connection learns that it is of no use; one that is being closed is theirs
     if (maConn.status === 'open') {
-      maConn.abort(err)
+      abortTransport(maConn, err)
     }
   }
 
   /** The peer has broken a rule, or cannot be served: tells it why, and ends the connection */
   fail (err: Error & { code?: string }): void {
-    if (!this.hasEnded) {
-      this.#init.log.error('connection ended - %e', err)
+    if (this.#isRunning) {
+      logError(this.#init.log, 'connection ended - %e', err)
       this.#init.metrics?.onViolation(err.code ?? err.name)
       this.#resetAll(err)
       closeTransport(this.#init.maConn, err)
     }
   }
 
-  abort (err: Error): void {
-    if (!this.hasEnded) {
-      this.#init.log.error('aborted - %e', err)
+  /** What is no error becomes one */
+  abort (reason: Error): void {
+    if (this.#isRunning) {
+      const err = toError(reason, 'The connection was aborted with')
+      logError(this.#init.log, 'aborted - %e', err)
       this.#resetAll(err)
     }
   }
 
+  get #isRunning (): boolean {
+    return !this.hasEnded && !this.#isResetting
+  }
+
   #resetAll (err: Error): void {
     const { session, driver } = this.#init
+    this.#isResetting = true
 
     for (const { owner } of [...session.registry.values()]) {
       owner?.abort(err)
@@ -118,7 +136,6 @@ export class Ending {
     opener.close(new MuxerClosedError())
     pinger.reject(new MuxerClosedError())
     goodbye.end()
-    metrics?.end()
 
     for (const state of [...session.registry.values()]) {
       const hasUnsent = state.sendQueue.byteLength > 0
@@ -129,5 +146,7 @@ export class Ending {
         endStream(state.owner, hasUnsent)
       }
     }
+
+    metrics?.end()
   }
 }

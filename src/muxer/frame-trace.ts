@@ -4,7 +4,6 @@
 import { Decoder } from '../core/frame/decoder.ts'
 import { FLAG_ACK, FLAG_FIN, FLAG_RST, FLAG_SYN, TYPE_DATA, TYPE_GO_AWAY, TYPE_PING, TYPE_WINDOW_UPDATE } from '../core/frame/frame.ts'
 import type { Logger } from '@libp2p/interface'
-import type { Uint8ArrayList } from 'uint8arraylist'
 
 const FLAG_NAMES: Array<[flag: number, name: string]> = [[FLAG_SYN, 'SYN'], [FLAG_ACK, 'ACK'], [FLAG_FIN, 'FIN'], [FLAG_RST, 'RST']]
 
@@ -26,7 +25,7 @@ export class FrameTrace {
     })
   }
 
-  push (bytes: Uint8Array | Uint8ArrayList): void {
+  push (bytes: Uint8Array | Iterable<Uint8Array>): void {
     try {
       for (const part of bytes instanceof Uint8Array ? [bytes] : bytes) {
         if (this.#isReadable) {

@@ -6,6 +6,7 @@ import { MuxerClosedError } from '@libp2p/interface'
 import { GoAwayCode } from '../core/frame/frame.ts'
 import { Session } from '../core/session.ts'
 import { GuardedEmitter } from '../guarded-emitter.ts'
+import { logError } from '../thrown.ts'
 import { EarlyStreams } from './early-streams.ts'
 import { Ending } from './ending.ts'
 import { Goodbye } from './goodbye.ts'
@@ -34,6 +35,7 @@ export interface CloseOptions extends AbortOptions {
 
 export class YamuxMuxer extends GuardedEmitter<StreamMuxerEvents<YamuxStream>> implements StreamMuxer<YamuxStream> {
   readonly protocol = YAMUX_PROTOCOL_ID
+  /** `closing` from when either side says that it goes away, until the streams in flight and the transport have come to their end */
   status: StreamMuxerStatus = 'open'
   readonly #config: Config
   readonly #clock: Clock
@@ -44,6 +46,9 @@ export class YamuxMuxer extends GuardedEmitter<StreamMuxerEvents<YamuxStream>> i
   readonly #opener: StreamOpener
   readonly #pinger: Pinger
   #streams: YamuxStream[] | undefined
+  #isClosingHere = false
+  /** The peer has gone away, and no stream was left */
+  #hasPeerLeft = false
   readonly #earlyStreams: EarlyStreams
   readonly #goodbye: Goodbye
   readonly #ending: Ending
@@ -75,8 +80,9 @@ export class YamuxMuxer extends GuardedEmitter<StreamMuxerEvents<YamuxStream>> i
       onStreamsChanged,
       onTransportFull: () => { this.#housekeeping.onTransportFull(clock.nowMs()) },
       onTransportDrained: () => { this.#housekeeping.onTransportDrained() },
-      onClosing: state => { this.#housekeeping.watch(state) },
-      onSendFailed: err => { this.#ending.onSendFailed(this.status !== 'open', err) },
+      onDeadlineChanged: state => { this.#housekeeping.watch(state) },
+      onReceived: violation => { this.#onReceived(violation) },
+      onSendFailed: err => { this.#ending.onSendFailed(this.#isClosingHere, err) },
       metrics,
       onSettled: () => { this.#onSettled() }
     })
@@ -171,10 +177,11 @@ export class YamuxMuxer extends GuardedEmitter<StreamMuxerEvents<YamuxStream>> i
    * handed down, then GoAway. Does not wait for what the peer still wants to send.
    */
   async close (options: CloseOptions = {}): Promise<void> {
-    if (this.status !== 'open') {
+    if (this.#isClosingHere || this.status === 'closed') {
       return
     }
 
+    this.#isClosingHere = true
     this.status = 'closing'
     this.#opener.close(new MuxerClosedError())
 
@@ -202,13 +209,14 @@ export class YamuxMuxer extends GuardedEmitter<StreamMuxerEvents<YamuxStream>> i
   }
 
   /** A stream whose handler failed is nobody's */
-  onListenerError (err: Error, evt: CustomEvent<YamuxStream>): void {
-    this.#log.error('a listener of %s failed - %e', evt.type, err)
-    evt.detail.abort(err)
+  onListenerError (err: Error, evt: CustomEvent<YamuxStream | null>): void {
+    logError(this.#log, `a listener of ${evt.type} failed - %e`, err)
+    evt.detail?.abort(err)
   }
 
   #onTransportClosed (cause?: Error): void {
-    this.#ending.onTransportClosed(this.status !== 'open', cause)
+    this.#driver.receiveLast()
+    this.#ending.onTransportClosed(this.#isClosingHere, cause)
   }
 
   readonly #onMessage = (evt: StreamMessageEvent): void => {
@@ -216,26 +224,43 @@ export class YamuxMuxer extends GuardedEmitter<StreamMuxerEvents<YamuxStream>> i
       return
     }
 
-    const nowMs = this.#clock.nowMs()
-    this.#housekeeping.onReceived(nowMs)
-    const violation = this.#driver.receive(evt.data, nowMs)
+    this.#housekeeping.onReceived(this.#clock.nowMs())
+    this.#driver.receive(evt.data)
+  }
 
-    if (violation != null) {
+  #onReceived (violation: Error | undefined): void {
+    if (violation !== undefined) {
       this.#ending.fail(violation)
-    } else if (this.#session.remoteGoAwayCode != null) {
-      this.#ending.onRemoteGoAway(this.#session.remoteGoAwayCode)
+    } else if ((this.#session.remoteGoAwayCode ?? GoAwayCode.NormalTermination) !== GoAwayCode.NormalTermination) {
+      this.#ending.onRemoteGoAway(this.#session.remoteGoAwayCode as number)
     }
   }
 
   #onSettled (): void {
-    // once: an error takes a stack trace, and this runs for every chunk
-    if (this.#session.remoteGoAwayCode != null && !this.#opener.isClosed) {
-      this.#opener.close(new MuxerClosedError('The peer is going away'))
+    if (this.#session.remoteGoAwayCode !== undefined) {
+      this.#onRemoteLeaving()
     }
 
     this.#opener.admit()
     this.#pinger.settle()
     this.#goodbye.settle()
+  }
+
+  /** The peer opens no more streams and takes none; those in flight get to finish */
+  #onRemoteLeaving (): void {
+    // once: an error takes a stack trace, and this runs for every chunk
+    if (!this.#opener.isClosed) {
+      this.status = 'closing'
+      this.#opener.close(new MuxerClosedError('The peer is going away'))
+    }
+
+    const { remoteGoAwayCode, registry, hasOutput } = this.#session
+    const isLast = remoteGoAwayCode === GoAwayCode.NormalTermination && registry.size === 0 && !hasOutput
+
+    if (isLast && !this.#hasPeerLeft && !this.#isClosingHere && !this.#ending.hasEnded) {
+      this.#hasPeerLeft = true
+      this.#ending.onRemoteLeft()
+    }
   }
 
   #onOpened (state: StreamState<YamuxStream>): void {

@@ -2,11 +2,14 @@
  * Drives a session: feeds it what the transport brings, writes what it has to say when the
  * coalescer finds it time, and tells the streams what has happened to them.
  */
+import { concat } from 'uint8arrays/concat'
+import { partsOf } from '../bytes.ts'
 import { Coalescer } from './coalescer.ts'
 import { createFrameTraces } from './frame-trace.ts'
 import { StreamLog } from './stream-log.ts'
-import { NEWS_DATA, NEWS_LOCAL_FIN, NEWS_OPENED, NEWS_REMOTE_FIN, NEWS_REMOTE_RST, NEWS_TAKEN } from '../core/stream-state.ts'
+import { NEWS_DATA, NEWS_FAILED, NEWS_LOCAL_FIN, NEWS_OPENED, NEWS_REMOTE_FIN, NEWS_REMOTE_RST, NEWS_TAKEN } from '../core/stream-state.ts'
 import { RemoteResetError } from '../errors.ts'
+import { toError } from '../thrown.ts'
 import type { Clock } from '../clock.ts'
 import type { ConnectionMetrics } from '../metrics.ts'
 import type { FlushOccasion, FlushPolicy } from '../core/flush/flush-policy.ts'
@@ -37,8 +40,10 @@ export interface SessionDriverInit {
   onStreamsChanged (): void
   onTransportFull (): void
   onTransportDrained (): void
-  /** This side has closed a stream for writing */
-  onClosing (state: StreamState<YamuxStream>): void
+  /** A stream may be overdue sooner than before */
+  onDeadlineChanged (state: StreamState<YamuxStream>): void
+  /** What the transport has brought was dealt with, up to the peer's violation of the protocol if there is one */
+  onReceived (violation: Error | undefined): void
   /** The transport refuses to send */
   onSendFailed (err: Error): void
   /** Runs after the streams have been told, with nothing else under way */
@@ -55,6 +60,9 @@ export class SessionDriver implements StreamHost {
   readonly #streamLog: StreamLog
   #isTellingNews = false
   #isReceiving = false
+  #isSending = false
+  /** What the transport has brought and nobody has looked at */
+  #chunks: Array<Uint8Array | Uint8ArrayList> = []
 
   constructor (init: SessionDriverInit) {
     this.#init = init
@@ -72,12 +80,13 @@ export class SessionDriver implements StreamHost {
       send: bytes => {
         this.#traces?.sent.push(bytes)
 
-        return init.send(bytes)
+        return this.#send(bytes)
       },
       onFlushed: (reason, writtenBytes) => {
         init.metrics?.onFlush(reason, writtenBytes)
         this.#tellNews()
         this.requestIfOutput()
+        this.#reportMetrics()
       },
       onTransportFull: init.onTransportFull,
       onTransportDrained: init.onTransportDrained,
@@ -91,12 +100,8 @@ export class SessionDriver implements StreamHost {
   write (state: StreamState<YamuxStream>, data: Uint8Array | Uint8ArrayList): void {
     if (data instanceof Uint8Array) {
       this.#session.write(state, data)
-    } else if (!this.#init.mergesMessages) {
-      this.#session.write(state, data.subarray())
     } else {
-      for (const part of data) {
-        this.#session.write(state, part)
-      }
+      this.#writeParts(state, data)
     }
 
     if (this.#init.metrics !== undefined && state.sendQueue.byteLength > 0) {
@@ -106,6 +111,15 @@ export class SessionDriver implements StreamHost {
     this.#coalescer.request()
   }
 
+  #writeParts (state: StreamState<YamuxStream>, data: Uint8ArrayList): void {
+    const parts = partsOf(data, 'send()')
+
+    // one message is one piece when it may become one frame
+    for (const part of this.#init.mergesMessages || parts.length === 1 ? parts : [concat(parts)]) {
+      this.#session.write(state, part)
+    }
+  }
+
   setLane (state: StreamState<YamuxStream>, lane: number): void {
     this.#session.setLane(state, lane)
     this.requestIfOutput()
@@ -113,7 +127,7 @@ export class SessionDriver implements StreamHost {
 
   closeWrite (state: StreamState<YamuxStream>): void {
     this.#session.closeWrite(state, this.#init.clock.nowMs())
-    this.#init.onClosing(state)
+    this.#init.onDeadlineChanged(state)
     this.#coalescer.request()
   }
 
@@ -128,32 +142,73 @@ export class SessionDriver implements StreamHost {
     this.requestIfOutput()
   }
 
+  onTimeoutChanged (state: StreamState<YamuxStream>): void {
+    this.#init.onDeadlineChanged(state)
+  }
+
   createLog (label: string): Logger {
     return this.#streamLog.of(label)
   }
 
   // What the muxer asks for
 
-  /** Takes what the transport brings; returns the peer's violation of the protocol, if any */
-  receive (data: Uint8Array | Uint8ArrayList, nowMs: number): Error | undefined {
+  /**
+   * Takes what the transport brings. What comes while another chunk is in hand, or while the transport is being written to,
+   * waits for the end of that: a transport may answer within `send()`.
+   */
+  receive (chunk: Uint8Array | Uint8ArrayList): void {
+    this.#chunks.push(chunk)
+    this.#receiveAll()
+  }
+
+  /** The transport is gone: what it has brought comes first */
+  receiveLast (): void {
+    this.#isSending = false
+    this.#receiveAll()
+  }
+
+  #receiveAll (): void {
+    if (this.#isReceiving || this.#isSending || this.#chunks.length === 0) {
+      return
+    }
+
     let violation: Error | undefined
-    this.#traces?.received.push(data)
     this.#isReceiving = true
 
     try {
-      this.#session.receive(data, nowMs)
-    } catch (err: any) {
-      violation = err
+      for (let data = this.#chunks.shift(); data !== undefined; data = this.#chunks.shift()) {
+        const chunk = data instanceof Uint8Array ? data : partsOf(data, 'The muxer')
+        this.#traces?.received.push(chunk)
+        this.#session.receive(chunk, this.#init.clock.nowMs())
+      }
+    } catch (err) {
+      violation = toError(err, 'A chunk could not be read:')
+      this.#chunks = []
     }
 
     this.#isReceiving = false
     this.#tellNews()
 
-    if (violation == null) {
+    if (violation === undefined) {
       this.requestIfOutput('chunk')
     }
 
-    return violation
+    this.#reportMetrics()
+    this.#init.onReceived(violation)
+  }
+
+  #send (bytes: Uint8ArrayList): boolean {
+    this.#isSending = true
+
+    try {
+      const takesMore = this.#init.send(bytes)
+      this.#session.handedDown()
+
+      return takesMore
+    } finally {
+      this.#isSending = false
+      this.#receiveAll()
+    }
   }
 
   /** While a chunk is received and news are told, one request at the end does for all */
@@ -184,6 +239,13 @@ export class SessionDriver implements StreamHost {
 
   stop (): void {
     this.#coalescer.stop()
+  }
+
+  /** Sinks may do as they like, but not in the middle of a chunk */
+  #reportMetrics (): void {
+    if (!this.#isReceiving) {
+      this.#init.metrics?.report()
+    }
   }
 
   get #mayRequest (): boolean {
@@ -242,6 +304,10 @@ export class SessionDriver implements StreamHost {
 
     if ((news & NEWS_REMOTE_FIN) !== 0) {
       stream.onRemoteCloseWrite()
+    }
+
+    if ((news & NEWS_FAILED) !== 0) {
+      stream.abort(state.failure as Error)
     }
 
     if ((news & NEWS_REMOTE_RST) !== 0) {

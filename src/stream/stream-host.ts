@@ -17,6 +17,8 @@ export interface StreamHost {
   read (state: StreamState<YamuxStream>, payloadBytes: number): void
   /** Moves the stream to another of the LANES */
   setLane (state: StreamState<YamuxStream>, lane: number): void
+  /** It has another `inactivityTimeout` */
+  onTimeoutChanged (state: StreamState<YamuxStream>): void
   /** Its lines begin with `label` */
   createLog (label: string): Logger
 }

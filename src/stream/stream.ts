@@ -8,11 +8,12 @@ import { LANES } from '../core/schedule/lane.ts'
 import { errorCodeOf } from '../errors.ts'
 import { GuardedEmitter } from '../guarded-emitter.ts'
 import { toLaneIndex } from '../priority.ts'
+import { logError, toError } from '../thrown.ts'
 import { ReadSide } from './read-side.ts'
 import { WriteSide } from './write-side.ts'
 import type { Lane } from '../core/schedule/lane.ts'
 import type { StreamHost } from './stream-host.ts'
-import type { SendQueue } from '../core/buffer/send-queue.ts'
+import type { PieceQueue } from '../core/buffer/piece-queue.ts'
 import type { StreamState } from '../core/stream-state.ts'
 import type { YamuxStreamOptions } from '../config.ts'
 import type { AbortOptions, CreateStreamOptions, EventHandler, Logger, MessageStreamDirection, MessageStreamEvents, MessageStreamReadStatus, MessageStreamStatus, MessageStreamTimeline, MessageStreamWriteStatus, Stream } from '@libp2p/interface'
@@ -33,7 +34,6 @@ export class YamuxStream extends GuardedEmitter<MessageStreamEvents> implements 
   status: MessageStreamStatus = 'open'
   remoteReadStatus: MessageStreamReadStatus = 'readable'
   remoteWriteStatus: MessageStreamWriteStatus = 'writable'
-  inactivityTimeout: number
   maxReadBufferLength: number
   maxWriteBufferLength: number
 
@@ -43,6 +43,7 @@ export class YamuxStream extends GuardedEmitter<MessageStreamEvents> implements 
   readonly #writing: WriteSide
   #log: Logger | undefined
   #protocol = ''
+  #inactivityTimeout: number
 
   constructor (init: YamuxStreamInit) {
     super()
@@ -50,7 +51,7 @@ export class YamuxStream extends GuardedEmitter<MessageStreamEvents> implements 
     this.#host = init.host
     this.id = String(init.state.id)
     this.direction = init.state.isOutbound ? 'outbound' : 'inbound'
-    this.inactivityTimeout = init.options.inactivityTimeout ?? init.defaults.inactivityTimeout
+    this.#inactivityTimeout = init.options.inactivityTimeout ?? init.defaults.inactivityTimeout
     this.maxReadBufferLength = init.options.maxReadBufferLength ?? init.defaults.maxReadBufferLength
     this.maxWriteBufferLength = init.options.maxWriteBufferLength ?? init.defaults.maxWriteBufferLength
     this.#writing = new WriteSide(init.state, init.host, this)
@@ -72,6 +73,16 @@ export class YamuxStream extends GuardedEmitter<MessageStreamEvents> implements 
   set protocol (protocol: string) {
     this.#protocol = protocol
     this.#host.setLane(this.#state, this.#host.laneOf(protocol))
+  }
+
+  /** In milliseconds; may be set at any time. 0 and Infinity: the stream may be quiet for ever. */
+  get inactivityTimeout (): number {
+    return this.#inactivityTimeout
+  }
+
+  set inactivityTimeout (timeoutMs: number) {
+    this.#inactivityTimeout = timeoutMs
+    this.#host.onTimeoutChanged(this.#state)
   }
 
   /** The lane its data goes out in; may be set at any time. Throws InvalidParametersError for an unknown one. */
@@ -108,7 +119,7 @@ export class YamuxStream extends GuardedEmitter<MessageStreamEvents> implements 
   }
 
   /** What is queued; libp2p's own tests look for it by this name */
-  get writeBuffer (): SendQueue {
+  get writeBuffer (): PieceQueue {
     return this.#state.sendQueue
   }
 
@@ -147,17 +158,19 @@ export class YamuxStream extends GuardedEmitter<MessageStreamEvents> implements 
     super.addEventListener(type, listener, options)
 
     if (type === 'message') {
-      this.#reading.deliverSoon()
+      this.#reading.onListener()
     }
   }
 
   /** Resolves when all that was sent, and the FIN behind it, is handed to the transport */
   async close (options?: AbortOptions): Promise<void> {
-    if (this.#writing.beginClose()) {
+    const hasBegun = this.#writing.beginClose()
+
+    if (hasBegun) {
       this.sendCloseWrite()
     }
 
-    await this.#writing.closed(options)
+    await this.#writing.closed(hasBegun, options)
   }
 
   async closeRead (options?: AbortOptions): Promise<void> {
@@ -179,15 +192,17 @@ export class YamuxStream extends GuardedEmitter<MessageStreamEvents> implements 
 
   /**
    * Ends the stream at once; what is queued is discarded. A whole number `errorCode` on the error
-   * travels to the peer (1 to 0xfff is the transport's, 0x1000 to 0xffff libp2p's).
+   * travels to the peer (1 to 0xfff is the transport's, 0x1000 to 0xffff libp2p's). What is no error becomes one.
    */
-  abort (err: Error): void {
+  abort (reason: Error): void {
+    const err = toError(reason, 'The stream was aborted with')
+
     if (this.#isOver) {
       this.#reading.discardUnread(err)
       return
     }
 
-    this.log.error('aborted - %e', err)
+    logError(this.log, 'aborted - %e', err)
     this.#end('aborted', () => err)
     this.#host.reset(this.#state, errorCodeOf(err))
     this.#reading.abort(err)
@@ -196,7 +211,7 @@ export class YamuxStream extends GuardedEmitter<MessageStreamEvents> implements 
 
   /** The handler is in no state to go on: the stream ends, and nothing else does */
   onListenerError (err: Error, evt: Event): void {
-    this.log.error('a listener of %s failed - %e', evt.type, err)
+    logError(this.log, `a listener of ${evt.type} failed - %e`, err)
     this.abort(err)
   }
 

@@ -3,7 +3,7 @@
  * when everything including the FIN is handed down.
  */
 import { StreamBufferError, StreamStateError } from '@libp2p/interface'
-import { raceSignal } from 'race-signal'
+import { abortable } from '../abortable.ts'
 import { withHandledRejection } from '../deferred.ts'
 import type { YamuxStream } from './stream.ts'
 import type { StreamHost } from './stream-host.ts'
@@ -71,7 +71,7 @@ export class WriteSide {
 
     if (this.needsDrain) {
       this.#drained ??= withHandledRejection()
-      await raceSignal(this.#drained.promise, options?.signal)
+      await abortable(this.#drained.promise, options?.signal)
     }
   }
 
@@ -87,10 +87,10 @@ export class WriteSide {
     return true
   }
 
-  /** Resolves when the FIN is handed down */
-  async closed (options?: AbortOptions): Promise<void> {
-    if (this.status === 'closing' && this.#finished != null) {
-      await raceSignal(this.#finished.promise, options?.signal)
+  /** Resolves when the FIN is handed down. `hasBegun`: it was this caller that began, and may have failed at once. */
+  async closed (hasBegun: boolean, options?: AbortOptions): Promise<void> {
+    if (this.#finished !== undefined && (hasBegun || this.status === 'closing')) {
+      await abortable(this.#finished.promise, options?.signal)
     }
   }
 

@@ -144,8 +144,15 @@ describe.each(ROLES)('as $role', ({ direction, ownId, peerId, secondPeerId }) =>
     const peer = converse({ direction })
     peer.deliver(goAway(0))
 
+    expect(peer.muxer.status).toBe('closing')
     await expect(peer.muxer.createStream()).rejects.toThrow(expect.objectContaining({ name: 'MuxerClosedError' }))
-    expect(await peer.written()).toEqual([])
+  })
+
+  test('D: on GoAway(0), with no stream in flight, the transport is closed, for libp2p chooses a connection by whether that is open', async () => {
+    const peer = converse({ direction })
+    peer.deliver(goAway(0))
+    await expectEnded(peer, 0)
+    expect(peer.transport.abortedWith).toBeUndefined()
   })
 
   test('D: on GoAway(0) no new streams open: those that wait for an ACK are refused, one that came with it included', async () => {
@@ -172,12 +179,23 @@ describe.each(ROLES)('as $role', ({ direction, ownId, peerId, secondPeerId }) =>
     peer.deliver(windowUpdate(ownId, WINDOW_BYTES), data(ownId, pattern(9), FIN))
     await stream.close()
 
-    const frames = await peer.written()
+    const frames = await expectEnded(peer, 0)
     expect(frames.reduce((sum, [type, , , length]) => type === DATA ? sum + length : sum, 0)).toBe(WINDOW_BYTES)
     expect(frames.filter(([, flags]) => (flags & FIN) !== 0)).toHaveLength(1)
     expect(received.byteLength).toBe(9)
     expect(events).toEqual([expect.objectContaining({ error: undefined })])
-    expect(peer.transport.status).toBe('open')
+  })
+
+  test('D: on GoAway(0) the transport stays as long as a stream is in flight', async () => {
+    const peer = converse({ direction })
+    const stream = await peer.open()
+    peer.deliver(goAway(0))
+    await stream.close()
+    await peer.written()
+    expect([peer.muxer.status, peer.transport.status]).toEqual(['closing', 'open'])
+
+    stream.abort(new Error('Enough'))
+    await expectEnded(peer, 0)
   })
 
   test('D: on GoAway(0), and the transport\'s end, a stream in flight learns that it was cut', async () => {
