@@ -11,6 +11,7 @@ const FIT_FOR_STOCK = new Set<ActionName>(['open', 'send', 'pump', 'close', 'abo
 const LANES = ['urgent', 'normal', 'bulk'] as const
 const STREAMS_AT_ONCE = 30
 const MAX_PUMPED_BYTES = 1_000_000
+const FLOOD_MESSAGES = { min: 200, max: 1500 }
 
 type Action = (run: Run, side: Side, random: Random, end: StreamEnd) => void
 
@@ -71,6 +72,21 @@ const onStreams: Partial<Record<ActionName, Action>> = {
       end.abort(random.pick([0, 0, 7, 0x1001, 0xffff_ffff]))
     }
   },
+  sendChanging: (run, _, random, end) => {
+    const byteLength = messageBytes(run, random, end)
+
+    if (byteLength > 0 && end.canWrite) {
+      end.sendChanging(byteLength)
+    }
+  },
+  flood: (run, _, random, end) => {
+    end.flood(random.integer(FLOOD_MESSAGES.min, FLOOD_MESSAGES.max))
+
+    if (random.chance(0.8)) {
+      const patienceMs = random.next() * 2 * (run.plan.link.delayMs + 1)
+      run.sim.at(run.sim.nowMs + patienceMs, () => { giveUp(end) })
+    }
+  },
   prioritise: (_, __, random, end) => {
     if ('priority' in end.stream) {
       end.stream.priority = random.pick(LANES)
@@ -79,19 +95,28 @@ const onStreams: Partial<Record<ActionName, Action>> = {
 }
 
 /** Does something: with `end` half of the time, if it is given */
-export function act (run: Run, side: Side, random: Random, end?: StreamEnd): void {
+export function act (run: Run, side: Side, random: Random, end?: StreamEnd, names: readonly ActionName[] = ACTIONS): void {
   if (run.isEnding && !side.isOurs) {
     // what a stock muxer does on a transport that is gone is its own affair
     return
   }
 
-  const name = random.weighted(ACTIONS.map(name => [side.isOurs || FIT_FOR_STOCK.has(name) ? run.plan.weights[name] : 0, name]))
+  const name = random.weighted(names.map(name => [side.isOurs || FIT_FOR_STOCK.has(name) ? run.plan.weights[name] : 0, name]))
   const chosen = (name === 'resume' ? chooseWaiting(side, random) : undefined) ?? (end != null && random.chance(0.5) ? end : choose(side, random))
   run.trace(() => `${side.name}: ${name}${chosen == null || onSides[name] != null ? '' : ` ${chosen.stream.id}`}`)
   onSides[name]?.(run, side)
 
   if (chosen != null) {
     onStreams[name]?.(run, side, random, chosen)
+  }
+}
+
+/** Whoever is flooded ends the stream, with more of the flood under way */
+function giveUp ({ conversation, side, isOver }: StreamEnd): void {
+  const [flooded] = conversation.ends.filter(end => end.side !== side)
+
+  if (flooded != null && !flooded.isOver && !isOver) {
+    flooded.abort(0)
   }
 }
 

@@ -1,4 +1,5 @@
 // How a connection ends.
+import { reasonToAbort } from './odd-faults.ts'
 import { ApplicationFault } from './run.ts'
 import type { Ending } from './plan.ts'
 import type { Run } from './run.ts'
@@ -14,9 +15,9 @@ const endings: Record<Ending, (run: Run, side: Side) => void> = {
     closeMuxer(run, side.peer)
   },
   // the peer is told, and closes the link
-  'abort muxer': (_, side) => { side.muxer.abort(new ApplicationFault('aborted by the application')) },
-  'abort both': (_, side) => {
-    side.muxer.abort(new ApplicationFault('aborted by the application'))
+  'abort muxer': (run, side) => { side.muxer.abort(reasonToAbort(run, side)) },
+  'abort both': (run, side) => {
+    side.muxer.abort(reasonToAbort(run, side))
     side.linkEnd.abort(new ApplicationFault('aborted by the application'))
   },
   'abort link': (_, side) => { side.linkEnd.abort(new ApplicationFault('the cable was cut')) },

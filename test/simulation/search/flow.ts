@@ -6,7 +6,6 @@ import type { StreamEnd } from './stream-end.ts'
 export const MAX_FLOW_BYTES = 3_000_000
 const FIRST_BYTES = 262_144
 const STEP_BYTES = 977
-const FIRST_WINDOW_BYTES = 262_144
 
 const source = randomBytes(FIRST_BYTES + MAX_FLOW_BYTES)
 
@@ -45,11 +44,6 @@ export class Flow {
     this.#messageEnds.push(this.sentBytes)
 
     return source.subarray(start, start + byteLength)
-  }
-
-  /** Neither credit nor a full batch can have cut a message yet */
-  get isWithinFirstWindow (): boolean {
-    return this.sentBytes <= FIRST_WINDOW_BYTES
   }
 
   /** What is received next ends where the next message ends */

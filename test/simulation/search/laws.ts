@@ -26,6 +26,15 @@ export function checkAlways (run: Run): void {
   }
 }
 
+/** When everybody has been told what there is to be told: a listener that failed has ended its stream */
+export function checkFaults (run: Run): void {
+  for (const { ends } of run.sides) {
+    for (const end of ends) {
+      law(!end.isFailing || end.isOver, () => `${end.name} goes on after one of its listeners has failed`)
+    }
+  }
+}
+
 function checkSession (side: Side): void {
   const { session, name, plan: { options } } = side
 
@@ -82,6 +91,11 @@ export function checkAtRest (run: Run): void {
 
     if (session == null || !side.isSessionAlive || run.isEnding) {
       continue
+    }
+
+    for (const end of side.ends.filter(({ isEndedByChange }) => isEndedByChange)) {
+      const { isOpen, isReset } = side.tap.dialogue(Number(end.stream.id))
+      law(isReset || !isOpen, () => `${end.name} has ended for changed bytes, and the peer was not told`)
     }
 
     law(!session.hasOutput, () => `the ${name} has output that it does not write`)
@@ -155,6 +169,10 @@ export function checkNothingIsLeft (run: Run): void {
 
 /** A muxer that was closed has left nothing unsaid */
 function checkGoodOrder (run: Run): void {
+  if (run.sides.some(({ hasRefusedWrite }) => hasRefusedWrite)) {
+    return
+  }
+
   for (const { conversation, outgoing, name, side } of run.closedInGoodOrder) {
     const [peersEnd] = conversation.ends.filter(end => end.side !== side)
 
@@ -179,7 +197,7 @@ export function checkEnded (run: Run): void {
 
       const isWell = end.closed?.error == null
       const isComplete = incoming.isClosed && incoming.receivedBytes === incoming.sentBytes
-      law(!isWell || isComplete || !side.isOurs || side.isLeaving || end.hasAborted || end.reading === 'closed', () => `${end.name} received ${incoming.receivedBytes} of ${incoming.sentBytes} bytes, and no error`)
+      law(!isWell || isComplete || !side.isOurs || side.isLeaving || end.hasAborted || end.isFailing || end.reading === 'closed', () => `${end.name} received ${incoming.receivedBytes} of ${incoming.sentBytes} bytes, and no error`)
     }
   }
 }

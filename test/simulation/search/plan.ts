@@ -1,11 +1,13 @@
 // What a seed decides before anything happens: who talks, over which link, how the applications behave, how it ends.
 import { Random } from '../random.ts'
+import { applyMischief, planMischief } from './mischief.ts'
 import type { CoalesceOptions } from '../../../src/coalesce-options.ts'
 import type { YamuxMuxerInit } from '../../../src/config.ts'
 import type { Lane } from '../../../src/core/schedule/lane.ts'
 import type { LinkOptions } from '../link.ts'
+import type { MischiefPlan } from './mischief.ts'
 
-export const ACTIONS = ['open', 'openMany', 'send', 'pump', 'read', 'pause', 'resume', 'pushBack', 'close', 'closeRead', 'abort', 'prioritise', 'ping', 'rest'] as const
+export const ACTIONS = ['open', 'openMany', 'send', 'pump', 'read', 'pause', 'resume', 'pushBack', 'close', 'closeRead', 'abort', 'prioritise', 'ping', 'rest', 'sendChanging', 'flood'] as const
 export const ENDINGS = ['close muxer', 'close both', 'abort muxer', 'abort both', 'abort link', 'close link', 'silence'] as const
 
 export type ActionName = typeof ACTIONS[number]
@@ -37,10 +39,11 @@ export interface Plan {
   endsInFlight: boolean
   /** It ends from within an event handler, if one runs in time */
   endsInHandler: boolean
+  mischief: MischiefPlan
 }
 
 const USUAL_WEIGHTS: Record<ActionName, number> = {
-  open: 6, openMany: 1, send: 20, pump: 8, read: 6, pause: 4, resume: 6, pushBack: 2, close: 4, closeRead: 1, abort: 2, prioritise: 3, ping: 1, rest: 1
+  open: 6, openMany: 1, send: 20, pump: 8, read: 6, pause: 4, resume: 6, pushBack: 2, close: 4, closeRead: 1, abort: 2, prioritise: 3, ping: 1, rest: 1, sendChanging: 0, flood: 0
 }
 
 const MEGABYTE = 1_000_000
@@ -77,15 +80,21 @@ export function planOf (seed: number): Plan {
     link.stalls = [{ atMs: keepAlive.integer(0, 200), forMs: Infinity }]
   }
 
-  return {
+  const plan: Plan = {
     sides: { dialler: planSide(!(hasStock && stockDials)), listener: planSide(!(hasStock && !stockDials)) },
     link,
     settles: !isSilent && random.chance(0.5),
     ending: isSilent ? 'silence' : random.pick(ENDINGS.filter(ending => ending !== 'silence')),
     endsInFlight: random.chance(0.6),
     endsInHandler: random.chance(0.3),
-    ...planApplication(random.fork(), keepsAlive)
+    ...planApplication(random.fork(), keepsAlive),
+    // last, so that usual runs are what they were before there was any
+    mischief: planMischief(random.fork(), hasStock)
   }
+
+  applyMischief(plan, random.fork())
+
+  return plan
 }
 
 function planLink (random: Random): LinkOptions {

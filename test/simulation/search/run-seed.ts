@@ -2,13 +2,17 @@
 import { simulate } from '../simulate.ts'
 import { act } from './actions.ts'
 import { endConnection } from './endings.ts'
-import { checkAlways, checkAtRest, checkEnded, checkSettled, isSettled } from './laws.ts'
+import { checkAlways, checkAtRest, checkEnded, checkFaults, checkSettled, isSettled } from './laws.ts'
+import { Neighbour } from './neighbour.ts'
+import { oddValue } from './odd-faults.ts'
 import { planOf } from './plan.ts'
-import { ApplicationFault, Run } from './run.ts'
+import { ApplicationFault, printable, Run } from './run.ts'
 import { Side } from './side.ts'
+import { deliverForeignChunks, readLogs, refuseWrite } from './unruly-link.ts'
 import { Random } from '../random.ts'
 import type { Plan } from './plan.ts'
 import type { Simulation } from '../simulate.ts'
+import type { LinkEnd } from '../link.ts'
 
 const END_MS = 600_000
 const STEPS_AROUND_THE_END = 5
@@ -21,6 +25,8 @@ const CALM_MS = 5000
 const REST_WEIGHT = 100
 /** The application draws other numbers than the plan */
 const APPLICATION = 0x5eed
+/** And mischief others again */
+const MISCHIEF = 0xbad5eed
 
 export interface SeedResult {
   /** What applications did, and what happened because of it */
@@ -35,12 +41,8 @@ export async function runSeed (seed: number, write?: (line: string) => void): Pr
   const result: SeedResult = { steps: 0, events: 0, bytes: 0 }
   let run: Run | undefined
 
-  const onFault = (err: Error): void => {
-    // an EventTarget throws what its listeners throw, with nobody to catch it
-    if (!(err instanceof ApplicationFault)) {
-      run?.fail(err)
-    }
-
+  const onFault = (err: unknown): void => {
+    run?.onUncaught(err)
     // the rest of the turn was put off
     run?.sim.at(run.sim.nowMs, () => {})
   }
@@ -53,10 +55,12 @@ export async function runSeed (seed: number, write?: (line: string) => void): Pr
     await simulate({ seed, shufflesTies: true, endMs: END_MS }, async sim => {
       run = new Run(sim, plan, new Random(seed ^ APPLICATION), write)
       watch(run, sim, result)
-      connect(run)
+      connect(run, new Random(seed ^ MISCHIEF))
       await play(run, result, plan.steps)
       await end(run, result)
     })
+  } catch (err) {
+    throw printable(err)
   } finally {
     process.off('unhandledRejection', onFault)
     process.setUncaughtExceptionCaptureCallback(null)
@@ -71,12 +75,13 @@ function watch (run: Run, sim: Simulation, result: SeedResult): void {
   run.start(sim.until(() => {
     result.events++
     checkAlways(run)
+    checkFaults(run)
 
     return false
   }))
 }
 
-function connect (run: Run): void {
+function connect (run: Run, mischief: Random): void {
   const { sim, plan, random, sides } = run
   sides.push(new Side(run, true, random.fork()), new Side(run, false, random.fork()))
   const [dialler, listener] = sides
@@ -95,8 +100,40 @@ function connect (run: Run): void {
     onArrived: ({ to, bytes }) => { sideOf(to).tap.received(bytes) }
   })
 
+  makeUnruly(run, dialler, diallerEnd, mischief)
+  makeUnruly(run, listener, listenerEnd, mischief)
   dialler.start(diallerEnd)
   listener.start(listenerEnd)
+
+  if (plan.mischief.neighbour != null) {
+    run.neighbour = new Neighbour(run, mischief.fork(), plan.mischief.neighbour)
+  }
+}
+
+function makeUnruly (run: Run, side: Side, end: LinkEnd, mischief: Random): void {
+  const { refusal } = run.plan.mischief
+
+  if (!side.isOurs) {
+    return
+  }
+
+  if (run.isUpTo('foreignViews')) {
+    deliverForeignChunks(end, mischief.fork())
+  }
+
+  if (run.isUpTo('oddFaults')) {
+    readLogs(end)
+  }
+
+  if (refusal?.isDialler === side.isDialler) {
+    refuseWrite(end, refusal, () => {
+      run.trace(() => `  ${side.name}'s transport throws`)
+      run.isEnding = true
+      side.hasRefusedWrite = true
+
+      return run.isUpTo('oddFaults') ? oddValue(mischief) : new ApplicationFault('the transport is broken', { isOurs: true })
+    })
+  }
 }
 
 /** The applications do something, and wait a little, so many times */
@@ -106,6 +143,7 @@ async function play (run: Run, result: SeedResult, steps: number): Promise<void>
   for (let step = 0; step < steps; step++) {
     result.steps++
     act(run, random.pick(sides), random)
+    run.neighbour?.act()
     checkAlways(run)
     await pause(run)
 
@@ -158,10 +196,13 @@ async function end (run: Run, result: SeedResult): Promise<void> {
   }
 
   await play(run, result, STEPS_AROUND_THE_END)
+  run.neighbour?.finish()
   await sim.idle()
   finishReading(run)
   await sim.idle()
   checkEnded(run)
+  run.neighbour?.checkFinished()
+  await run.neighbour?.end()
 }
 
 async function settle (run: Run): Promise<void> {

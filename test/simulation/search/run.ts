@@ -1,13 +1,63 @@
 // What everything in one run shares: the plan, the model, the promises that are due, and the first thing that went wrong.
 import { Conversation, law } from './flow.ts'
+import type { Mischief } from './mischief.ts'
+import type { Neighbour } from './neighbour.ts'
 import type { Plan } from './plan.ts'
 import type { Side } from './side.ts'
 import type { StreamEnd } from './stream-end.ts'
 import type { Random } from '../random.ts'
 import type { Simulation } from '../simulate.ts'
 
+export interface FaultInit {
+  /** Thrown by a listener of a muxer of ours, which has to catch it */
+  isOurs?: boolean
+  /** The muxer learns of it some microtasks later */
+  isLate?: boolean
+  /** What the listener does instead of throwing the fault: throws, or returns, something else */
+  raise? (): unknown
+}
+
 /** What a handler of the application throws on purpose */
-export class ApplicationFault extends Error {}
+export class ApplicationFault extends Error {
+  readonly isOurs: boolean
+  readonly isLate: boolean
+  readonly raise: (() => unknown) | undefined
+
+  constructor (message: string, { isOurs = false, isLate = false, raise }: FaultInit = {}) {
+    super(message)
+    this.isOurs = isOurs
+    this.isLate = isLate
+    this.raise = raise
+  }
+}
+
+/** Of what anybody may have thrown: some things cannot even be asked what they are */
+export function isError (value: unknown): value is Error {
+  try {
+    return value instanceof Error
+  } catch {
+    return false
+  }
+}
+
+export function print (value: unknown): string {
+  try {
+    return String(value)
+  } catch {
+    return 'what cannot be printed'
+  }
+}
+
+/** What went wrong, as it can be shown: itself, unless it is one of the things that were thrown to be odd */
+export function printable (value: unknown): Error {
+  try {
+    if (value instanceof Error && typeof value.stack === 'string' && typeof value.message === 'string') {
+      return value
+    }
+  } catch {}
+
+  return new Error(`Nobody caught ${print(value)}`)
+}
 
 export class Run {
   readonly sim: Simulation
@@ -25,11 +75,13 @@ export class Run {
   /** Everybody reads all there is and closes when all is sent */
   isSettling = false
   hasCancelledOpens = false
+  /** A second connection of this process, in some runs */
+  neighbour: Neighbour | undefined
   /** Their muxer was closed, and had the time to send all that they had queued */
   closedInGoodOrder: StreamEnd[] = []
   sentBytes = 0
   budgetBytes: number
-  failure: unknown
+  failure: Error | undefined
   readonly #write: ((line: string) => void) | undefined
 
   constructor (sim: Simulation, plan: Plan, random: Random, write: ((line: string) => void) | undefined) {
@@ -67,8 +119,8 @@ export class Run {
 
       return undefined
     } catch (err: any) {
-      this.trace(() => `  ${what} rejects: ${err}`)
-      law(err instanceof Error || this.sides.some(({ isOurs }) => !isOurs), () => `${what} was rejected with ${String(err)}, which is no error`)
+      this.trace(() => `  ${what} rejects: ${print(err)}`)
+      law(isError(err) || this.sides.some(({ isOurs }) => !isOurs), () => `${what} was rejected with ${print(err)}, which is no error`)
 
       return err
     } finally {
@@ -81,21 +133,42 @@ export class Run {
     task.catch(err => { this.fail(err) })
   }
 
-  /** For all that runs in event handlers: a muxer catches what they throw, and gives up the stream */
-  attempt (task: () => void): void {
+  /**
+   * For all that runs in event handlers: a muxer catches what they throw, and gives up the stream. Returns what the
+   * handler is to return.
+   */
+  attempt (task: () => void): unknown {
     try {
       task()
     } catch (err) {
-      if (err instanceof ApplicationFault) {
-        throw err
+      if (isError(err) && err instanceof ApplicationFault) {
+        if (err.raise == null) {
+          throw err
+        }
+
+        return err.raise()
       }
 
+      this.fail(err)
+    }
+
+    return undefined
+  }
+
+  /** Nobody caught what was thrown */
+  onUncaught (err: unknown): void {
+    // an EventTarget throws what its listeners throw, with nobody to catch it: stock's does
+    if (!(isError(err) && err instanceof ApplicationFault && !err.isOurs)) {
       this.fail(err)
     }
   }
 
   fail (err: unknown): void {
-    this.failure ??= err
-    this.trace(() => `  failed: ${err}`)
+    this.failure ??= printable(err)
+    this.trace(() => `  failed: ${print(err)}`)
+  }
+
+  isUpTo (mischief: Mischief): boolean {
+    return this.plan.mischief.kinds.includes(mischief)
   }
 }

@@ -6,27 +6,29 @@ import { NodeMetrics } from '../../../src/metrics.ts'
 import { YamuxMuxer } from '../../../src/muxer/muxer.ts'
 import { act } from './actions.ts'
 import { endConnection } from './endings.ts'
-import { law } from './flow.ts'
+import { BrokenLaw, law } from './flow.ts'
+import { createSink } from './metrics-sink.ts'
+import { oddFault } from './odd-faults.ts'
 import { ApplicationFault } from './run.ts'
 import { StreamEnd } from './stream-end.ts'
 import { WireTap } from './wire-tap.ts'
 import type { Flow } from './flow.ts'
-import type { SidePlan } from './plan.ts'
+import type { ActionName, SidePlan } from './plan.ts'
 import type { Run } from './run.ts'
 import type { Session } from '../../../src/core/session.ts'
 import type { FrameHeader } from '../../fixtures/legal-output.ts'
 import type { LinkEnd } from '../link.ts'
 import type { Random } from '../random.ts'
-import type { Metrics, Stream, StreamMuxer } from '@libp2p/interface'
+import type { Stream, StreamMuxer } from '@libp2p/interface'
 
 const FRAME_BYTES = 16_384
-const BATCH_BYTES = 65_519
-const HEADER_BYTES = 12
 /** Reactions that cause reactions end here */
 const MAX_REACTION_DEPTH = 3
 
-const counter = { increment: () => {}, reset: () => {}, update: () => {}, observe: () => {}, decrement: () => {} }
-const noMetrics = new Proxy({}, { get: () => () => counter }) as Metrics
+/** What a sink of metrics does when it is told, so often at most in a run */
+const SINK_ACTIONS: readonly ActionName[] = ['open', 'send', 'pause', 'abort', 'prioritise']
+const SINK_CHANCE = 0.03
+const MAX_SINK_ACTIONS = 100
 
 export class Side {
   readonly isDialler: boolean
@@ -36,18 +38,22 @@ export class Side {
   readonly ends: StreamEnd[] = []
   /** The application has told this side's muxer or transport to end */
   isLeaving = false
+  /** Its transport has thrown at a write */
+  hasRefusedWrite = false
   readonly #run: Run
-  readonly #nodeMetrics = new NodeMetrics(noMetrics)
+  readonly #nodeMetrics: NodeMetrics
   #linkEnd: LinkEnd | undefined
   #muxer: StreamMuxer | undefined
   #session: Session<unknown> | undefined
   #reactionDepth = 0
+  #sinkActions = 0
 
   constructor (run: Run, isDialler: boolean, random: Random) {
     this.#run = run
     this.isDialler = isDialler
     this.isOurs = this.plan.isOurs
     this.random = random
+    this.#nodeMetrics = new NodeMetrics(createSink(() => { this.#onMetric() }, code => { this.#onViolation(code) }))
     this.tap = new WireTap(isDialler, this.isOurs, header => { run.trace(() => `  ${this.name} writes ${describe(header)}`) })
   }
 
@@ -81,13 +87,11 @@ export class Side {
     return this.#session != null && this.#nodeMetrics.sessions.has(this.#session)
   }
 
-  /** Each message is one event: both muxers keep them apart, and none is larger than a frame or a batch */
+  /** Each message is one event: both muxers keep them apart, and none is larger than a frame */
   get keepsMessages (): boolean {
-    const { coalesce: { maxBytes = BATCH_BYTES } = {}, maxMessageSize = FRAME_BYTES } = this.peer.plan.options
-    const { messageBytes: { max } } = this.#run.plan
+    const { maxMessageSize = FRAME_BYTES } = this.peer.plan.options
 
-    return [this, this.peer].every(({ plan }) => plan.options.coalesce?.mergeMessages === false) &&
-      max <= Math.min(FRAME_BYTES, maxMessageSize, maxBytes - HEADER_BYTES)
+    return [this, this.peer].every(({ plan }) => plan.options.coalesce?.mergeMessages === false) && this.#run.plan.messageBytes.max <= maxMessageSize
   }
 
   start (linkEnd: LinkEnd): void {
@@ -99,7 +103,7 @@ export class Side {
     ;[this.#session] = this.#nodeMetrics.sessions
 
     const listen = (): void => {
-      this.muxer.addEventListener('stream', evt => { this.#run.attempt(() => { this.#onStream(evt.detail) }) })
+      this.muxer.addEventListener('stream', evt => this.#run.attempt(() => { this.#onStream(evt.detail) }))
     }
 
     if (listensAtMs === 0) {
@@ -179,11 +183,48 @@ export class Side {
     }
 
     if (this.random.chance(faultChance)) {
+      const fault = isHandler && this.isOurs && this.#run.isUpTo('oddFaults')
+        ? oddFault(this.random)
+        : new ApplicationFault('thrown by a handler', { isOurs: this.isOurs })
+
       if (isHandler && this.isOurs) {
-        end.onFault()
+        end.onFault(fault.isLate)
       }
 
-      throw new ApplicationFault('thrown by a handler')
+      throw fault
+    }
+  }
+
+  #onMetric (): void {
+    const run = this.#run
+
+    if (!run.isUpTo('busyMetrics') || run.isSettling || this.#reactionDepth >= MAX_REACTION_DEPTH || this.#sinkActions >= MAX_SINK_ACTIONS || !this.random.chance(SINK_CHANCE)) {
+      return
+    }
+
+    this.#sinkActions++
+    this.#reactionDepth++
+
+    try {
+      run.trace(() => `  ${this.name}'s metrics are told`)
+
+      if (run.neighbour != null && this.random.chance(0.3)) {
+        run.neighbour.send()
+      } else {
+        act(run, this, this.random, undefined, SINK_ACTIONS)
+      }
+    } catch (err) {
+      // the muxer would only log it
+      run.fail(err)
+    } finally {
+      this.#reactionDepth--
+    }
+  }
+
+  /** No peer of ours, or stock one, is taken for an attacker */
+  #onViolation (code: string): void {
+    if (this.#run.plan.ending !== 'silence') {
+      this.#run.fail(new BrokenLaw(`the ${this.name} ended the connection for ${code}`))
     }
   }
 

@@ -1,7 +1,10 @@
 // One end of a stream, and the application that uses it. Checks all that the application can see.
 import { Uint8ArrayList } from 'uint8arraylist'
 import { law } from './flow.ts'
-import { ApplicationFault } from './run.ts'
+import { ChangingBytes } from './changing-bytes.ts'
+import { foreignCopy, foreignList } from './foreign.ts'
+import { reasonToAbort } from './odd-faults.ts'
+import { ApplicationFault, isError, print } from './run.ts'
 import type { Conversation, Flow } from './flow.ts'
 import type { Side } from './side.ts'
 import type { Run } from './run.ts'
@@ -10,6 +13,11 @@ import type { MessageStreamEvents, Stream } from '@libp2p/interface'
 const MAX_PUMPED_MESSAGES = 100
 /** A stock stream that has used its window may hang when it is closed */
 const MAX_STOCK_BYTES = 200_000
+const FOREIGN_CHANCE = 0.4
+const PAUSE_IN_LISTENER_CHANCE = 0.3
+const FLOOD_MESSAGE_BYTES = 3
+/** Bytes that were sent are changed at once, soon, or so late that they may have been written */
+const MAX_CHANGE_DELAY_MS = 20
 
 type Reading = 'nobody' | 'listener' | 'loop' | 'closed'
 
@@ -22,6 +30,12 @@ export class StreamEnd {
   reading: Reading = 'nobody'
   hasAborted = false
   hasPushedBack = false
+  /** A listener has failed, and the muxer is about to learn of it */
+  isFailing = false
+  /** Bytes were changed after they were sent and before they were written */
+  hasChangedBytes = false
+  /** It ended because of that */
+  isEndedByChange = false
   /** 'close' was dispatched, with this error if any */
   closed: { error?: Error } | undefined
   /** A loop came to its end without an error, or 'end' was dispatched while the stream was well */
@@ -77,16 +91,59 @@ export class StreamEnd {
 
   /** Returns false when the application should wait */
   send (byteLength: number): boolean {
-    const { stream, outgoing, conversation } = this
-    const bytes = outgoing.take(byteLength)
+    const bytes = this.outgoing.take(byteLength)
     const cut = Math.floor(byteLength / 3)
-    this.#run.sentBytes += byteLength
-    const isFree = stream.send(this.side.random.chance(0.2) ? new Uint8ArrayList(bytes.subarray(0, cut), bytes.subarray(cut)) : bytes)
-    this.#isToldToWait ||= !isFree
-    // beyond maxWriteBufferLength
-    conversation.isAborted ||= stream.status === 'aborted'
+    const parts = [bytes.subarray(0, cut), bytes.subarray(cut)]
+    const isList = this.side.random.chance(0.2)
 
-    return isFree
+    if (this.#isForeign()) {
+      return this.#send(isList ? foreignList(...parts) : foreignCopy(bytes))
+    }
+
+    return this.#send(isList ? new Uint8ArrayList(...parts) : bytes)
+  }
+
+  /** Sends bytes, and changes them some time later */
+  sendChanging (byteLength: number): void {
+    const { outgoing, stream } = this
+    const { random } = this.side
+    const { sim } = this.#run
+    const bytes = new ChangingBytes(outgoing.take(byteLength), random)
+    const endByte = outgoing.sentBytes
+    this.#send(bytes.view)
+
+    const change = (): void => {
+      const isUnwritten = !this.isOver && outgoing.sentBytes - stream.writeBufferLength < endByte
+      const isChanged = bytes.change()
+      this.#run.trace(() => `  ${this.name}: ${isChanged ? '' : 'un'}changed are the ${isUnwritten ? 'un' : ''}written bytes up to ${endByte}`)
+
+      if (isUnwritten && isChanged) {
+        this.hasChangedBytes = true
+        this.conversation.isAborted = true
+      }
+    }
+
+    switch (random.integer(0, 2)) {
+      case 0:
+        change()
+        break
+      case 1:
+        queueMicrotask(change)
+        break
+      default:
+        sim.at(sim.nowMs + random.next() * MAX_CHANGE_DELAY_MS, change)
+    }
+  }
+
+  /** Very many, very small */
+  flood (messages: number): void {
+    for (let i = 0; i < messages && this.canWrite; i++) {
+      const byteLength = Math.min(this.side.random.integer(1, FLOOD_MESSAGE_BYTES), this.leftBytes)
+
+      if (byteLength === 0 || !this.send(byteLength)) {
+        return
+      }
+    }
   }
 
   /** Sends as much as it may until so much is sent */
@@ -109,7 +166,19 @@ export class StreamEnd {
     } else {
       this.reading = 'listener'
       this.#on('message', evt => {
+        const isPlaying = !this.#run.isSettling && this.side.isOurs && this.#run.isUpTo('pausingListeners') && this.side.random.chance(PAUSE_IN_LISTENER_CHANCE)
+        const isEarly = isPlaying && this.side.random.chance(0.5)
+
+        if (isEarly) {
+          this.#pauseAndResume()
+        }
+
         this.#received(evt.data)
+
+        if (isPlaying && !isEarly) {
+          this.#pauseAndResume()
+        }
+
         this.#react(true)
       })
     }
@@ -117,7 +186,11 @@ export class StreamEnd {
 
   close (signal?: AbortSignal): void {
     this.outgoing.isClosed = true
-    this.#run.start(this.#run.track(`close() of ${this.name}`, this.stream.close({ signal })))
+    const isOpen = this.stream.status === 'open'
+
+    this.#run.start(this.#run.track(`close() of ${this.name}`, this.stream.close({ signal })).then(err => {
+      law(err != null || !isOpen || this.#hasWrittenFin, () => `close() of ${this.name} says that all is sent, and there was no FIN`)
+    }))
   }
 
   closeRead (): void {
@@ -128,12 +201,13 @@ export class StreamEnd {
   abort (errorCode: number): void {
     this.hasAborted = true
     this.conversation.isAborted = true
-    this.stream.abort(Object.assign(new ApplicationFault('aborted by the application'), errorCode === 0 ? {} : { errorCode }))
+    this.stream.abort(errorCode === 0 ? reasonToAbort(this.#run, this.side) : Object.assign(new ApplicationFault('aborted by the application'), { errorCode }))
   }
 
   /** A handler of the stream is about to throw: that aborts it, or discards what is unread of one that is over */
-  onFault (): void {
-    this.hasAborted = true
+  onFault (isLate: boolean): void {
+    this.isFailing ||= isLate
+    this.hasAborted ||= !isLate
     this.conversation.isAborted = true
   }
 
@@ -145,7 +219,8 @@ export class StreamEnd {
     if (count > 0) {
       this.hasPushedBack = true
       incoming.receivedBytes -= count
-      stream.unshift(incoming.peek(count))
+      const bytes = incoming.peek(count)
+      stream.unshift(this.#isForeign() ? (this.side.random.chance(0.5) ? foreignCopy(bytes) : foreignList(bytes)) : bytes)
     }
   }
 
@@ -172,9 +247,14 @@ export class StreamEnd {
     }
 
     this.#on('close', evt => {
-      this.#run.trace(() => `  ${this.name} closes${evt.error == null ? '' : `: ${evt.error}`}`)
+      this.#run.trace(() => `  ${this.name} closes${evt.error == null ? '' : `: ${print(evt.error)}`}`)
       law(this.closed == null, () => `${this.name} closed twice`)
+      law(evt.error == null || isError(evt.error), () => `${this.name} closed with ${print(evt.error)}, which is no error`)
+      law(evt.error != null || stream.status !== 'aborted' || !isOurs, () => `${this.name} was aborted and closed without an error`)
+      law(evt.error != null || !this.side.hasRefusedWrite || this.#hasWrittenFin, () => `${this.name} closed without an error, and its transport never took its FIN`)
       this.closed = { error: evt.error }
+      this.#checkChange(evt.error)
+      this.hasAborted ||= this.isFailing
       // 'aborted' without our doing: maxWriteBufferLength
       law(evt.error == null || this.conversation.isAborted || this.side.mayLose(this) || evt.error.name === 'StreamBufferError', () => `${this.name} closed with ${evt.error} for no reason that the application gave`)
     })
@@ -241,7 +321,7 @@ export class StreamEnd {
         this.#endedWell(this.side.isOurs && this.closed?.error == null)
       }
     } catch (err: any) {
-      if (err instanceof ApplicationFault && !this.hasAborted) {
+      if (isError(err) && err instanceof ApplicationFault && !this.hasAborted) {
         // thrown in the body of the loop
         this.#stopReading()
       } else if (this.side.isOurs && !this.#isCutOff) {
@@ -276,18 +356,18 @@ export class StreamEnd {
     law(this.reading !== 'closed' || this.#hasLoop, () => `${this.name} received ${bytes.byteLength} bytes after closeRead()`)
 
     // the connection may have ended within a frame
-    if (this.side.keepsMessages && !this.hasPushedBack && this.stream.status === 'open' && incoming.isWithinFirstWindow) {
+    if (this.side.keepsMessages && !this.hasPushedBack && this.stream.status === 'open') {
       law(incoming.isNextMessage(bytes.byteLength), () => `${this.name} received ${bytes.byteLength} bytes at ${incoming.receivedBytes}, which is not one message`)
     }
 
-    incoming.receive(bytes instanceof Uint8Array ? [bytes] : bytes)
+    incoming.receive(ArrayBuffer.isView(bytes) ? [bytes] : bytes)
   }
 
   /** Whoever is told that this is all must have got all */
   #endedWell (isCertain: boolean): void {
     const { incoming } = this
 
-    if (isCertain && this.reading !== 'closed' && !this.side.isLeaving && !this.hasAborted) {
+    if (isCertain && this.reading !== 'closed' && !this.side.isLeaving && !this.hasAborted && !this.isFailing) {
       this.hasEndedWell = true
       law(incoming.isClosed && incoming.receivedBytes === incoming.sentBytes, () => `${this.name} was told that it has all, which is ${incoming.receivedBytes} of ${incoming.sentBytes} bytes${incoming.isClosed ? '' : ', and the sender has not closed it'}`)
     }
@@ -300,7 +380,55 @@ export class StreamEnd {
   }
 
   #on<Type extends keyof MessageStreamEvents> (type: Type, listener: (evt: MessageStreamEvents[Type]) => void): void {
-    this.stream.addEventListener(type, evt => { this.#run.attempt(() => { listener(evt) }) })
+    this.stream.addEventListener(type, evt => this.#run.attempt(() => { listener(evt) }))
+  }
+
+  #send (data: Uint8Array | Uint8ArrayList): boolean {
+    const { stream, conversation } = this
+    this.#run.sentBytes += data.byteLength
+    const isFree = stream.send(data)
+    this.#isToldToWait ||= !isFree
+    // beyond maxWriteBufferLength
+    conversation.isAborted ||= stream.status === 'aborted'
+
+    return isFree
+  }
+
+  #isForeign (): boolean {
+    return this.side.isOurs && this.#run.isUpTo('foreignViews') && this.side.random.chance(FOREIGN_CHANCE)
+  }
+
+  /** In one call, of this stream or of another one; or lets one go on that was paused */
+  #pauseAndResume (): void {
+    const { random, ends } = this.side
+    const end = random.chance(0.6) ? this : random.pick(ends)
+
+    if (end.canRead) {
+      this.#run.trace(() => `  ${this.name}: a listener pauses and resumes ${end.name}`)
+      end.stream.pause()
+      end.stream.resume()
+    }
+  }
+
+  /** All bytes and the FIN were taken by the transport */
+  get #hasWrittenFin (): boolean {
+    return this.side.tap.dialogue(Number(this.stream.id)).hasFinished || !this.side.isOurs
+  }
+
+  /** A stream whose bytes were changed ends for that reason, and no other does */
+  #checkChange (err: (Error & { code?: unknown }) | undefined): void {
+    const { stream, side, conversation } = this
+    const [peersEnd] = conversation.ends.filter(end => end !== this)
+    this.isEndedByChange = side.isOurs && err?.code === 'ERR_SENT_BYTES_CHANGED'
+    this.hasAborted ||= this.isEndedByChange
+
+    law(!this.isEndedByChange || (this.hasChangedBytes && stream.status === 'aborted'), () => `${this.name} is ${stream.status} for changed bytes, and none were changed`)
+
+    if (this.hasChangedBytes && !this.isEndedByChange) {
+      const isGivenUp = this.hasAborted || this.isFailing || side.mayLose(this) || err?.name === 'StreamBufferError' || peersEnd?.stream.status === 'aborted'
+      law(isGivenUp, () => `${this.name} closed with ${print(err)} after bytes that waited were changed`)
+      law(err != null || side.isLeaving, () => `${this.name} closed without an error after bytes that waited were changed`)
+    }
   }
 
   #closeWhenSent (): void {
