@@ -140,6 +140,15 @@ function foreign (bytes: Uint8Array): Uint8Array {
 /** Node's own kind of bytes; in a page there is none */
 const { Buffer } = globalThis as { Buffer?: { from (bytes: Uint8Array): Uint8Array } }
 
+class Labelled extends Uint8Array {
+  readonly label: string
+
+  constructor (label: string, bytes: Uint8Array) {
+    super(bytes)
+    this.label = label
+  }
+}
+
 const BYTES: Array<[what: string, make: (bytes: Uint8Array) => any]> = [
   ['a Uint8Array', bytes => bytes],
   ['a part of a larger buffer', bytes => concat(pattern(100), bytes, pattern(100)).subarray(100, 100 + bytes.byteLength)],
@@ -225,4 +234,11 @@ describe.each([true, false])('with mergeMessages: %s', mergeMessages => {
       expect(equals(await sent(), pattern(5))).toBe(true)
     })
   })
+})
+
+test.each([[100, true], [100, false], [100_000, true], [100_000, false]])('%i bytes of a class that is not made like a Uint8Array are sent as they are, with mergeMessages: %s', async (byteLength, mergeMessages) => {
+  const { stream, sent } = await talk(mergeMessages)
+  stream.send(new Labelled('label', pattern(byteLength)))
+
+  expect(equals(await sent(), pattern(byteLength))).toBe(true)
 })

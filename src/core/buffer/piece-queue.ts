@@ -66,12 +66,12 @@ export class PieceQueue {
       const available = length - offset
 
       if (available > left) {
-        sink.piece(piece.subarray(offset, offset + left))
+        sink.piece(view(piece, offset, left))
         offset += left
         break
       }
 
-      sink.piece(offset === 0 ? piece : piece.subarray(offset))
+      sink.piece(offset === 0 ? piece : view(piece, offset, available))
       // the reference goes now, so that the piece can be collected
       pieces[head++] = TAKEN
       left -= available
@@ -142,3 +142,8 @@ export class PieceQueue {
 }
 
 const TAKEN = new Uint8Array(0)
+
+/** Not subarray(): that of a class of the application's own calls its constructor */
+function view (piece: Uint8Array, offset: number, length: number): Uint8Array {
+  return new Uint8Array(piece.buffer, piece.byteOffset + offset, length)
+}
