@@ -2,6 +2,7 @@
  * Reads a stream with `for await`: a chunk is handed over when the loop asks for it, and counts
  * as read when the loop asks for the next. So a slow loop holds back a fast sender.
  */
+import type { ReadBuffer } from '../core/buffer/read-buffer.ts'
 import type { Uint8ArrayList } from 'uint8arraylist'
 
 type Chunk = Uint8Array | Uint8ArrayList
@@ -10,8 +11,9 @@ type Chunk = Uint8Array | Uint8ArrayList
 export interface ChunkReader {
   /** The loop waits for a chunk: only now is it told that there are no more */
   isAsking: boolean
-  /** What it was handed while it did not ask, which happens only when others read on without it */
-  missedBytes: number
+  /** What came while it did not ask and others read on without it */
+  missed: ReadBuffer | undefined
+  /** Only while it asks */
   push (chunk: Chunk): void
   end (err?: Error): void
 }
@@ -29,24 +31,18 @@ export interface ChunkSource {
  */
 export async function * iterateStream (source: ChunkSource): AsyncGenerator<Chunk> {
   let asked: PromiseWithResolvers<Chunk | undefined>
-  let missed: Chunk[] = []
   let error: Error | undefined
   const reader: ChunkReader = {
     isAsking: false,
-    missedBytes: 0,
+    missed: undefined,
     push: chunk => {
-      if (reader.isAsking) {
-        reader.isAsking = false
-        asked.resolve(chunk)
-      } else {
-        reader.missedBytes += chunk.byteLength
-        missed.push(chunk)
-      }
+      reader.isAsking = false
+      asked.resolve(chunk)
     },
     end: err => {
       if (!reader.isAsking) {
         error = err
-        missed = []
+        reader.missed = undefined
       } else if (err == null) {
         asked.resolve(undefined)
       } else {
@@ -59,9 +55,8 @@ export async function * iterateStream (source: ChunkSource): AsyncGenerator<Chun
 
   try {
     while (true) {
-      while (missed.length > 0) {
-        reader.missedBytes = 0
-        yield * missed.splice(0)
+      while (reader.missed?.isReady === true) {
+        yield reader.missed.take()
       }
 
       if (error != null) {

@@ -3,7 +3,7 @@
  * counts as read, and when reading is over.
  *
  * Credit follows reading. For 'message' listeners delivery is reading; a `for await` loop has read
- * a chunk when it asks for the next. While paused, or while nobody reads, bytes wait and the peer stops.
+ * a chunk when it asks for the next, where no listener goes on without it. While paused, or while nobody reads, bytes wait and the peer stops.
  *
  * Who is told may call anything in here again. Delivery is one loop, which looks anew at everything after each event, so
  * such a call only changes what the loop sees.
@@ -27,7 +27,7 @@ export class ReadSide implements ChunkSource {
   readonly #buffer: ReadBuffer
   readonly #host: StreamHost
   readonly #stream: YamuxStream
-  readonly #readers = new Readers()
+  readonly #readers: Readers
   #isDelivering = false
   /** Bytes in the buffer that the application put there: reading them gives no credit */
   #pushedBackBytes = 0
@@ -37,6 +37,7 @@ export class ReadSide implements ChunkSource {
   constructor (state: StreamState<YamuxStream>, host: StreamHost, stream: YamuxStream) {
     this.#state = state
     this.#buffer = state.readBuffer
+    this.#readers = new Readers(state.maxWholeBytes > 0)
     this.#host = host
     this.#stream = stream
   }
@@ -112,7 +113,7 @@ export class ReadSide implements ChunkSource {
       return
     }
 
-    if (this.#stream.isDispatchingTooDeep) {
+    if (this.#stream.isDispatchingTooDeep && this.status !== 'closed') {
       this.deliverSoon()
       return
     }
@@ -201,14 +202,14 @@ export class ReadSide implements ChunkSource {
   }
 
   #handOver (chunk: Uint8ArrayList): void {
-    if (this.#readers.count === 0) {
+    const { windowBytes } = this.#state.receiveWindow
+
+    if (this.#isListenedTo) {
       this.#onRead(chunk.byteLength)
-    }
-
-    this.#readers.push(chunk, this.#stream.maxReadBufferLength)
-
-    if (this.#stream.listenerCount('message') > 0) {
+      this.#readers.pushRead(chunk, windowBytes)
       this.#stream.dispatchEvent(new StreamMessageEvent(chunk))
+    } else {
+      this.#readers.push(chunk, windowBytes)
     }
 
     if (this.#buffer.byteLength === 0 && this.#isRemoteDone && !this.hasEnded) {
@@ -223,8 +224,11 @@ export class ReadSide implements ChunkSource {
   }
 
   #isWanted (): boolean {
-    return this.status === 'readable' &&
-      (this.#readers.count > 0 ? this.#readers.areAllAsking : this.#stream.listenerCount('message') > 0)
+    return this.status === 'readable' && (this.#isListenedTo || (this.#readers.count > 0 && this.#readers.areAllAsking))
+  }
+
+  get #isListenedTo (): boolean {
+    return this.#stream.listenerCount('message') > 0
   }
 
   #onRead (readBytes: number): void {

@@ -17,10 +17,11 @@ class Sender {
   sentBytes = 0
   readonly #peer: Conversation
   readonly #id: number
-  #creditBytes = WINDOW_BYTES
+  #creditBytes: number
 
-  constructor (peer: Conversation, id = 1) {
+  constructor (peer: Conversation, creditBytes = WINDOW_BYTES, id = 1) {
     this.#peer = peer
+    this.#creditBytes = creditBytes
     this.#id = id
   }
 
@@ -57,7 +58,7 @@ describe('an iterator that took a chunk and was dropped without return()', () =>
   async function dropped (init: YamuxMuxerInit = {}): Promise<{ peer: Conversation, stream: YamuxStream, sender: Sender, iterator: AsyncGenerator<Uint8Array | Uint8ArrayList> }> {
     // the application's own backlog is bounded, and windows stay what they are
     const { peer, stream } = await connect({ streamOptions: { maxStreamWindowSize: WINDOW_BYTES }, ...init })
-    const sender = new Sender(peer)
+    const sender = new Sender(peer, init.streamOptions?.initialStreamWindowSize)
     const iterator = stream[Symbol.asyncIterator]()
     const taking = iterator.next()
     await sender.sendUntil(FIRST_BYTES)
@@ -100,7 +101,7 @@ describe('an iterator that took a chunk and was dropped without return()', () =>
   })
 
   test.each(['listener', 'loop'])('gets what it missed, in order, when it asks again, beside a %s', async beside => {
-    const { peer, stream, sender, iterator } = await dropped()
+    const { peer, stream, sender, iterator } = await dropped({ streamOptions: { initialStreamWindowSize: 2_097_152 } })
     const reading = beside === 'loop' ? readLoop(stream) : undefined
     const received = beside === 'loop' ? undefined : receive(stream)
     await sender.sendUntil(ALL_BYTES)
@@ -129,8 +130,8 @@ describe('an iterator that took a chunk and was dropped without return()', () =>
     expect(received?.byteLength ?? (await reading)?.byteLength).toBe(ALL_BYTES - FIRST_BYTES + 77)
   })
 
-  test.each(['listener', 'loop'])('is told with a StreamBufferError when it missed more than maxReadBufferLength, beside a %s that misses nothing', async beside => {
-    const { peer, stream, sender, iterator } = await dropped({ streamOptions: { maxStreamWindowSize: WINDOW_BYTES, maxReadBufferLength: 500_000 } })
+  test.each(['listener', 'loop'])('is told with a StreamBufferError when it missed more than a window, beside a %s that misses nothing', async beside => {
+    const { peer, stream, sender, iterator } = await dropped({ streamOptions: { maxStreamWindowSize: WINDOW_BYTES } })
     const reading = beside === 'loop' ? readLoop(stream) : undefined
     const received = beside === 'loop' ? undefined : receive(stream)
     await sender.sendUntil(ALL_BYTES)
@@ -166,6 +167,36 @@ describe('an iterator that took a chunk and was dropped without return()', () =>
     }
 
     expect(equals(concat(missed), Sender.bytes(FIRST_BYTES, 50_000))).toBe(true)
+  })
+
+  test.each(['listener', 'loop'])('holds little of what comes when it is one of thousands, beside a %s', async beside => {
+    const { peer, stream, sender } = await dropped()
+    const received = beside === 'listener' ? receive(stream) : undefined
+    const asked: number[] = []
+
+    for (let i = 0; i < 2000; i++) {
+      const next = stream[Symbol.asyncIterator]().next()
+      await sender.sendUntil(sender.sentBytes + 1)
+      const result = await within(next)
+      asked.push(result === 'nothing' ? 0 : result.value?.byteLength ?? 0)
+    }
+
+    expect(asked).toEqual(Array(2000).fill(1))
+    expect(received?.byteLength ?? 2000).toBe(2000)
+    await expectAlive(peer)
+  })
+
+  test('holds up no listener that was there before', async () => {
+    const { peer, stream } = await connect()
+    const received = receive(stream)
+    const iterator = stream[Symbol.asyncIterator]()
+    const first = iterator.next()
+    const sender = new Sender(peer)
+    await sender.sendUntil(2_000_000)
+
+    expect((await first).value?.byteLength).toBeGreaterThan(0)
+    expect([sender.sentBytes, received.byteLength]).toEqual([2_000_000, 2_000_000])
+    expect(equals(concat(received.chunks), Sender.bytes(0, 2_000_000))).toBe(true)
   })
 
   test('alone holds its sender back, and loses nothing', async () => {
