@@ -48,18 +48,18 @@ export class Ending {
   onRemoteGoAway (code: number): void {
     if (!this.hasEnded) {
       const err = new RemoteGoAwayError(code)
-      logError(this.#init.log, '%e', err)
+      logError(this.#init, '%e', err)
       this.#end(stream => { stream.onEnded(err) })
       closeTransport(this.#init.maConn, err)
     }
   }
 
-  /** The peer has gone away in good order, and no stream is left: the connection is of no use to anybody */
+  /**
+   * The peer has gone away in good order, and no stream is left: the connection is of no use to anybody. Nothing is written
+   * any more: the peer may be closing its end, and then that fails.
+   */
   onRemoteLeft (): void {
-    const { session, driver, maConn } = this.#init
-    session.goAway(GoAwayCode.NormalTermination)
-    driver.flush()
-    closeTransport(maConn, new RemoteGoAwayError(GoAwayCode.NormalTermination))
+    closeTransport(this.#init.maConn, new RemoteGoAwayError(GoAwayCode.NormalTermination))
   }
 
   /** Nothing can be sent or received any more; `wasClosedHere`: that was to be expected */
@@ -93,9 +93,8 @@ export class Ending {
   /** The peer has broken a rule, or cannot be served: tells it why, and ends the connection */
   fail (err: Error & { code?: string }): void {
     if (this.#isRunning) {
-      logError(this.#init.log, 'connection ended - %e', err)
       this.#init.metrics?.onViolation(err.code ?? err.name)
-      this.#resetAll(err)
+      this.#resetAll(err, 'connection ended - %e')
       closeTransport(this.#init.maConn, err)
     }
   }
@@ -103,9 +102,7 @@ export class Ending {
   /** What is no error becomes one */
   abort (reason: Error): void {
     if (this.#isRunning) {
-      const err = toError(reason, 'The connection was aborted with')
-      logError(this.#init.log, 'aborted - %e', err)
-      this.#resetAll(err)
+      this.#resetAll(toError(reason, 'The connection was aborted with'), 'aborted - %e')
     }
   }
 
@@ -113,9 +110,10 @@ export class Ending {
     return !this.hasEnded && !this.#isResetting
   }
 
-  #resetAll (err: Error): void {
+  #resetAll (err: Error, message: string): void {
     const { session, driver } = this.#init
     this.#isResetting = true
+    logError(this.#init, message, err)
 
     for (const { owner } of [...session.registry.values()]) {
       owner?.abort(err)

@@ -136,8 +136,7 @@ describe('with @libp2p/logger', () => {
       'libp2p:test:yamux -> DATA 1 10 bytes',
       'libp2p:test:yamux <- WINDOW_UPDATE 1 ACK +4096',
       'libp2p:test:yamux -> WINDOW_UPDATE 1 RST code 7',
-      'libp2p:test:yamux <- GO_AWAY code 0',
-      'libp2p:test:yamux -> GO_AWAY code 0'
+      'libp2p:test:yamux <- GO_AWAY code 0'
     ])
   })
 
