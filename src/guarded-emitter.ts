@@ -135,7 +135,7 @@ export abstract class GuardedEmitter<Events extends Record<string, any>> extends
     depth++
 
     try {
-      const result: any = typeof listener === 'function' ? listener(evt) : listener.handleEvent(evt)
+      const result: any = typeof listener === 'function' ? listener.call(this, evt) : listener.handleEvent(evt)
 
       // promises of any kind
       if (typeof result?.then === 'function') {

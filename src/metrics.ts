@@ -78,7 +78,7 @@ export class ConnectionMetrics {
       try {
         tell()
       } catch (err) {
-        logError(this.#log, 'metrics threw - %e', toError(err, 'A metrics sink threw'))
+        logError({ log: this.#log }, 'metrics threw - %e', toError(err, 'A metrics sink threw'))
       }
     }
 

@@ -9,13 +9,13 @@ export function toError (thrown: unknown, what: string): Error {
   return isError(thrown) ? thrown : new Error(`${what} ${describe(thrown)}`, { cause: thrown })
 }
 
-/** Without ever throwing, whatever the error and the logger are. `message` says where the error goes: `%e`. */
-export function logError (log: Logger, message: string, err: Error): void {
+/** Without ever throwing, whatever the error and the log of its owner are. `message` says where the error goes: `%e`. */
+export function logError (owner: { readonly log: Logger }, message: string, err: Error): void {
   try {
-    log.error(message, err)
+    owner.log.error(message, err)
   } catch (cause) {
     try {
-      log.error(message, new Error('An error that cannot be printed', { cause: describe(cause) }))
+      owner.log.error(message, new Error('An error that cannot be printed', { cause: describe(cause) }))
     } catch {
       // a logger that fails is no reason to end anything
     }

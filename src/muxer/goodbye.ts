@@ -77,7 +77,7 @@ export function abortTransport (maConn: MessageStream, reason: Error): void {
   try {
     maConn.abort(reason)
   } catch (err) {
-    logError(maConn.log, 'the transport could not be aborted - %e', toError(err, 'The transport threw'))
+    logError(maConn, 'the transport could not be aborted - %e', toError(err, 'The transport threw'))
   }
 }
 

@@ -210,7 +210,7 @@ export class YamuxMuxer extends GuardedEmitter<StreamMuxerEvents<YamuxStream>> i
 
   /** A stream whose handler failed is nobody's */
   onListenerError (err: Error, evt: CustomEvent<YamuxStream | null>): void {
-    logError(this.#log, `a listener of ${evt.type} failed - %e`, err)
+    logError({ log: this.#log }, `a listener of ${evt.type} failed - %e`, err)
     evt.detail?.abort(err)
   }
 

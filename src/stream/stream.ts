@@ -202,8 +202,8 @@ export class YamuxStream extends GuardedEmitter<MessageStreamEvents> implements 
       return
     }
 
-    logError(this.log, 'aborted - %e', err)
     this.#end('aborted', () => err)
+    logError(this, 'aborted - %e', err)
     this.#host.reset(this.#state, errorCodeOf(err))
     this.#reading.abort(err)
     this.dispatchEvent(new StreamAbortEvent(err))
@@ -211,7 +211,7 @@ export class YamuxStream extends GuardedEmitter<MessageStreamEvents> implements 
 
   /** The handler is in no state to go on: the stream ends, and nothing else does */
   onListenerError (err: Error, evt: Event): void {
-    logError(this.log, `a listener of ${evt.type} failed - %e`, err)
+    logError(this, `a listener of ${evt.type} failed - %e`, err)
     this.abort(err)
   }
 

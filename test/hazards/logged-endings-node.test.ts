@@ -13,11 +13,16 @@ import type { StreamCloseEvent } from '@libp2p/interface'
 forbidIncidents()
 
 let written: string[]
+/** Runs within the next line that is written */
+let onWritten: (() => void) | undefined
 
 beforeEach(() => {
   written = []
   vi.spyOn(process.stderr, 'write').mockImplementation(text => {
     written.push(String(text))
+    const act = onWritten
+    onWritten = undefined
+    act?.()
 
     return true
   })
@@ -129,5 +134,24 @@ describe.each(FAILURES)('a listener that %s', (_, fail) => {
 
     expect(peer.inbound.map(({ status }) => status)).toEqual(['aborted'])
     await expectUndisturbed(both)
+  })
+})
+
+describe('a log that aborts what is being aborted', () => {
+  test('a stream: it ends once', async () => {
+    const { stream, events } = await neighbours()
+    onWritten = () => { stream.abort(new Error('Within')) }
+    stream.abort(new Error('Without'))
+
+    expect(events.map(({ error }) => error?.message)).toEqual(['Without'])
+  })
+
+  test('a muxer: it ends once, and so does each stream', async () => {
+    const { peer, events } = await neighbours()
+    onWritten = () => { peer.muxer.abort(new Error('Within')) }
+    peer.muxer.abort(new Error('Without'))
+
+    expect(events.map(({ error }) => error?.message)).toEqual(['Without'])
+    expect((await peer.written()).filter(([type]) => type === GO_AWAY)).toEqual([[GO_AWAY, 0, 0, 2]])
   })
 })

@@ -8,6 +8,7 @@ import { NO_LIMITS } from '../fixtures/limits.ts'
 import { nextTurn } from '../fixtures/raw-peer.ts'
 import { converse, endings, expectAlive, receive, WINDOW_BYTES } from '../protocol/fixtures/conversation.ts'
 import { forbidIncidents } from '../protocol/fixtures/incidents.ts'
+import { GuardedEmitter } from '../../src/guarded-emitter.ts'
 import type { YamuxMuxerInit, YamuxStream } from '../../src/index.ts'
 import type { RawPeerInit } from '../fixtures/raw-peer.ts'
 import type { Conversation } from '../protocol/fixtures/conversation.ts'
@@ -101,27 +102,6 @@ describe.each([3, 2000, 100_000])('%i frames in one chunk', count => {
     expectSame(second, pattern(count))
   })
 
-  test('are all delivered in order to a listener that reads on with an iterator', async () => {
-    const { peer, stream } = await connect()
-    const iterator = stream[Symbol.asyncIterator]()
-    const asked: Array<Promise<Uint8Array>> = []
-    const first = watch(stream, () => {
-      asked.push(iterator.next().then(({ value }) => value?.subarray() ?? new Uint8Array(0)))
-    })
-    const second = watch(stream)
-    peer.deliver(oneByteFrames(count), windowUpdate(1, 0, FIN))
-
-    // each may wait for the loop to have taken the one before
-    for (let i = 0; i < 1000 && second.length < count; i++) {
-      await nextTurn()
-    }
-
-    expectSame(first, pattern(count))
-    expectSame(second, pattern(count))
-    // it began to read while the first was delivered
-    expect(equals(concat(await Promise.all(asked)), pattern(count).subarray(1))).toBe(true)
-  })
-
   test.each<[string, (stream: YamuxStream, peer: Conversation) => void]>([
     ['aborts the stream', stream => { stream.abort(new Error('Enough')) }],
     ['aborts the muxer', (_, { muxer }) => { muxer.abort(new Error('Enough')) }],
@@ -180,6 +160,30 @@ describe.each([3, 2000, 100_000])('%i frames in one chunk', count => {
     expectSame(first, expected)
     expectSame(second, expected)
   })
+})
+
+/** Not more: a generator looks through all that wait for it whenever another asks */
+const ASKS = 2000
+
+test('frames are all delivered in order to a listener that reads on with an iterator', async () => {
+  const { peer, stream } = await connect()
+  const iterator = stream[Symbol.asyncIterator]()
+  const asked: Array<Promise<Uint8Array>> = []
+  const first = watch(stream, () => {
+    asked.push(iterator.next().then(({ value }) => value?.subarray() ?? new Uint8Array(0)))
+  })
+  const second = watch(stream)
+  peer.deliver(oneByteFrames(ASKS), windowUpdate(1, 0, FIN))
+
+  // each may wait for the loop to have taken the one before
+  for (let i = 0; i < 1000 && second.length < ASKS; i++) {
+    await nextTurn()
+  }
+
+  expectSame(first, pattern(ASKS))
+  expectSame(second, pattern(ASKS))
+  // it began to read while the first was delivered
+  expect(equals(concat(await Promise.all(asked)), pattern(ASKS).subarray(1))).toBe(true)
 })
 
 test.each([true, false])('a listener that puts back what it got, and resumes, is given it again and again, with mergeMessages: %s', async mergeMessages => {
@@ -445,3 +449,35 @@ describe('a transport that brings more while it is written to', () => {
     expect(received.chunks.map(([first]) => first)).toEqual([0, 1, 2, 3])
   })
 })
+
+test.each(Array.from({ length: 40 }, (_, i) => 1 + i))('closeRead() within %i listeners ends the loop, as anywhere', async depth => {
+  const { stream } = await connect()
+  const loop = (async () => {
+    for await (const chunk of stream) {
+      expect(chunk.byteLength).toBe(0)
+    }
+
+    return 'over'
+  })()
+  const nest = (left: number): void => {
+    const target = new Emitter()
+    target.addEventListener('nested', () => {
+      if (left > 1) {
+        nest(left - 1)
+      } else {
+        stream.closeRead().catch(() => {})
+      }
+    })
+    target.dispatchEvent(new Event('nested'))
+  }
+  nest(depth)
+
+  expect(await loop).toBe('over')
+  expect(stream.readableEnded).toBe(true)
+})
+
+class Emitter extends GuardedEmitter<Record<string, Event>> {
+  onListenerError (err: Error): void {
+    throw err
+  }
+}

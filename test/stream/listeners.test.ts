@@ -44,13 +44,38 @@ describe('listeners', () => {
     expect(announce()).toEqual(['a function', 'an object'])
   })
 
-  test('are called with the event, and objects as their own', () => {
+  test('are called with the event, objects as their own and functions as the emitter\'s, as with any EventTarget', () => {
     const seen: unknown[] = []
     const object = { handleEvent (evt: Event) { seen.push(this, evt.type) } }
     emitter.addEventListener('news', object)
+    emitter.addEventListener('news', function (this: unknown) { seen.push(this) } as () => void)
     announce()
 
-    expect(seen).toEqual([object, 'news'])
+    expect(seen).toEqual([object, 'news', emitter])
+  })
+
+  test('within each other beyond 32 are told later, in the order of the events', async () => {
+    const deepest: number[] = []
+    let depth = 0
+    let next = 0
+    emitter.addEventListener('news', () => {
+      const number = next++
+      deepest.push(++depth)
+
+      if (number < 100) {
+        emitter.safeDispatchEvent('news')
+        emitter.safeDispatchEvent('other')
+      }
+
+      depth--
+    })
+    emitter.addEventListener('other', hear(''))
+    announce()
+    expect(next).toBe(32)
+
+    await quietMicrotasks()
+    expect(Math.max(...deepest)).toBe(32)
+    expect([next, heard.length]).toEqual([101, 100])
   })
 
   test('that are not there cost no event', () => {

@@ -136,8 +136,9 @@ export function checkSettled (run: Run): void {
 
 /** Whether it makes sense to ask: for connections that never rest */
 export function isSettled ({ pending, sides }: Run): boolean {
-  return pending.size === 0 && sides.every(({ ends, session }) => ends.every(({ isOver }) => isOver) &&
-    (session == null || (!session.hasOutput && session.registry.size === 0)))
+  return pending.size === 0 && sides.every(({ ends, session, isSessionAlive }) => ends.every(({ isOver }) => isOver) &&
+    // one that its transport has ended may have had more to say
+    (session == null || !isSessionAlive || (!session.hasOutput && session.registry.size === 0)))
 }
 
 function checkComplete (end: StreamEnd): void {
