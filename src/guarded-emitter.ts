@@ -3,7 +3,7 @@
  * the process for the sake of one stream (js-libp2p 3415 and 3512). Here it is the emitter's own affair.
  */
 import { setMaxListeners } from '@libp2p/interface'
-import { toError } from './thrown.ts'
+import { toError, watch } from './thrown.ts'
 import type { EventHandler, TypedEventTarget } from '@libp2p/interface'
 
 type Listener = EventHandler<Event>
@@ -135,12 +135,8 @@ export abstract class GuardedEmitter<Events extends Record<string, any>> extends
     depth++
 
     try {
-      const result: any = typeof listener === 'function' ? listener.call(this, evt) : listener.handleEvent(evt)
-
-      // promises of any kind
-      if (typeof result?.then === 'function') {
-        Promise.resolve(result).catch((err: unknown) => { this.#report(err, evt) })
-      }
+      const result: unknown = typeof listener === 'function' ? listener.call(this, evt) : listener.handleEvent(evt)
+      watch(result, err => { this.#report(err, evt) })
     } catch (err) {
       this.#report(err, evt)
     } finally {

@@ -2,7 +2,7 @@
  * What libp2p's metrics can show of all connections of a node. Without them none of this exists.
  */
 import { LANES } from './core/schedule/lane.ts'
-import { logError, toError } from './thrown.ts'
+import { logError, toError, watch } from './thrown.ts'
 import type { FlushReason } from './core/flush/flush-policy.ts'
 import type { Session } from './core/session.ts'
 import type { CounterGroup, Histogram, HistogramGroup, Logger, Metrics } from '@libp2p/interface'
@@ -23,7 +23,7 @@ export class ConnectionMetrics {
   readonly #session: Session<unknown>
   readonly #log: Logger
   #framesBefore = 0
-  #due: Array<() => void> = []
+  #due: Array<() => unknown> = []
   #isReporting = false
   #hasEnded = false
 
@@ -32,7 +32,7 @@ export class ConnectionMetrics {
     this.#session = session
     this.#log = log
     session.roundTrip.onMeasured = roundTripMs => {
-      this.#tell(() => { node.roundTrip.observe(roundTripMs / 1000) })
+      this.#tell(() => node.roundTrip.observe(roundTripMs / 1000))
     }
     node.sessions.add(session)
   }
@@ -42,20 +42,18 @@ export class ConnectionMetrics {
 
     if (writtenBytes > 0) {
       this.#framesBefore += frames
-      this.#tell(() => {
-        this.#node.flushes.increment({ [reason]: 1 })
-        this.#node.flushBytes.observe(writtenBytes)
-        this.#node.flushFrames.observe(frames)
-      })
+      this.#tell(() => this.#node.flushes.increment({ [reason]: 1 }))
+      this.#tell(() => this.#node.flushBytes.observe(writtenBytes))
+      this.#tell(() => this.#node.flushFrames.observe(frames))
     }
   }
 
   onWaited (lane: number, waitedMs: number): void {
-    this.#tell(() => { this.#node.waits.observe({ [LANES[lane]]: waitedMs / 1000 }) })
+    this.#tell(() => this.#node.waits.observe({ [LANES[lane]]: waitedMs / 1000 }))
   }
 
   onViolation (code: string): void {
-    this.#tell(() => { this.#node.violations.increment({ [code]: 1 }) })
+    this.#tell(() => this.#node.violations.increment({ [code]: 1 }))
   }
 
   end (): void {
@@ -76,9 +74,9 @@ export class ConnectionMetrics {
 
     for (const tell of due) {
       try {
-        tell()
+        watch(tell(), this.#onThrown)
       } catch (err) {
-        logError({ log: this.#log }, 'metrics threw - %e', toError(err, 'A metrics sink threw'))
+        this.#onThrown(err)
       }
     }
 
@@ -90,7 +88,12 @@ export class ConnectionMetrics {
     }
   }
 
-  #tell (tell: () => void): void {
+  readonly #onThrown = (thrown: unknown): void => {
+    logError({ log: this.#log }, 'metrics threw - %e', toError(thrown, 'A metrics sink threw'))
+  }
+
+  /** What a sink returns is nobody's, unless it is a promise that is rejected */
+  #tell (tell: () => unknown): void {
     this.#due.push(tell)
   }
 }

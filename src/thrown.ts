@@ -9,6 +9,13 @@ export function toError (thrown: unknown, what: string): Error {
   return isError(thrown) ? thrown : new Error(`${what} ${describe(thrown)}`, { cause: thrown })
 }
 
+/** What somebody's function has returned: if it is a promise of any kind and is rejected, `onRejected` hears of it */
+export function watch (result: any, onRejected: (thrown: unknown) => void): void {
+  if (typeof result?.then === 'function') {
+    Promise.resolve(result).catch(onRejected)
+  }
+}
+
 /** Without ever throwing, whatever the error and the log of its owner are. `message` says where the error goes: `%e`. */
 export function logError (owner: { readonly log: Logger }, message: string, err: Error): void {
   try {
