@@ -142,6 +142,10 @@ export class SessionDriver implements StreamHost {
     this.requestIfOutput()
   }
 
+  later (task: () => void): void {
+    this.#init.clock.setTimer(task, 0)
+  }
+
   onTimeoutChanged (state: StreamState<YamuxStream>): void {
     this.#init.onDeadlineChanged(state)
   }

@@ -29,6 +29,8 @@ export class ReadSide implements ChunkSource {
   readonly #stream: YamuxStream
   readonly #readers: Readers
   #isDelivering = false
+  /** Somebody has put bytes back who could do nothing with them, and would be given them for ever: they are offered again later */
+  #isPutBack = false
   /** Bytes in the buffer that the application put there: reading them gives no credit */
   #pushedBackBytes = 0
   /** Why there will be no more, if not because the peer is done */
@@ -85,6 +87,7 @@ export class ReadSide implements ChunkSource {
 
   /** A 'message' listener was added */
   onListener (): void {
+    this.#isPutBack = false
     this.#readers.leaveBehind()
     this.#onRead(this.#readers.takeFinishedBytes())
     this.deliverSoon()
@@ -99,6 +102,7 @@ export class ReadSide implements ChunkSource {
 
   /** Data has arrived */
   onData (): void {
+    this.#isPutBack = false
     this.deliver()
 
     if (this.#host.creditsOnReceipt) {
@@ -132,6 +136,7 @@ export class ReadSide implements ChunkSource {
   /** The peer sends no more; `isOver`: nor does this side */
   onRemoteDone (isOver: boolean, err?: Error): void {
     this.#error ??= err
+    this.#isPutBack = false
     // what came of a frame that was cut off is ready now
     this.deliver()
 
@@ -162,6 +167,7 @@ export class ReadSide implements ChunkSource {
   }
 
   addReader (reader: ChunkReader): void {
+    this.#isPutBack = false
     this.#readers.add(reader)
   }
 
@@ -202,17 +208,17 @@ export class ReadSide implements ChunkSource {
   }
 
   #handOver (chunk: Uint8ArrayList): void {
-    const { windowBytes } = this.#state.receiveWindow
+    const { maxReadBufferLength } = this.#stream
 
     if (this.#isListenedTo) {
       this.#onRead(chunk.byteLength)
-      this.#readers.pushRead(chunk, windowBytes)
+      this.#readers.pushRead(chunk, maxReadBufferLength)
       this.#stream.dispatchEvent(new StreamMessageEvent(chunk))
     } else {
-      this.#readers.push(chunk, windowBytes)
+      this.#readers.push(chunk, maxReadBufferLength)
     }
 
-    if (this.#buffer.byteLength === 0 && this.#isRemoteDone && !this.hasEnded) {
+    if (this.#buffer.byteLength === 0 && this.#isRemoteDone) {
       this.status = 'closed'
       this.#settle()
     }
@@ -224,7 +230,12 @@ export class ReadSide implements ChunkSource {
   }
 
   #isWanted (): boolean {
-    return this.status === 'readable' && (this.#isListenedTo || (this.#readers.count > 0 && this.#readers.areAllAsking))
+    return this.#isRead && !this.#isPutBack && (this.#isListenedTo || this.#readers.areAllAsking)
+  }
+
+  /** Somebody reads, now or when the loop comes round */
+  get #isRead (): boolean {
+    return this.status === 'readable' && (this.#isListenedTo || this.#readers.count > 0)
   }
 
   get #isListenedTo (): boolean {
@@ -242,9 +253,22 @@ export class ReadSide implements ChunkSource {
 
   #onPushedBack (bytes: number): void {
     this.#pushedBackBytes += bytes
-    this.deliverSoon()
-    // credit bounds what the peer can make a stream hold, this what the application pushes back
-    this.#check(Math.max(this.#stream.maxReadBufferLength, this.#state.receiveWindow.windowBytes))
+
+    if (this.#isDelivering || !this.#readers.areAllAsking) {
+      // by who has bytes in hand, and may not be able to do more with them now
+      this.#isPutBack = true
+      this.#host.later(() => {
+        this.#isPutBack = false
+        this.deliver()
+      })
+    } else {
+      this.deliverSoon()
+    }
+
+    if (!this.#isRead) {
+      // credit bounds what the peer can make a stream hold, this what the application pushes back
+      this.#check(Math.max(this.#stream.maxReadBufferLength, this.#state.receiveWindow.windowBytes))
+    }
   }
 
   #check (limitBytes: number): void {

@@ -114,7 +114,7 @@ export class Readers {
     missed.keep()
 
     if (missed.byteLength > maxMissedBytes) {
-      this.#giveUp(`others read ${missed.byteLength} bytes, it may miss ${maxMissedBytes}`)
+      this.#giveUp(`others read ${missed.byteLength} bytes, streamOptions.maxReadBufferLength allows it to miss ${maxMissedBytes}`)
     }
   }
 

@@ -17,6 +17,8 @@ export interface StreamHost {
   read (state: StreamState<YamuxStream>, payloadBytes: number): void
   /** Moves the stream to another of the LANES */
   setLane (state: StreamState<YamuxStream>, lane: number): void
+  /** Runs `task` when the event loop has come round, a millisecond later or so */
+  later (task: () => void): void
   /** It has another `inactivityTimeout` */
   onTimeoutChanged (state: StreamState<YamuxStream>): void
   /** Its lines begin with `label` */

@@ -101,7 +101,7 @@ describe('an iterator that took a chunk and was dropped without return()', () =>
   })
 
   test.each(['listener', 'loop'])('gets what it missed, in order, when it asks again, beside a %s', async beside => {
-    const { peer, stream, sender, iterator } = await dropped({ streamOptions: { initialStreamWindowSize: 2_097_152 } })
+    const { peer, stream, sender, iterator } = await dropped()
     const reading = beside === 'loop' ? readLoop(stream) : undefined
     const received = beside === 'loop' ? undefined : receive(stream)
     await sender.sendUntil(ALL_BYTES)
@@ -130,8 +130,8 @@ describe('an iterator that took a chunk and was dropped without return()', () =>
     expect(received?.byteLength ?? (await reading)?.byteLength).toBe(ALL_BYTES - FIRST_BYTES + 77)
   })
 
-  test.each(['listener', 'loop'])('is told with a StreamBufferError when it missed more than a window, beside a %s that misses nothing', async beside => {
-    const { peer, stream, sender, iterator } = await dropped({ streamOptions: { maxStreamWindowSize: WINDOW_BYTES } })
+  test.each(['listener', 'loop'])('is told with a StreamBufferError when it missed more than maxReadBufferLength, beside a %s that misses nothing', async beside => {
+    const { peer, stream, sender, iterator } = await dropped({ streamOptions: { maxStreamWindowSize: WINDOW_BYTES, maxReadBufferLength: 500_000 } })
     const reading = beside === 'loop' ? readLoop(stream) : undefined
     const received = beside === 'loop' ? undefined : receive(stream)
     await sender.sendUntil(ALL_BYTES)

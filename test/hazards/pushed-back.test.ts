@@ -3,7 +3,7 @@ import { byteStream } from '@libp2p/utils'
 import { concat } from 'uint8arrays/concat'
 import { equals } from 'uint8arrays/equals'
 import { Uint8ArrayList } from 'uint8arraylist'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { data, DATA, FIN, pattern, windowUpdate } from '../fixtures/frames.ts'
 import { nextTurn } from '../fixtures/raw-peer.ts'
 import { endings, expectAlive, receive } from '../protocol/fixtures/conversation.ts'
@@ -141,7 +141,7 @@ describe.each([true, false])('with mergeMessages: %s', mergeMessages => {
     expect(stream.readableEnded).toBe(true)
   })
 
-  test('50,000 bytes put back by turns with reads of one of them keep their order', async () => {
+  test('50,000 bytes put back by turns with reads of one of them keep their order, and let the event loop come round', async () => {
     const { peer, stream } = await connect(init)
     const bytes = pattern(50_000)
     peer.deliver(data(1, bytes))
@@ -152,15 +152,56 @@ describe.each([true, false])('with mergeMessages: %s', mergeMessages => {
       const all = data.subarray()
       first.push(all[0])
 
-      if (++seen < 2000 && all.byteLength > 1) {
+      if (++seen < 50 && all.byteLength > 1) {
         stream.unshift(all.subarray(1))
       }
     })
 
-    for (let i = 0; i < 100; i++) {
-      await nextTurn()
+    await vi.waitFor(() => { expect(first).toHaveLength(50) })
+    expect(Uint8Array.from(first)).toEqual(bytes.subarray(0, 50))
+  })
+
+  test.each(['listener', 'loop'])('a %s that can do nothing with part of a message puts it back, and is given more with it', async by => {
+    const { peer, stream } = await connect(init)
+    const sizes: number[] = []
+    const whole = new Promise<Uint8Array>(resolve => {
+      const onChunk = (chunk: Uint8Array): void => {
+        sizes.push(chunk.byteLength)
+
+        if (chunk.byteLength < 4) {
+          stream.unshift(chunk)
+        } else {
+          resolve(chunk)
+        }
+      }
+
+      if (by === 'listener') {
+        stream.addEventListener('message', ({ data }) => { onChunk(data.subarray()) })
+      } else {
+        const read = async (): Promise<void> => {
+          for await (const chunk of stream) {
+            onChunk(chunk.subarray())
+          }
+        }
+
+        // the test aborts it
+        read().catch(() => {})
+      }
+    })
+    peer.deliver(data(1, pattern(4).subarray(0, 2)))
+    await new Promise(resolve => { setTimeout(resolve, 10) })
+    // the event loop came round, and it was not asked ten thousand times meanwhile
+    expect(sizes.length).toBeLessThan(20)
+    peer.deliver(data(1, pattern(4).subarray(2)))
+
+    if (mergeMessages) {
+      expect(await whole).toEqual(pattern(4))
+    } else {
+      // frames that are kept apart stay apart
+      await new Promise(resolve => { setTimeout(resolve, 10) })
+      expect(new Set(sizes)).toEqual(new Set([2]))
     }
 
-    expect(Uint8Array.from(first)).toEqual(bytes.subarray(0, 2000))
+    stream.abort(new Error('Enough'))
   })
 })

@@ -198,7 +198,8 @@ export class Side {
   #onMetric (): void {
     const run = this.#run
 
-    if (!run.isUpTo('busyMetrics') || run.isSettling || this.#reactionDepth >= MAX_REACTION_DEPTH || this.#sinkActions >= MAX_SINK_ACTIONS || !this.random.chance(SINK_CHANCE)) {
+    // it may be told within the constructor of its muxer
+    if (this.#muxer == null || !run.isUpTo('busyMetrics') || run.isSettling || this.#reactionDepth >= MAX_REACTION_DEPTH || this.#sinkActions >= MAX_SINK_ACTIONS || !this.random.chance(SINK_CHANCE)) {
       return
     }
 
