@@ -28,8 +28,8 @@ export class ControlLane<Owner> {
   readonly #init: ControlLaneInit<Owner>
   /** In the order in which they came to owe something */
   readonly #streams = new Set<StreamState<Owner>>()
-  /** Found out by a look at all of them, and known until one of them changes */
-  #streamsOweMoreThanAcks: boolean | undefined
+  /** Those of them that owe more than an ACK, and perhaps some that did */
+  readonly #beyondAcks = new Set<StreamState<Owner>>()
   #pingValue: number | undefined
   #goAwayCode: number | undefined
   #hasWrittenGoAway = false
@@ -45,18 +45,22 @@ export class ControlLane<Owner> {
 
   /** Hot: asked for once per send while nothing is arranged that comes soon */
   get hasMoreThanAcks (): boolean {
-    return this.#hasSessionOutput || (this.#streamsOweMoreThanAcks ??= this.#findMoreThanAcks())
+    return this.#hasSessionOutput || (this.#beyondAcks.size > 0 && this.#findMoreThanAcks())
   }
 
+  /** The stream owes something (more) */
   enlist (stream: StreamState<Owner>): void {
     this.#streams.add(stream)
-    this.#streamsOweMoreThanAcks = undefined
+
+    if (owesMoreThanAck(stream)) {
+      this.#beyondAcks.add(stream)
+    }
   }
 
   /** The stream owes nothing any more */
   remove (stream: StreamState<Owner>): void {
     this.#streams.delete(stream)
-    this.#streamsOweMoreThanAcks = undefined
+    this.#beyondAcks.delete(stream)
   }
 
   ping (value: number): void {
@@ -71,7 +75,6 @@ export class ControlLane<Owner> {
   }
 
   fill (batch: WriteBatch, maxFrames: number, nowMs: number): void {
-    this.#streamsOweMoreThanAcks = undefined
     this.replies.fill(batch, maxFrames)
 
     if (this.#pingValue !== undefined && hasRoom(batch, maxFrames)) {
@@ -95,11 +98,14 @@ export class ControlLane<Owner> {
     return this.replies.count > 0 || this.#pingValue !== undefined || this.#goAwayCode !== undefined
   }
 
+  /** A SYN may have gone with data since; each is found out once */
   #findMoreThanAcks (): boolean {
-    for (const stream of this.#streams) {
-      if ((stream.owes & ~FLAG_ACK) !== 0) {
+    for (const stream of this.#beyondAcks) {
+      if (owesMoreThanAck(stream)) {
         return true
       }
+
+      this.#beyondAcks.delete(stream)
     }
 
     return false
@@ -114,7 +120,7 @@ export class ControlLane<Owner> {
       if (canRideOnData(stream)) {
         stream.hasDeferredControl = true
       } else {
-        this.#streams.delete(stream)
+        this.remove(stream)
         this.#writeStream(stream, batch, nowMs)
       }
     }
@@ -147,6 +153,10 @@ export class ControlLane<Owner> {
       this.#init.onFinWritten(stream)
     }
   }
+}
+
+function owesMoreThanAck (stream: StreamState): boolean {
+  return (stream.owes & ~FLAG_ACK) !== 0
 }
 
 /** A raised window is advertised with the SYN or ACK: nothing else tells the peer before its first bytes */

@@ -27,6 +27,26 @@ function fill (): Frame[] {
   return fillBatch(batch => { lane.fill(batch, Infinity, 0) })
 }
 
+test('whether there is more than ACKs is known without a look at each stream that owes one', () => {
+  let looks = 0
+
+  for (let id = 1; id <= 1000; id++) {
+    const stream = createStream(id)
+    Object.defineProperty(stream, 'owes', { get: () => ++looks && OWES_ACK })
+    lane.enlist(stream)
+    expect(lane.hasMoreThanAcks).toBe(false)
+  }
+
+  expect(looks).toBeLessThan(5000)
+})
+
+test('a SYN that has gone with data is no more than an ACK', () => {
+  const stream = enlist(1, { owes: OWES_SYN })
+  expect(lane.hasMoreThanAcks).toBe(true)
+  stream.owes = 0
+  expect(lane.hasMoreThanAcks).toBe(false)
+})
+
 describe.each([
   ['SYN', OWES_SYN, SYN],
   ['ACK', OWES_ACK, ACK]
