@@ -12,7 +12,8 @@ const MAX_LENGTH_BYTES = 5
 
 /** Small, because every stream with a frame that waits has one */
 const FIRST_BLOCK_BYTES = 32
-const BLOCK_BYTES = 4096
+/** Blocks grow with what waits, so that they are neither many nor mostly empty */
+const MAX_BLOCK_BYTES = 16_384
 
 export class FrameLengths {
   /** How many there are */
@@ -29,7 +30,7 @@ export class FrameLengths {
 
     // a length is not split between blocks
     if (block === undefined || block.byteLength - this.#writeAt < MAX_LENGTH_BYTES) {
-      block = new Uint8Array(block === undefined ? FIRST_BLOCK_BYTES : BLOCK_BYTES)
+      block = new Uint8Array(block === undefined ? FIRST_BLOCK_BYTES : Math.min(MAX_BLOCK_BYTES, 2 * block.byteLength))
       this.#blocks.push(block)
       this.#writeAt = 0
     }

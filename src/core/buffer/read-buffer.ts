@@ -36,7 +36,7 @@ export class ReadBuffer {
       this.#bytes.append(view)
     } else {
       this.#aside.append(view)
-      this.#aside.keep()
+      this.#aside.keep(Infinity)
     }
   }
 
@@ -67,7 +67,7 @@ export class ReadBuffer {
       const whole = this.#bytes.take(this.#bytes.byteLength - this.#partialBytes)
       this.#aside = new UnreadBytes()
       this.#aside.appendAll(this.#bytes.take(this.#partialBytes))
-      this.#aside.keep()
+      this.#aside.keep(Infinity)
       this.#bytes.appendAll(whole)
     }
 
@@ -91,10 +91,9 @@ export class ReadBuffer {
     return this.#bytes.take(this.#frames?.shift() ?? this.#bytes.byteLength)
   }
 
-  /** Makes what is held independent of the chunks it came in. Throws a ReceivedBytesChangedError. */
-  keep (): void {
-    this.#bytes.keep()
-    this.#aside?.keep()
+  /** Makes what is held, which is never more than `maxBytes`, independent of the chunks it came in. Throws a ReceivedBytesChangedError. */
+  keep (maxBytes = Infinity): void {
+    this.#bytes.keep(maxBytes)
   }
 
   clear (): void {

@@ -53,10 +53,13 @@ export class UnreadBytes {
     return Uint8ArrayList.fromUint8Arrays(pieces, count)
   }
 
-  /** Makes all of it independent of the chunks it came in. Throws a ReceivedBytesChangedError. */
-  keep (): void {
+  /**
+   * Makes all of it independent of the chunks it came in. When there can be no more than `maxBytes` of it, no more memory is
+   * kept for that. Throws a ReceivedBytesChangedError.
+   */
+  keep (maxBytes: number): void {
     if (this.#fresh.byteLength > 0) {
-      this.#fresh.moveTo({ piece: view => { this.#copy(view) } }, this.#fresh.byteLength)
+      this.#fresh.moveTo({ piece: view => { this.#copy(view, maxBytes) } }, this.#fresh.byteLength)
     }
   }
 
@@ -125,12 +128,12 @@ export class UnreadBytes {
     }
   }
 
-  #copy (view: Uint8Array): void {
+  #copy (view: Uint8Array, maxBytes: number): void {
     let offset = 0
 
     while (offset < view.byteLength) {
       if (this.#block === undefined || this.#blockFill === this.#block.byteLength) {
-        this.#nextBlock(view.byteLength - offset)
+        this.#nextBlock(view.byteLength - offset, maxBytes - this.byteLength)
       }
 
       const block = this.#block as Uint8Array
@@ -141,11 +144,12 @@ export class UnreadBytes {
     }
   }
 
-  #nextBlock (atLeastBytes: number): void {
+  #nextBlock (atLeastBytes: number, moreBytes: number): void {
     this.#kept ??= new PieceQueue(KEPT_PIECES, ReceivedBytesChangedError)
     this.#sealBlock(this.#kept)
-    const growing = Math.min(MAX_BLOCK_BYTES, Math.max(MIN_BLOCK_BYTES, this.byteLength))
-    this.#block = new Uint8Array(Math.max(growing, atLeastBytes))
+    const growingBytes = Math.min(MAX_BLOCK_BYTES, Math.max(MIN_BLOCK_BYTES, this.byteLength))
+    const usefulBytes = Math.max(MIN_BLOCK_BYTES, atLeastBytes + moreBytes)
+    this.#block = new Uint8Array(Math.max(atLeastBytes, Math.min(growingBytes, usefulBytes)))
     this.#blockFill = 0
   }
 }

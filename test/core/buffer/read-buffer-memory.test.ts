@@ -86,6 +86,18 @@ describe('what a read buffer keeps', () => {
     expect(sizeOf(memoryOf(buffer.take()))).toBeLessThanOrEqual(300_300 + 16_384)
   })
 
+  test('is as much memory as there may be, when the last block has room for more than that', () => {
+    const buffer = new ReadBuffer(false)
+    const maxBytes = 48 * 5461
+
+    for (let i = 0; i < 48; i++) {
+      buffer.append(pattern(5461))
+      buffer.keep(maxBytes)
+    }
+
+    expect(sizeOf(memoryOf(buffer.take()))).toBe(maxBytes)
+  })
+
   test('shares no memory with what was taken before', () => {
     const buffer = new ReadBuffer(false)
     buffer.append(Uint8Array.of(1))
