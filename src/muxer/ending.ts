@@ -92,7 +92,7 @@ export class Ending {
 
   /** The peer has broken a rule, or cannot be served: tells it why, and ends the connection */
   fail (err: Error & { code?: string }): void {
-    if (this.#isRunning) {
+    if (this.isRunning) {
       this.#init.metrics?.onViolation(err.code ?? err.name)
       this.#resetAll(err, 'connection ended - %e')
       closeTransport(this.#init.maConn, err)
@@ -101,12 +101,13 @@ export class Ending {
 
   /** What is no error becomes one */
   abort (reason: Error): void {
-    if (this.#isRunning) {
+    if (this.isRunning) {
       this.#resetAll(toError(reason, 'The connection was aborted with'), 'aborted - %e')
     }
   }
 
-  get #isRunning (): boolean {
+  /** Nothing has begun to end the session */
+  get isRunning (): boolean {
     return !this.hasEnded && !this.#isResetting
   }
 

@@ -6,10 +6,10 @@ import { concat } from 'uint8arrays/concat'
 import { partsOf } from '../bytes.ts'
 import { Coalescer } from './coalescer.ts'
 import { createFrameTraces } from './frame-trace.ts'
+import { InboundChunks } from './inbound-chunks.ts'
 import { StreamLog } from './stream-log.ts'
 import { NEWS_DATA, NEWS_FAILED, NEWS_LOCAL_FIN, NEWS_OPENED, NEWS_REMOTE_FIN, NEWS_REMOTE_RST, NEWS_TAKEN } from '../core/stream-state.ts'
 import { RemoteResetError } from '../errors.ts'
-import { toError } from '../thrown.ts'
 import type { Clock } from '../clock.ts'
 import type { ConnectionMetrics } from '../metrics.ts'
 import type { FlushOccasion, FlushPolicy } from '../core/flush/flush-policy.ts'
@@ -59,10 +59,7 @@ export class SessionDriver implements StreamHost {
   readonly #traces: ReturnType<typeof createFrameTraces>
   readonly #streamLog: StreamLog
   #isTellingNews = false
-  #isReceiving = false
-  #isSending = false
-  /** What the transport has brought and nobody has looked at */
-  #chunks: Array<Uint8Array | Uint8ArrayList> = []
+  readonly #chunks = new InboundChunks(chunk => { this.#receiveChunk(chunk) }, violation => { this.#onReceived(violation) })
 
   constructor (init: SessionDriverInit) {
     this.#init = init
@@ -80,7 +77,12 @@ export class SessionDriver implements StreamHost {
       send: bytes => {
         this.#traces?.sent.push(bytes)
 
-        return this.#send(bytes)
+        return this.#chunks.send(() => {
+          const takesMore = init.send(bytes)
+          init.session.handedDown()
+
+          return takesMore
+        })
       },
       onFlushed: (reason, writtenBytes) => {
         init.metrics?.onFlush(reason, writtenBytes)
@@ -156,41 +158,23 @@ export class SessionDriver implements StreamHost {
 
   // What the muxer asks for
 
-  /**
-   * Takes what the transport brings. What comes while another chunk is in hand, or while the transport is being written to,
-   * waits for the end of that: a transport may answer within `send()`.
-   */
+  /** Takes what the transport brings */
   receive (chunk: Uint8Array | Uint8ArrayList): void {
     this.#chunks.push(chunk)
-    this.#receiveAll()
   }
 
   /** The transport is gone: what it has brought comes first */
   receiveLast (): void {
-    this.#isSending = false
-    this.#receiveAll()
+    this.#chunks.flush()
   }
 
-  #receiveAll (): void {
-    if (this.#isReceiving || this.#isSending || this.#chunks.length === 0) {
-      return
-    }
+  #receiveChunk (data: Uint8Array | Uint8ArrayList): void {
+    const chunk = data instanceof Uint8Array ? data : partsOf(data, 'The muxer')
+    this.#traces?.received.push(chunk)
+    this.#session.receive(chunk, this.#init.clock.nowMs())
+  }
 
-    let violation: Error | undefined
-    this.#isReceiving = true
-
-    try {
-      for (let data = this.#chunks.shift(); data !== undefined; data = this.#chunks.shift()) {
-        const chunk = data instanceof Uint8Array ? data : partsOf(data, 'The muxer')
-        this.#traces?.received.push(chunk)
-        this.#session.receive(chunk, this.#init.clock.nowMs())
-      }
-    } catch (err) {
-      violation = toError(err, 'A chunk could not be read:')
-      this.#chunks = []
-    }
-
-    this.#isReceiving = false
+  #onReceived (violation: Error | undefined): void {
     this.#tellNews()
 
     if (violation === undefined) {
@@ -199,20 +183,6 @@ export class SessionDriver implements StreamHost {
 
     this.#reportMetrics()
     this.#init.onReceived(violation)
-  }
-
-  #send (bytes: Uint8ArrayList): boolean {
-    this.#isSending = true
-
-    try {
-      const takesMore = this.#init.send(bytes)
-      this.#session.handedDown()
-
-      return takesMore
-    } finally {
-      this.#isSending = false
-      this.#receiveAll()
-    }
   }
 
   /** While a chunk is received and news are told, one request at the end does for all */
@@ -247,34 +217,39 @@ export class SessionDriver implements StreamHost {
 
   /** Sinks may do as they like, but not in the middle of a chunk */
   #reportMetrics (): void {
-    if (!this.#isReceiving) {
+    if (!this.#chunks.isReceiving) {
       this.#init.metrics?.report()
     }
   }
 
   get #mayRequest (): boolean {
-    return !this.#isTellingNews && !this.#isReceiving && this.#session.hasOutput
+    return !this.#isTellingNews && !this.#chunks.isReceiving && this.#session.hasOutput
   }
 
   /** Hot: runs once per inbound chunk and once per flush */
   #tellNews (): void {
-    if (this.#isTellingNews || this.#isReceiving) {
+    if (this.#isTellingNews || this.#chunks.isReceiving) {
       // a listener has caused a flush: the loop that called it comes to the new entries too
       return
     }
 
     const withNews = this.#session.withNews
+    let told = 0
     this.#isTellingNews = true
 
-    for (let i = 0; i < withNews.length; i++) {
-      const state = withNews[i]
-      const news = state.news
-      state.news = 0
-      this.#tell(state, news)
+    try {
+      while (told < withNews.length) {
+        const state = withNews[told++]
+        const news = state.news
+        state.news = 0
+        this.#tell(state, news)
+      }
+    } finally {
+      // at the end of the stack it may not come to its end: then the rest is told next time
+      withNews.splice(0, told)
+      this.#isTellingNews = false
     }
 
-    withNews.length = 0
-    this.#isTellingNews = false
     this.#init.onSettled()
   }
 

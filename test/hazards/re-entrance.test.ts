@@ -418,6 +418,20 @@ describe('a transport that brings more while it is written to', () => {
     expect(peer.muxer.status).toBe('closed')
   })
 
+  test.each(['off', 'turn'] as const)('brings nothing behind a violation, whatever listeners write then, with \'%s\'', async strategy => {
+    const { peer, stream } = await connect({ coalesce: { strategy } })
+    const received = receive(stream)
+    stream.addEventListener('message', () => { stream.send(pattern(1)) })
+    stream.addEventListener('close', () => { answer(peer, data(2, pattern(5), SYN), data(1, pattern(100, 2))) })
+    answer(peer, data(2, pattern(5), SYN), data(1, pattern(100, 2)))
+    peer.deliver(data(1, pattern(100, 0)), Uint8Array.of(1, ...new Uint8Array(11)), data(1, pattern(100, 1)))
+    await nextTurn()
+
+    expect(received.byteLength).toBe(100)
+    expect(peer.inbound).toEqual([])
+    expect(peer.muxer.status).toBe('closed')
+  })
+
   test('ends within the write, and what came before that can be read', async () => {
     const { peer, stream } = await connect()
     const received = receive(stream)
@@ -481,3 +495,38 @@ class Emitter extends GuardedEmitter<Record<string, Event>> {
     throw err
   }
 }
+
+test('a runaway call within a listener ends its stream at most, and the others are told all', async () => {
+  const { peer, stream } = await connect({ coalesce: { strategy: 'off' } })
+  peer.deliver(windowUpdate(1, 1_000_000))
+
+  for (let round = 0; round < 10; round++) {
+    const bystander = await peer.open()
+    const id = Number(bystander.id)
+    const received = receive(bystander)
+    const recurse = (): void => {
+      stream.send(Uint8Array.of(1))
+      recurse()
+    }
+    const listener = (): void => {
+      try {
+        recurse()
+      } catch {
+        // the stack was full
+      }
+    }
+    stream.addEventListener('idle', listener, { once: true })
+
+    if (stream.writeStatus === 'writable') {
+      listener()
+    }
+
+    peer.deliver(data(id, pattern(50)), windowUpdate(id, 0, FIN))
+    await nextTurn()
+    expect(received.byteLength).toBe(50)
+    await bystander.close()
+    expect(bystander.status).toBe('closed')
+  }
+
+  await expectAlive(peer)
+})
