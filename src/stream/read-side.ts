@@ -128,9 +128,9 @@ export class ReadSide implements ChunkSource {
       this.#deliverAll()
     } catch (err: any) {
       this.#fail(err)
+    } finally {
+      this.#isDelivering = false
     }
-
-    this.#isDelivering = false
   }
 
   /** The peer sends no more; `isOver`: nor does this side */
@@ -190,7 +190,7 @@ export class ReadSide implements ChunkSource {
       }
 
       if (!this.#isWanted()) {
-        this.#buffer.keep()
+        this.#buffer.keep(this.#state.receiveWindow.windowBytes)
         return
       }
 
@@ -204,7 +204,7 @@ export class ReadSide implements ChunkSource {
     }
 
     // a part of a frame that is one event: byte by byte, the chunks it came in would cost 200 times its size
-    this.#buffer.keep()
+    this.#buffer.keep(this.#state.receiveWindow.windowBytes)
   }
 
   #handOver (chunk: Uint8ArrayList): void {

@@ -3,18 +3,20 @@
  * the last one counts as read then.
  *
  * A loop may end without a word, when its iterator is dropped. So a listener waits for none, and a loop that begins leaves
- * behind those that do not ask at that moment. The last one that was left behind finds what it has missed if it comes back.
+ * behind those that do not ask at that moment. One that was not dropped finds what it has missed, unless that was too much.
  */
 import { StreamBufferError } from '@libp2p/interface'
 import { ReadBuffer } from '../core/buffer/read-buffer.ts'
 import type { ChunkReader } from './iterator.ts'
 import type { Uint8ArrayList } from 'uint8arraylist'
 
+/** An application that reads each message with an iterator of its own drops thousands: those that were left behind first are given up */
+const MAX_LEFT_BEHIND = 16
+
 export class Readers {
   readonly #keepsFramesApart: boolean
   readonly #waitedFor = new Set<ChunkReader>()
-  /** One, because an application that reads each message with an iterator of its own drops thousands */
-  #leftBehind: ChunkReader | undefined
+  #leftBehind: Set<ChunkReader> | undefined
   /** Handed to loops that have not asked for the next chunk yet */
   #unfinishedBytes = 0
 
@@ -44,10 +46,7 @@ export class Readers {
 
   remove (reader: ChunkReader): void {
     this.#waitedFor.delete(reader)
-
-    if (this.#leftBehind === reader) {
-      this.#leftBehind = undefined
-    }
+    this.#leftBehind?.delete(reader)
   }
 
   /** Somebody else begins to read, or goes on */
@@ -55,19 +54,25 @@ export class Readers {
     for (const reader of this.#waitedFor) {
       if (!reader.isAsking) {
         this.#waitedFor.delete(reader)
-        this.#giveUp('others read on, and another loop did not ask after it')
-        this.#leftBehind = reader
+        this.#leftBehind ??= new Set()
+        this.#leftBehind.add(reader)
         reader.missed = new ReadBuffer(this.#keepsFramesApart)
       }
+    }
+
+    if (this.#leftBehind !== undefined && this.#leftBehind.size > MAX_LEFT_BEHIND) {
+      this.#giveUpFirst(this.#leftBehind, `${MAX_LEFT_BEHIND} others did not ask after it`)
     }
   }
 
   /** A loop asks: if it was left behind, it has what it missed, and keeps up from here on */
   catchUp (): void {
-    if (this.#leftBehind?.isAsking === true) {
-      this.#waitedFor.add(this.#leftBehind)
-      this.#leftBehind = undefined
-    }
+    this.#leftBehind?.forEach(reader => {
+      if (reader.isAsking) {
+        this.#leftBehind?.delete(reader)
+        this.#waitedFor.add(reader)
+      }
+    })
   }
 
   /** What has been read since the last call: a chunk, when no loop is still at it */
@@ -84,13 +89,16 @@ export class Readers {
     this.pushRead(chunk, maxMissedBytes)
   }
 
-  /** Hands over a chunk that is being read by others. A loop may miss `maxMissedBytes`; then it ends with an error when it comes back. */
+  /**
+   * Hands over a chunk that is being read by others. All loops together may miss `maxMissedBytes`; then who was left behind first
+   * ends with an error when it comes back.
+   */
   pushRead (chunk: Uint8ArrayList, maxMissedBytes: number): void {
     this.leaveBehind()
     this.#waitedFor.forEach(reader => { reader.push(chunk) })
 
-    if (this.#leftBehind?.missed !== undefined) {
-      this.#keep(this.#leftBehind.missed, chunk, maxMissedBytes)
+    if (this.#leftBehind !== undefined && this.#leftBehind.size > 0) {
+      this.#keepFor(this.#leftBehind, chunk, maxMissedBytes)
     }
   }
 
@@ -105,21 +113,27 @@ export class Readers {
   }
 
   /** In memory of its own: a byte that is missed must not hold the chunk it came in */
-  #keep (missed: ReadBuffer, chunk: Uint8ArrayList, maxMissedBytes: number): void {
-    for (const part of chunk) {
-      missed.append(part)
+  #keepFor (readers: Set<ChunkReader>, chunk: Uint8ArrayList, maxMissedBytes: number): void {
+    let missedBytes = 0
+
+    for (const { missed } of readers) {
+      for (const part of chunk) {
+        missed?.append(part)
+      }
+
+      missed?.endFrame()
+      missed?.keep()
+      missedBytes += missed?.byteLength ?? 0
     }
 
-    missed.endFrame()
-    missed.keep()
-
-    if (missed.byteLength > maxMissedBytes) {
-      this.#giveUp(`others read ${missed.byteLength} bytes, streamOptions.maxReadBufferLength allows it to miss ${maxMissedBytes}`)
+    if (missedBytes > maxMissedBytes) {
+      this.#giveUpFirst(readers, `others read on, all loops together missed ${missedBytes} bytes, streamOptions.maxReadBufferLength allows ${maxMissedBytes}`)
     }
   }
 
-  #giveUp (why: string): void {
-    this.#leftBehind?.end(new StreamBufferError(`The loop did not ask while ${why}`))
-    this.#leftBehind = undefined
+  #giveUpFirst (readers: Set<ChunkReader>, why: string): void {
+    const [first] = readers
+    readers.delete(first)
+    first.end(new StreamBufferError(`The loop did not ask while ${why}`))
   }
 }

@@ -186,6 +186,25 @@ describe('an iterator that took a chunk and was dropped without return()', () =>
     await expectAlive(peer)
   })
 
+  test('is given up where 16 others were dropped behind it, and others are not', async () => {
+    const { stream, sender, iterator } = await dropped()
+    const received = receive(stream)
+    const later: Array<AsyncGenerator<Uint8Array | Uint8ArrayList>> = []
+
+    for (let i = 0; i < 17; i++) {
+      later.push(stream[Symbol.asyncIterator]())
+      const next = later[i].next()
+      await sender.sendUntil(sender.sentBytes + 1)
+      await within(next)
+    }
+
+    // the last one is not behind until there is more
+    await sender.sendUntil(sender.sentBytes + 1)
+    const outcomes = await Promise.all([iterator, ...later].map(async one => within(one.next().then(() => 'a chunk', (err: Error) => err.name))))
+    expect(outcomes).toEqual(['StreamBufferError', 'StreamBufferError', ...Array(16).fill('a chunk')])
+    expect(received.byteLength).toBe(18)
+  })
+
   test('holds up no listener that was there before', async () => {
     const { peer, stream } = await connect()
     const received = receive(stream)
