@@ -199,7 +199,7 @@ export class Coalescer {
       const takesMore = this.#init.send(bytes)
       // a transport that drained within the call will not say so again
       this.#setTransportFull(!takesMore && this.#drains === drainsBefore)
-      this.#turn.bytes += bytes.byteLength
+      this.#turn.countWrite(bytes.byteLength)
 
       if (this.#isRegardless) {
         continue

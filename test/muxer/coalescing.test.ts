@@ -303,6 +303,30 @@ describe('a turn', () => {
     expect(Math.max(...bytesOfTurns)).toBeLessThan(turnBytes + NOISE_RECORD_BYTES)
   })
 
+  test.each<[string, RawPeerInit]>([
+    ['an urgent stream', { priority: () => 'urgent' }],
+    ['a stream under \'off\'', { coalesce: { strategy: 'off' } }]
+  ])('writes no more than 1,000 times for %s whose writer sends another byte whenever one has left', async (_, init) => {
+    const { peer, streams: [stream] } = await createOpenPeer(1, init)
+    const writesOfTurns: number[] = []
+    stream.protocol = '/news'
+    stream.addEventListener('idle', () => {
+      if (peer.muxer.status === 'open') {
+        stream.send(Uint8Array.of(1))
+      }
+    })
+    stream.send(Uint8Array.of(1))
+    writesOfTurns.push(peer.takeWrites().length)
+
+    for (let turn = 0; turn < 5; turn++) {
+      await oneTurn()
+      writesOfTurns.push(peer.takeWrites().length)
+    }
+
+    expect(Math.max(...writesOfTurns)).toBeGreaterThan(100)
+    expect(Math.max(...writesOfTurns)).toBeLessThanOrEqual(1001)
+  })
+
   test('writes no more than 4 MiB of an urgent stream whose writer goes on as soon as it may', async () => {
     const { peer, streams: [stream] } = await createOpenPeer(1)
     stream.priority = 'urgent'
