@@ -145,6 +145,20 @@ const MIN_FRAME_BYTES = 1024
 /** The longest delay a timer takes; a longer one would fire at once */
 export const MAX_TIMER_MS = 2 ** 31 - 1
 
+/** What one stream may do before it is reset */
+export type StreamLimits = Required<StreamOptions>
+
+/** Of a stream that is being opened; what is left out is the muxer's. Throws InvalidParametersError for a value out of range. */
+export function createStreamLimits (init: StreamOptions, defaults: StreamLimits): StreamLimits {
+  const options = new OptionReader(init)
+
+  return {
+    inactivityTimeout: options.number('inactivityTimeout', defaults.inactivityTimeout, 0, Infinity),
+    maxReadBufferLength: options.number('maxReadBufferLength', defaults.maxReadBufferLength, 0, Infinity),
+    maxWriteBufferLength: options.number('maxWriteBufferLength', defaults.maxWriteBufferLength, 0, Infinity)
+  }
+}
+
 /** Fills in the defaults; throws InvalidParametersError for a value out of range */
 export function createConfig (init: YamuxMuxerInit): Config {
   const options = new OptionReader(init)

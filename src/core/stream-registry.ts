@@ -34,6 +34,8 @@ export interface StreamRegistryInit {
 export class StreamRegistry<Owner> {
   inboundCount = 0
   outboundCount = 0
+  /** Those of them whose end does not wait to be written */
+  openOutboundCount = 0
   unackedCount = 0
   /** Streams of the urgent lane */
   urgentCount = 0
@@ -78,6 +80,7 @@ export class StreamRegistry<Owner> {
     stream.awaitsAck = true
     this.unackedCount++
     this.outboundCount++
+    this.openOutboundCount++
     this.#streams.set(stream.id, stream)
 
     return stream
@@ -101,8 +104,9 @@ export class StreamRegistry<Owner> {
 
   /** No frame can reach the stream any more */
   remove (stream: StreamState<Owner>): void {
-    if (this.#streams.delete(stream.id) && stream.lane === URGENT) {
-      this.urgentCount--
+    if (this.#streams.delete(stream.id)) {
+      this.urgentCount -= stream.lane === URGENT ? 1 : 0
+      this.openOutboundCount -= stream.isOutbound ? 1 : 0
     }
 
     this.budget.release(stream.receiveWindow)

@@ -40,7 +40,7 @@ export class EarlyStreams {
   }
 
   #check (): void {
-    const { length } = this.#streams
+    const { length } = this.#streams.filter(({ status }) => status === 'open')
 
     if (length > this.#maxStreams) {
       this.#onTooMany(new MaxEarlyStreamsError(`${length} streams were opened before anybody listened for them, maxEarlyStreams allows ${this.#maxStreams}`))

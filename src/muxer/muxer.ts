@@ -5,6 +5,7 @@
 import { MuxerClosedError } from '@libp2p/interface'
 import { GoAwayCode } from '../core/frame/frame.ts'
 import { Session } from '../core/session.ts'
+import { createStreamLimits } from '../config.ts'
 import { GuardedEmitter } from '../guarded-emitter.ts'
 import { logError } from '../thrown.ts'
 import { EarlyStreams } from './early-streams.ts'
@@ -19,7 +20,7 @@ import { ConnectionMetrics } from '../metrics.ts'
 import { LOW_WATER_MARK_BYTES } from '../stream/write-side.ts'
 import { YamuxStream } from '../stream/stream.ts'
 import type { Clock } from '../clock.ts'
-import type { Config } from '../config.ts'
+import type { Config, StreamLimits } from '../config.ts'
 import type { StreamState } from '../core/stream-state.ts'
 import type { NodeMetrics } from '../metrics.ts'
 import type { AbortOptions, CreateStreamOptions, EventHandler, Logger, MessageStream, StreamMessageEvent, StreamMuxer, StreamMuxerEvents, StreamMuxerStatus } from '@libp2p/interface'
@@ -47,6 +48,7 @@ export class YamuxMuxer extends GuardedEmitter<StreamMuxerEvents<YamuxStream>> i
   readonly #pinger: Pinger
   #streams: YamuxStream[] | undefined
   #isClosingHere = false
+  #closing: Promise<void> | undefined
   /** The peer has gone away, and no stream was left */
   #hasPeerLeft = false
   readonly #earlyStreams: EarlyStreams
@@ -92,7 +94,7 @@ export class YamuxMuxer extends GuardedEmitter<StreamMuxerEvents<YamuxStream>> i
       session: this.#session,
       maxOutboundStreams: config.maxOutboundStreams,
       nowMs: () => clock.nowMs(),
-      create: (state, options) => this.#createStream(state, options)
+      create: (state, limits) => this.#createStream(state, limits)
     })
     this.#pinger = new Pinger(this.#session.roundTrip, () => {
       this.#session.ping()
@@ -146,13 +148,15 @@ export class YamuxMuxer extends GuardedEmitter<StreamMuxerEvents<YamuxStream>> i
   }
 
   /**
-   * Opens a stream. Waits while 256 streams are not acknowledged by the peer.
+   * Opens a stream. Waits while 256 streams are not acknowledged by the peer, or resets that wait to be written hold its place.
    *
    * Throws MuxerClosedError when the connection is ending, TooManyOutboundProtocolStreamsError
-   * beyond `maxOutboundStreams`, StreamIdsExhaustedError when 2^31 streams were opened.
+   * beyond `maxOutboundStreams`, StreamIdsExhaustedError when 2^31 streams were opened, InvalidParametersError for an option out
+   * of its range.
    */
   async createStream (options: CreateStreamOptions = {}): Promise<YamuxStream> {
-    const stream = await this.#opener.open(options)
+    const limits = createStreamLimits(options, this.#config.streamOptions)
+    const stream = await this.#opener.open(limits, options.signal)
     this.#driver.requestForOpened()
 
     return stream
@@ -173,20 +177,23 @@ export class YamuxMuxer extends GuardedEmitter<StreamMuxerEvents<YamuxStream>> i
   }
 
   /**
-   * Ends the session in good order: every stream is closed for writing, all that is queued is
-   * handed down, then GoAway. Does not wait for what the peer still wants to send.
+   * Ends the session in good order: every stream is closed for writing, all that is queued is handed down, then GoAway.
+   * What the peer and the transport do not take until the signal is aborted, or within 5 s without one, is given up. Does not
+   * wait for what the peer still wants to send: a stream that is being read ends there, without an error.
    */
   async close (options: CloseOptions = {}): Promise<void> {
     if (this.#isClosingHere || this.status === 'closed') {
+      await this.#closing?.catch(() => {})
       return
     }
 
     this.#isClosingHere = true
     this.status = 'closing'
     this.#opener.close(new MuxerClosedError())
+    this.#closing = this.#goodbye.say(this.streams, options.reason ?? GoAwayCode.NormalTermination, options.signal)
 
     try {
-      await this.#goodbye.say(this.streams, options.reason ?? GoAwayCode.NormalTermination, options.signal)
+      await this.#closing
     } finally {
       this.#housekeeping.stop()
       this.status = 'closed'
@@ -220,7 +227,7 @@ export class YamuxMuxer extends GuardedEmitter<StreamMuxerEvents<YamuxStream>> i
   }
 
   readonly #onMessage = (evt: StreamMessageEvent): void => {
-    if (this.#ending.hasEnded) {
+    if (!this.#ending.isRunning) {
       return
     }
 
@@ -268,7 +275,7 @@ export class YamuxMuxer extends GuardedEmitter<StreamMuxerEvents<YamuxStream>> i
       return
     }
 
-    const stream = this.#createStream(state, {})
+    const stream = this.#createStream(state, this.#config.streamOptions)
 
     if (this.listenerCount('stream') > 0) {
       this.#announce(stream)
@@ -281,14 +288,8 @@ export class YamuxMuxer extends GuardedEmitter<StreamMuxerEvents<YamuxStream>> i
     this.safeDispatchEvent('stream', { detail: stream })
   }
 
-  #createStream (state: StreamState<YamuxStream>, options: CreateStreamOptions): YamuxStream {
-    const stream = new YamuxStream({
-      state,
-      host: this.#driver,
-      defaults: this.#config.streamOptions,
-      options
-    })
-
+  #createStream (state: StreamState<YamuxStream>, limits: StreamLimits): YamuxStream {
+    const stream = new YamuxStream({ state, host: this.#driver, limits })
     state.owner = stream
     this.#streams = undefined
     this.#housekeeping.watch(state)

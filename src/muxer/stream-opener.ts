@@ -4,13 +4,13 @@
 import { TooManyOutboundProtocolStreamsError } from '@libp2p/interface'
 import { abortable } from '../abortable.ts'
 import { StreamIdsExhaustedError } from '../errors.ts'
+import type { StreamLimits } from '../config.ts'
 import type { Session } from '../core/session.ts'
 import type { StreamState } from '../core/stream-state.ts'
 import type { YamuxStream } from '../stream/stream.ts'
-import type { CreateStreamOptions } from '@libp2p/interface'
 
 interface Turn extends PromiseWithResolvers<YamuxStream> {
-  options: CreateStreamOptions
+  limits: StreamLimits
 }
 
 export interface StreamOpenerInit {
@@ -18,13 +18,13 @@ export interface StreamOpenerInit {
   maxOutboundStreams: number
   nowMs (): number
   /** Makes the stream that the state belongs to */
-  create (state: StreamState<YamuxStream>, options: CreateStreamOptions): YamuxStream
+  create (state: StreamState<YamuxStream>, limits: StreamLimits): YamuxStream
 }
 
 export class StreamOpener {
   readonly #init: StreamOpenerInit
   readonly #session: Session<YamuxStream>
-  /** Opens that wait for the peer to acknowledge earlier ones, in order */
+  /** Opens that wait for the peer to acknowledge earlier ones, or for their resets to be written, in order */
   readonly #waiting = new Set<Turn>()
   #refusal: Error | undefined
 
@@ -34,12 +34,11 @@ export class StreamOpener {
   }
 
   /** Throws MuxerClosedError, TooManyOutboundProtocolStreamsError or StreamIdsExhaustedError */
-  async open (options: CreateStreamOptions): Promise<YamuxStream> {
-    options.signal?.throwIfAborted()
+  async open (limits: StreamLimits, signal?: AbortSignal): Promise<YamuxStream> {
+    signal?.throwIfAborted()
     this.#check()
 
-    const { isAckBacklogFull } = this.#session.registry
-    const stream = isAckBacklogFull || this.#waiting.size > 0 ? await this.#wait(options) : this.#open(options)
+    const stream = this.#hasPlace && this.#waiting.size === 0 ? this.#open(limits) : await this.#wait(limits, signal)
 
     if (this.#refusal != null) {
       stream.abort(this.#refusal)
@@ -49,20 +48,18 @@ export class StreamOpener {
     return stream
   }
 
-  /** The backlog may have room: opens a stream for those who wait longest */
+  /** There may be room: opens a stream for those who wait longest */
   admit (): void {
-    const { registry } = this.#session
-
     for (const turn of this.#waiting) {
-      if (registry.isAckBacklogFull) {
+      if (!this.#hasPlace) {
         return
       }
 
       this.#waiting.delete(turn)
 
-      if (registry.hasOutboundId) {
+      if (this.#session.registry.hasOutboundId) {
         // here and not where it is awaited, so that nobody slips in between
-        turn.resolve(this.#open(turn.options))
+        turn.resolve(this.#open(turn.limits))
       } else {
         turn.reject(new StreamIdsExhaustedError())
       }
@@ -84,15 +81,22 @@ export class StreamOpener {
     this.#waiting.clear()
   }
 
+  /** The peer takes another stream, and the reset of an earlier one does not hold its place */
+  get #hasPlace (): boolean {
+    const { isAckBacklogFull, outboundCount } = this.#session.registry
+
+    return !isAckBacklogFull && outboundCount < this.#init.maxOutboundStreams
+  }
+
   #check (): void {
     if (this.#refusal != null) {
       throw this.#refusal
     }
 
-    const { outboundCount, hasOutboundId } = this.#session.registry
+    const { openOutboundCount, hasOutboundId } = this.#session.registry
 
-    if (outboundCount + this.#waiting.size >= this.#init.maxOutboundStreams) {
-      throw new TooManyOutboundProtocolStreamsError(`${outboundCount} streams are open and ${this.#waiting.size} wait to be, maxOutboundStreams allows ${this.#init.maxOutboundStreams}`)
+    if (openOutboundCount + this.#waiting.size >= this.#init.maxOutboundStreams) {
+      throw new TooManyOutboundProtocolStreamsError(`${openOutboundCount} streams are open and ${this.#waiting.size} wait to be, maxOutboundStreams allows ${this.#init.maxOutboundStreams}`)
     }
 
     if (!hasOutboundId) {
@@ -101,16 +105,16 @@ export class StreamOpener {
   }
 
   /** In one go: the SYN may leave, and the answer come, before anybody who awaits this runs again */
-  #open (options: CreateStreamOptions): YamuxStream {
-    return this.#init.create(this.#session.open(this.#init.nowMs()), options)
+  #open (limits: StreamLimits): YamuxStream {
+    return this.#init.create(this.#session.open(this.#init.nowMs()), limits)
   }
 
-  async #wait (options: CreateStreamOptions): Promise<YamuxStream> {
-    const turn: Turn = { ...Promise.withResolvers<YamuxStream>(), options }
+  async #wait (limits: StreamLimits, signal?: AbortSignal): Promise<YamuxStream> {
+    const turn: Turn = { ...Promise.withResolvers<YamuxStream>(), limits }
     this.#waiting.add(turn)
 
     try {
-      return await abortable(turn.promise, options.signal)
+      return await abortable(turn.promise, signal)
     } catch (err: any) {
       this.#waiting.delete(turn)
       turn.reject(err)

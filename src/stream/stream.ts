@@ -7,6 +7,7 @@ import { StreamClosedError } from '@libp2p/utils'
 import { LANES } from '../core/schedule/lane.ts'
 import { errorCodeOf } from '../errors.ts'
 import { GuardedEmitter } from '../guarded-emitter.ts'
+import { OptionReader } from '../option-reader.ts'
 import { toLaneIndex } from '../priority.ts'
 import { logError, toError } from '../thrown.ts'
 import { ReadSide } from './read-side.ts'
@@ -15,16 +16,14 @@ import type { Lane } from '../core/schedule/lane.ts'
 import type { StreamHost } from './stream-host.ts'
 import type { PieceQueue } from '../core/buffer/piece-queue.ts'
 import type { StreamState } from '../core/stream-state.ts'
-import type { YamuxStreamOptions } from '../config.ts'
-import type { AbortOptions, CreateStreamOptions, EventHandler, Logger, MessageStreamDirection, MessageStreamEvents, MessageStreamReadStatus, MessageStreamStatus, MessageStreamTimeline, MessageStreamWriteStatus, Stream } from '@libp2p/interface'
+import type { StreamLimits } from '../config.ts'
+import type { AbortOptions, EventHandler, Logger, MessageStreamDirection, MessageStreamEvents, MessageStreamReadStatus, MessageStreamStatus, MessageStreamTimeline, MessageStreamWriteStatus, Stream } from '@libp2p/interface'
 import type { Uint8ArrayList } from 'uint8arraylist'
 
 export interface YamuxStreamInit {
   state: StreamState<YamuxStream>
   host: StreamHost
-  /** The muxer's, for what `options` leaves open */
-  defaults: Required<YamuxStreamOptions>
-  options: CreateStreamOptions
+  limits: StreamLimits
 }
 
 export class YamuxStream extends GuardedEmitter<MessageStreamEvents> implements Stream {
@@ -51,9 +50,9 @@ export class YamuxStream extends GuardedEmitter<MessageStreamEvents> implements 
     this.#host = init.host
     this.id = String(init.state.id)
     this.direction = init.state.isOutbound ? 'outbound' : 'inbound'
-    this.#inactivityTimeout = init.options.inactivityTimeout ?? init.defaults.inactivityTimeout
-    this.maxReadBufferLength = init.options.maxReadBufferLength ?? init.defaults.maxReadBufferLength
-    this.maxWriteBufferLength = init.options.maxWriteBufferLength ?? init.defaults.maxWriteBufferLength
+    this.#inactivityTimeout = init.limits.inactivityTimeout
+    this.maxReadBufferLength = init.limits.maxReadBufferLength
+    this.maxWriteBufferLength = init.limits.maxWriteBufferLength
     this.#writing = new WriteSide(init.state, init.host, this)
     this.#reading = new ReadSide(init.state, init.host, this)
   }
@@ -75,13 +74,13 @@ export class YamuxStream extends GuardedEmitter<MessageStreamEvents> implements 
     this.#host.setLane(this.#state, this.#host.laneOf(protocol))
   }
 
-  /** In milliseconds; may be set at any time. 0 and Infinity: the stream may be quiet for ever. */
+  /** In milliseconds; may be set at any time. 0 and Infinity: the stream may be quiet for ever. Throws InvalidParametersError for what is no such number. */
   get inactivityTimeout (): number {
     return this.#inactivityTimeout
   }
 
   set inactivityTimeout (timeoutMs: number) {
-    this.#inactivityTimeout = timeoutMs
+    this.#inactivityTimeout = new OptionReader({ inactivityTimeout: timeoutMs }, 'stream.').number('inactivityTimeout', NaN, 0, Infinity)
     this.#host.onTimeoutChanged(this.#state)
   }
 

@@ -115,6 +115,24 @@ describe('an inactivityTimeout that is set when the stream is open', () => {
     expect(statuses()[3]).toBe('open')
   })
 
+  test.each<[unknown]>([[-1], [NaN], ['1000'], [10n], [undefined], [Symbol('long')], [{ valueOf () { throw new Error('No number') } }]])('that is %s is refused, and the one before is kept', async timeout => {
+    const { clock, streams: [stream, other] } = await connectInTime(2)
+    stream.inactivityTimeout = 1000
+    expect(() => { stream.inactivityTimeout = timeout as number }).toThrow(expect.objectContaining({ name: 'InvalidParametersError' }))
+    expect(stream.inactivityTimeout).toBe(1000)
+    clock.advance(FOUND_MS)
+
+    expect([stream.status, other.status]).toEqual(['aborted', 'open'])
+  })
+
+  test('is refused by createStream() before anything is opened, when it is none', async () => {
+    const { peer } = await connectInTime(1)
+    await expect(peer.muxer.createStream({ inactivityTimeout: 10n as unknown as number })).rejects.toThrow(expect.objectContaining({ name: 'InvalidParametersError' }))
+
+    expect(await peer.written()).toEqual([])
+    expect(peer.muxer.streams).toHaveLength(1)
+  })
+
   test('is kept of a stream that the peer has opened', async () => {
     const clock = new VirtualClock()
     const peer = converse({ clock })

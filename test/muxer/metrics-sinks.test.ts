@@ -44,8 +44,8 @@ describe('a sink that throws', () => {
     const metrics = { registerCounterGroup: register, registerHistogram: register, registerHistogramGroup: register, registerMetric: register, registerMetricGroup: register }
     await expectToWork(createMeteredPeer({ metrics: metrics as unknown as Metrics }))
 
-    // three flushes, a wait, a round trip and a violation
-    expect(fail).toHaveBeenCalledTimes(6)
+    // of three flushes the reason, the bytes and the frames, a wait, a round trip and a violation
+    expect(fail).toHaveBeenCalledTimes(12)
   })
 
   test('when a metric is registered, is done without; the log says so', async () => {

@@ -163,6 +163,34 @@ describe.each(ROLES)('as $role', ({ direction, ownId, secondOwnId, peerId }) => 
     expect(peer.muxer.streams).toHaveLength(0)
   })
 
+  test('M: inbound streams that were over before anybody listened do not count against maxEarlyStreams', async () => {
+    const peer = createRawPeer({ direction, maxEarlyStreams: 4 })
+    const ids = Array.from({ length: 8 }, (_, i) => peerId + 2 * i)
+    peer.deliver(...ids.flatMap(id => [data(id, pattern(3), SYN), ...(id === peerId ? [] : [windowUpdate(id, 0, RST)])]))
+    await nextTurn()
+
+    expect([peer.transport.status, peer.muxer.streams.length]).toEqual(['open', 1])
+  })
+
+  test('a stream that was aborted makes room for another at maxOutboundStreams, once its RST is written', async () => {
+    const peer = converse({ direction, maxOutboundStreams: 1 })
+    const stream = await peer.open()
+    peer.deliver(windowUpdate(ownId, 0, ACK))
+    peer.transport.isFull = true
+    stream.send(pattern(1))
+    await peer.written()
+    const closed = new Promise(resolve => {
+      stream.addEventListener('close', () => { resolve(peer.muxer.createStream()) })
+    })
+    stream.abort(new Error('Enough'))
+    expect(await isPending(closed)).toBe(true)
+    await expect(peer.muxer.createStream()).rejects.toThrow(expect.objectContaining({ name: 'TooManyOutboundProtocolStreamsError' }))
+    peer.transport.drain()
+
+    expect(await closed).toMatchObject({ id: String(secondOwnId) })
+    expect(await peer.written()).toEqual([[WINDOW_UPDATE, RST, ownId, 0], [WINDOW_UPDATE, SYN, secondOwnId, 0]])
+  })
+
   test('D: ids run out at 2^32: the last one is good for one stream', async () => {
     const peer = converse({ direction })
     const lastId = peerId === 1 ? 0xffff_ffff : 0xffff_fffe

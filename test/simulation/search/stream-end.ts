@@ -321,9 +321,11 @@ export class StreamEnd {
         this.#endedWell(this.side.isOurs && this.closed?.error == null)
       }
     } catch (err: any) {
-      if (isError(err) && err instanceof ApplicationFault && !this.hasAborted) {
-        // thrown in the body of the loop
-        this.#stopReading()
+      if (isError(err) && err instanceof ApplicationFault) {
+        // thrown in the body of the loop, or what the stream was aborted with
+        if (!this.hasAborted) {
+          this.#stopReading()
+        }
       } else if (this.side.isOurs && !this.#isCutOff) {
         throw err
       }
