@@ -100,6 +100,11 @@ export abstract class GuardedEmitter<Events extends Record<string, any>> extends
     return this.listenerCount(type) === 0 || this.dispatchEvent(new CustomEvent(type, detail))
   }
 
+  /** libp2p's metrics put a function of their own in the place of dispatchEvent(), to see what passes there */
+  get isObserved (): boolean {
+    return Object.hasOwn(this, 'dispatchEvent')
+  }
+
   /** An event that is dispatched now is told later */
   get isDispatchingTooDeep (): boolean {
     return depth >= MAX_DEPTH || this.#putOff.length > 0

@@ -210,12 +210,17 @@ export class ReadSide implements ChunkSource {
   #handOver (chunk: Uint8ArrayList): void {
     const { maxReadBufferLength } = this.#stream
 
-    if (this.#isListenedTo) {
+    const isListenedTo = this.#isListenedTo
+
+    if (isListenedTo) {
       this.#onRead(chunk.byteLength)
       this.#readers.pushRead(chunk, maxReadBufferLength)
-      this.#stream.dispatchEvent(new StreamMessageEvent(chunk))
     } else {
       this.#readers.push(chunk, maxReadBufferLength)
+    }
+
+    if (isListenedTo || this.#stream.isObserved) {
+      this.#stream.dispatchEvent(new StreamMessageEvent(chunk))
     }
 
     if (this.#buffer.byteLength === 0 && this.#isRemoteDone) {
