@@ -35,12 +35,15 @@ async function install (name: string, tarball: string): Promise<string> {
   return folder
 }
 
-/** Type-checks the declarations of the package and of libp2p too */
-async function checkTypes (folder: string): Promise<void> {
+/** Type-checks the declarations of the package and of libp2p too, and requires the package */
+async function checkConsumer (folder: string): Promise<void> {
   for (const resolution of RESOLUTIONS) {
     await run(folder, join(folder, 'node_modules/.bin/tsc'), '-p', `tsconfig.${resolution}.json`)
     console.info(`type-checks with moduleResolution ${resolution}`)
   }
+
+  await run(folder, process.execPath, 'required.cjs')
+  console.info('can be required by CommonJS')
 }
 
 /** Builds the dapp and lets it connect from Chromium to this process */
@@ -80,7 +83,7 @@ const folders: string[] = []
 try {
   const tarball = resolve(process.argv[2])
 
-  for (const [name, check] of Object.entries({ consumer: checkTypes, dapp: checkDapp })) {
+  for (const [name, check] of Object.entries({ consumer: checkConsumer, dapp: checkDapp })) {
     const folder = await install(name, tarball)
     folders.push(folder)
     await check(folder)
