@@ -141,7 +141,10 @@ export abstract class GuardedEmitter<Events extends Record<string, any>> extends
 
     try {
       const result: unknown = typeof listener === 'function' ? listener.call(this, evt) : listener.handleEvent(evt)
-      watch(result, err => { this.#report(err, evt) })
+
+      if (result !== undefined) {
+        watch(result, err => { this.#report(err, evt) })
+      }
     } catch (err) {
       this.#report(err, evt)
     } finally {

@@ -1,6 +1,6 @@
 /**
  * What the transport brings, one chunk after another. A transport may answer within `send()`: what comes then, while another
- * chunk is dealt with or a write is under way, waits for the end of that.
+ * chunk is dealt with or a write is under way, waits for the end of that. Hot.
  */
 import { toError } from '../thrown.ts'
 import type { Uint8ArrayList } from 'uint8arraylist'
@@ -12,7 +12,7 @@ export class InboundChunks {
   /** Behind what must not be there nothing is looked at */
   #isBroken = false
   #isSending = false
-  #waiting: Chunk[] = []
+  readonly #waiting: Chunk[] = []
   readonly #receive: (chunk: Chunk) => void
   readonly #onReceived: (violation: Error | undefined) => void
 
@@ -22,10 +22,12 @@ export class InboundChunks {
     this.#onReceived = onReceived
   }
 
+  /** Hot: runs once per chunk */
   push (chunk: Chunk): void {
-    if (!this.#isBroken) {
+    if (this.isReceiving || this.#isSending) {
       this.#waiting.push(chunk)
-      this.#receiveAll()
+    } else if (!this.#isBroken) {
+      this.#receiveFrom(chunk)
     }
   }
 
@@ -43,25 +45,25 @@ export class InboundChunks {
   /** There is no reason any more to wait for a write: it has come to its end, or the transport has */
   flush (): void {
     this.#isSending = false
-    this.#receiveAll()
+
+    if (this.#waiting.length > 0 && !this.isReceiving && !this.#isBroken) {
+      this.#receiveFrom(this.#waiting.shift() as Chunk)
+    }
   }
 
-  #receiveAll (): void {
-    if (this.isReceiving || this.#isSending || this.#waiting.length === 0) {
-      return
-    }
-
+  #receiveFrom (first: Chunk): void {
     let violation: Error | undefined
     this.isReceiving = true
 
     try {
-      for (let chunk = this.#waiting.shift(); chunk !== undefined; chunk = this.#waiting.shift()) {
-        this.#receive(chunk)
+      this.#receive(first)
+
+      while (this.#waiting.length > 0) {
+        this.#receive(this.#waiting.shift() as Chunk)
       }
     } catch (err) {
       violation = toError(err, 'A chunk could not be read:')
       this.#isBroken = true
-      this.#waiting = []
     } finally {
       this.isReceiving = false
     }

@@ -39,7 +39,6 @@ export class YamuxMuxer extends GuardedEmitter<StreamMuxerEvents<YamuxStream>> i
   /** `closing` from when either side says that it goes away, until the streams in flight and the transport have come to their end */
   status: StreamMuxerStatus = 'open'
   readonly #config: Config
-  readonly #clock: Clock
   readonly #log: Logger
   readonly #session: Session<YamuxStream>
   readonly #driver: SessionDriver
@@ -58,7 +57,6 @@ export class YamuxMuxer extends GuardedEmitter<StreamMuxerEvents<YamuxStream>> i
   constructor (maConn: MessageStream, config: Config, clock: Clock, nodeMetrics?: NodeMetrics) {
     super()
     this.#config = config
-    this.#clock = clock
     this.#log = maConn.log.newScope('yamux')
     this.#session = new Session({
       ...config,
@@ -83,6 +81,7 @@ export class YamuxMuxer extends GuardedEmitter<StreamMuxerEvents<YamuxStream>> i
       onTransportFull: () => { this.#housekeeping.onTransportFull(clock.nowMs()) },
       onTransportDrained: () => { this.#housekeeping.onTransportDrained() },
       onDeadlineChanged: state => { this.#housekeeping.watch(state) },
+      onReceiving: nowMs => { this.#housekeeping.onReceived(nowMs) },
       onReceived: violation => { this.#onReceived(violation) },
       onSendFailed: err => { this.#ending.onSendFailed(this.#isClosingHere, err) },
       metrics,
@@ -231,7 +230,6 @@ export class YamuxMuxer extends GuardedEmitter<StreamMuxerEvents<YamuxStream>> i
       return
     }
 
-    this.#housekeeping.onReceived(this.#clock.nowMs())
     this.#driver.receive(evt.data)
   }
 

@@ -42,6 +42,8 @@ export interface SessionDriverInit {
   onTransportDrained (): void
   /** A stream may be overdue sooner than before */
   onDeadlineChanged (state: StreamState<YamuxStream>): void
+  /** The transport has brought something */
+  onReceiving (nowMs: number): void
   /** What the transport has brought was dealt with, up to the peer's violation of the protocol if there is one */
   onReceived (violation: Error | undefined): void
   /** The transport refuses to send */
@@ -170,8 +172,10 @@ export class SessionDriver implements StreamHost {
 
   #receiveChunk (data: Uint8Array | Uint8ArrayList): void {
     const chunk = data instanceof Uint8Array ? data : partsOf(data, 'The muxer')
+    const nowMs = this.#init.clock.nowMs()
+    this.#init.onReceiving(nowMs)
     this.#traces?.received.push(chunk)
-    this.#session.receive(chunk, this.#init.clock.nowMs())
+    this.#session.receive(chunk, nowMs)
   }
 
   #onReceived (violation: Error | undefined): void {
@@ -245,8 +249,13 @@ export class SessionDriver implements StreamHost {
         this.#tell(state, news)
       }
     } finally {
-      // at the end of the stack it may not come to its end: then the rest is told next time
-      withNews.splice(0, told)
+      if (told === withNews.length) {
+        withNews.length = 0
+      } else {
+        // the stack has ended: the rest is told next time
+        withNews.splice(0, told)
+      }
+
       this.#isTellingNews = false
     }
 

@@ -214,6 +214,11 @@ export class ReadSide implements ChunkSource {
 
     if (isListenedTo) {
       this.#onRead(chunk.byteLength)
+    }
+
+    if (this.#readers.areNone) {
+      // the usual case
+    } else if (isListenedTo) {
       this.#readers.pushRead(chunk, maxReadBufferLength)
     } else {
       this.#readers.push(chunk, maxReadBufferLength)

@@ -29,6 +29,10 @@ export class Readers {
     return this.#waitedFor.size
   }
 
+  get areNone (): boolean {
+    return this.#waitedFor.size === 0 && this.#leftBehind === undefined
+  }
+
   get areAllAsking (): boolean {
     for (const reader of this.#waitedFor) {
       if (!reader.isAsking) {

@@ -94,14 +94,18 @@ export class PieceQueue {
     }
 
     const pieces = this.#pieces
+    const count = this.#tail
 
-    for (let i = 0; i < this.#tail; i++) {
+    for (let i = 0; i < count; i++) {
       if (pieces[i].byteLength !== this.#lengths[i]) {
         throw this.#changed(i)
       }
     }
 
-    pieces.length = this.#tail
+    if (pieces.length > count) {
+      pieces.length = count
+    }
+
     this.#pieces = []
     this.#tail = 0
     this.byteLength = 0
