@@ -32,8 +32,8 @@ export class PieceQueue {
     this.#ChangedError = ChangedError
   }
 
-  push (piece: Uint8Array): void {
-    const { byteLength } = piece
+  /** Its length is given where it was known before */
+  push (piece: Uint8Array, byteLength = piece.byteLength): void {
     this.#pieces[this.#tail] = piece
     this.#lengths[this.#tail++] = byteLength
     this.byteLength += byteLength

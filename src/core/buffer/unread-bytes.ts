@@ -25,11 +25,19 @@ export class UnreadBytes {
   /** The last kept block, filled up to `#blockFill`; nobody has a view of it, and while there is one there is `#kept` */
   #block: Uint8Array | undefined
   #blockFill = 0
+  /** A view that has just come in, if that is all there is: mostly it is taken before there is more */
+  #only: Uint8Array | undefined
   /** Views of chunks that have just come in */
   readonly #fresh = new PieceQueue(KEPT_PIECES, ReceivedBytesChangedError)
 
   append (view: Uint8Array): void {
-    this.#fresh.push(view)
+    if (this.byteLength === 0) {
+      this.#only = view
+    } else {
+      this.#queueOnly()
+      this.#fresh.push(view)
+    }
+
     this.byteLength += view.byteLength
   }
 
@@ -41,13 +49,15 @@ export class UnreadBytes {
 
   /** Puts bytes that nobody else has in front of everything */
   prepend (bytes: Uint8Array): void {
+    this.#queueOnly()
     this.#front.push(bytes)
     this.byteLength += bytes.byteLength
   }
 
   /** The first `count` bytes, which must be there. Throws a ReceivedBytesChangedError. */
   take (count: number): Uint8ArrayList {
-    const pieces = count === this.#fresh.byteLength && count === this.byteLength ? this.#fresh.takeAll() : this.#takePieces(count)
+    const pieces = this.#only !== undefined && this.#only.byteLength === count && this.byteLength === count ? [this.#only] : this.#takePieces(count)
+    this.#only = undefined
     this.byteLength -= count
 
     return Uint8ArrayList.fromUint8Arrays(pieces, count)
@@ -58,6 +68,8 @@ export class UnreadBytes {
    * kept for that. Throws a ReceivedBytesChangedError.
    */
   keep (maxBytes: number): void {
+    this.#queueOnly()
+
     if (this.#fresh.byteLength > 0) {
       this.#fresh.moveTo({ piece: view => { this.#copy(view, maxBytes) } }, this.#fresh.byteLength)
     }
@@ -66,12 +78,26 @@ export class UnreadBytes {
   clear (): void {
     this.byteLength = 0
     this.#front = []
+    this.#only = undefined
     this.#kept = undefined
     this.#block = undefined
     this.#fresh.clear()
   }
 
+  #queueOnly (): void {
+    if (this.#only !== undefined) {
+      this.#fresh.push(this.#only, this.byteLength)
+      this.#only = undefined
+    }
+  }
+
   #takePieces (count: number): Uint8Array[] {
+    this.#queueOnly()
+
+    if (count === this.#fresh.byteLength && count === this.byteLength) {
+      return this.#fresh.takeAll()
+    }
+
     const pieces: Uint8Array[] = []
     const sink: PieceSink = { piece: bytes => { pieces.push(bytes) } }
 
