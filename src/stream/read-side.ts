@@ -3,7 +3,8 @@
  * counts as read, and when reading is over.
  *
  * Credit follows reading. For 'message' listeners delivery is reading; a `for await` loop has read
- * a chunk when it asks for the next, where no listener goes on without it. While paused, or while nobody reads, bytes wait and the peer stops.
+ * a chunk when it asks for the next, where no listener goes on without it. While paused, or while nobody reads, bytes wait
+ * and the peer stops.
  *
  * Who is told may call anything in here again. Delivery is one loop, which looks anew at everything after each event, so
  * such a call only changes what the loop sees.
@@ -209,7 +210,6 @@ export class ReadSide implements ChunkSource {
 
   #handOver (chunk: Uint8ArrayList): void {
     const { maxReadBufferLength } = this.#stream
-
     const isListenedTo = this.#isListenedTo
 
     if (isListenedTo) {
@@ -264,15 +264,15 @@ export class ReadSide implements ChunkSource {
   #onPushedBack (bytes: number): void {
     this.#pushedBackBytes += bytes
 
-    if (this.#isDelivering || !this.#readers.areAllAsking) {
+    if (!this.#isDelivering && this.#readers.areAllAsking) {
+      this.deliverSoon()
+    } else if (!this.#isPutBack) {
       // by who has bytes in hand, and may not be able to do more with them now
       this.#isPutBack = true
       this.#host.later(() => {
         this.#isPutBack = false
         this.deliver()
       })
-    } else {
-      this.deliverSoon()
     }
 
     if (!this.#isRead) {
