@@ -27,11 +27,11 @@ const MAX_SILENT_INTERVALS = 2
  */
 const MAX_UNANSWERED_INTERVALS = 10
 
-/** A timer that is later than this was late because the machine slept: the connection need not outlive it by as much again */
+/** The longest that a peer gets in addition. A timer that is hours late shows that the machine slept, and the peer need not get hours. */
 const LONGEST_STALL_MS = 10_000
-/** Timers are late by so much in an event loop that has time */
+/** How late a timer may be in an event loop that is not busy */
 const ON_TIME_MS = 5
-/** In one that never has, nothing would come to its end */
+/** In an event loop that is always busy deadlines still have to come */
 const MAX_LOOKS = 3
 
 export interface HousekeepingInit {

@@ -9,7 +9,7 @@ type Chunk = Uint8Array | Uint8ArrayList
 
 export class InboundChunks {
   isReceiving = false
-  /** Behind what must not be there nothing is looked at */
+  /** The peer has broken a rule: nothing more is read */
   #isBroken = false
   #isSending = false
   readonly #waiting: Chunk[] = []
@@ -24,9 +24,13 @@ export class InboundChunks {
 
   /** Hot: runs once per chunk */
   push (chunk: Chunk): void {
+    if (this.#isBroken) {
+      return
+    }
+
     if (this.isReceiving || this.#isSending) {
       this.#waiting.push(chunk)
-    } else if (!this.#isBroken) {
+    } else {
       this.#receiveFrom(chunk)
     }
   }
@@ -42,7 +46,7 @@ export class InboundChunks {
     }
   }
 
-  /** There is no reason any more to wait for a write: it has come to its end, or the transport has */
+  /** The write is done, or the transport is gone: what waited is read */
   flush (): void {
     this.#isSending = false
 

@@ -17,7 +17,7 @@ export class PieceQueue {
   byteLength = 0
   /** Filled from `#head` up to `#tail` */
   #pieces: Uint8Array[] = []
-  /** What each piece was long when it was pushed */
+  /** The length of each piece when it was pushed */
   #lengths: number[] = []
   #head = 0
   #tail = 0
@@ -32,7 +32,7 @@ export class PieceQueue {
     this.#ChangedError = ChangedError
   }
 
-  /** Its length is given where it was known before */
+  /** `byteLength` is the length that the piece had when it came, if that was earlier */
   push (piece: Uint8Array, byteLength = piece.byteLength): void {
     this.#pieces[this.#tail] = piece
     this.#lengths[this.#tail++] = byteLength
