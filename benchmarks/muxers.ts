@@ -20,6 +20,8 @@ export const muxers = {
   'ours-off': async () => ours({ strategy: 'off' }),
   'ours-delay': async () => ours({ strategy: 'delay', delayMs: 2 }),
   'ours-adaptive': async () => ours({ strategy: 'adaptive' }),
+  'ours-apart': async () => ours({ mergeMessages: false }),
+  'ours-merged': async () => ours({ mergeMessages: true }),
 
   async stock (): Promise<CreateMuxer> {
     const { yamux } = await import('@libp2p/yamux')

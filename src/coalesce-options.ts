@@ -9,6 +9,8 @@ const STRATEGIES = ['turn', 'delay', 'adaptive', 'off'] as const
 
 export type Strategy = typeof STRATEGIES[number]
 
+export type MergeMessages = 'backlog' | boolean
+
 export interface CoalesceOptions {
   /**
    * When gathered output is written. Control frames and urgent streams wait under none of them.
@@ -62,15 +64,18 @@ export interface CoalesceOptions {
   reservedBytes?: number
 
   /**
-   * Several small `send()`s of one stream may share a frame, and several frames that
-   * arrive together may share a 'message' event: a stream is a stream of bytes. When
-   * false, one `send()` of at most `maxMessageSize` stays one frame and one event, for
-   * protocols that take one event for one message. It waits for credit for all of it, and
-   * may make a write longer than `maxBytes`.
+   * Whether several small `send()`s of a stream share a frame, and several frames that have
+   * arrived a 'message' event. A stream is a stream of bytes, but some programs take one event for one message.
    *
-   * @default true
+   * - `backlog`: from when 16,384 bytes of the stream wait, on either side. Until then one `send()` of at most
+   *   `maxMessageSize` stays one frame and one event, as with the stock muxer, unless the peer's credit cuts it.
+   * - `true`: whenever several wait
+   * - `false`: never. A `send()` of at most `maxMessageSize` then waits for credit for all of it, and may make a
+   *   write longer than `maxBytes`.
+   *
+   * @default 'backlog'
    */
-  mergeMessages?: boolean
+  mergeMessages?: MergeMessages
 }
 
 export interface CoalesceConfig {
@@ -80,9 +85,11 @@ export interface CoalesceConfig {
   maxBatchBytes: number
   watermarkBytes: number
   reservedBytes: number
-  mergesMessages: boolean
+  mergeFromBytes: number
 }
 
+/** A frame's worth is a backlog: full frames cost least then */
+const MERGE_FROM_BYTES = new Map<MergeMessages, number>([['backlog', 16_384], [true, 0], [false, Infinity]])
 /** What Noise seals into one record: 65,535 less a tag of 16 */
 const RECORD_BYTES = 65_519
 /** A turn of one urgent stream, of a Noise record */
@@ -111,7 +118,7 @@ export function createCoalesceConfig (options: OptionReader<CoalesceOptions>): C
     maxBatchBytes,
     watermarkBytes: maxBatchBytes * options.number('highWatermark', 0.8, Number.MIN_VALUE, 1),
     reservedBytes,
-    mergesMessages: options.boolean('mergeMessages', true)
+    mergeFromBytes: MERGE_FROM_BYTES.get(options.choice('mergeMessages', 'backlog', [...MERGE_FROM_BYTES.keys()])) as number
   }
 }
 

@@ -39,7 +39,7 @@ export class OptionReader<Options> {
     return value
   }
 
-  choice <Choice extends string> (name: keyof Options & string, byDefault: Choice, choices: readonly Choice[]): Choice {
+  choice <Choice extends string | boolean> (name: keyof Options & string, byDefault: Choice, choices: readonly Choice[]): Choice {
     return checkChoice(this.#path + name, this.options[name] ?? byDefault, choices)
   }
 
@@ -59,7 +59,7 @@ export class OptionReader<Options> {
   }
 }
 
-export function checkChoice <Choice extends string> (name: string, value: unknown, choices: readonly Choice[]): Choice {
+export function checkChoice <Choice extends string | boolean> (name: string, value: unknown, choices: readonly Choice[]): Choice {
   if (!choices.includes(value as Choice)) {
     throw createInvalidOptionError(name, value, anyOf(choices))
   }
@@ -67,8 +67,8 @@ export function checkChoice <Choice extends string> (name: string, value: unknow
   return value as Choice
 }
 
-export function anyOf (choices: readonly string[]): string {
-  return choices.map(choice => `'${choice}'`).join(' or ')
+export function anyOf (choices: ReadonlyArray<string | boolean>): string {
+  return choices.map(choice => typeof choice === 'string' ? `'${choice}'` : choice).join(' or ')
 }
 
 export function createInvalidOptionError (name: string, value: unknown, allowed: string): Error {

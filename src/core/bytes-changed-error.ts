@@ -1,5 +1,5 @@
 /**
- * A buffer that bytes lie in was transferred, grown or shrunk while they waited: they are lost, and with them their stream.
+ * A buffer that bytes lie in was transferred or shrunk while they waited: they are lost, and with them their stream.
  */
 export abstract class BytesChangedError extends Error {
   abstract readonly code: string
@@ -11,7 +11,7 @@ export class SentBytesChangedError extends BytesChangedError {
   readonly code = 'ERR_SENT_BYTES_CHANGED'
 
   constructor (bytesBefore: number, bytesNow: number) {
-    super(`send() was given ${bytesBefore} bytes, which were ${bytesNow} when they were to be written: do not transfer, grow or shrink a buffer before it is written, or send a copy`)
+    super(`send() was given ${bytesBefore} bytes, which were ${bytesNow} when they were to be written: do not transfer or shrink a buffer before its bytes are written, or send a copy`)
   }
 }
 

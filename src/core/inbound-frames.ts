@@ -25,9 +25,10 @@ export class InboundFrames<Owner> implements FrameSink {
   readonly #creditsOnReceipt: boolean
   /** No body of an unknown stream can be longer than the largest window that was ever advertised */
   readonly #maxBodyBytes: number
-  /** Whose body is being received, and the flags of its header */
+  /** Whose body is being received, and what its header says */
   #bodyStream: StreamState<Owner> | undefined
   #bodyFlags = 0
+  #bodyBytes = 0
 
   constructor (init: StreamLifecycleInit, lifecycle: StreamLifecycle<Owner>, roundTrip: RoundTrip) {
     this.#isDialler = init.isDialler
@@ -69,7 +70,7 @@ export class InboundFrames<Owner> implements FrameSink {
 
     // the application may have reset the stream since the header came
     if (!stream.isReset) {
-      stream.readBuffer.append(piece)
+      stream.readBuffer.append(piece, this.#bodyBytes)
       stream.lastActiveMs = this.nowMs
       this.#lifecycle.tell(stream, NEWS_DATA)
 
@@ -123,6 +124,7 @@ export class InboundFrames<Owner> implements FrameSink {
 
     this.#bodyStream = stream
     this.#bodyFlags = flags
+    this.#bodyBytes = length
 
     return true
   }

@@ -1,6 +1,8 @@
 /**
  * One yamux session. Pure: bytes and time in; bytes, and news of streams, out.
  */
+import { concat } from 'uint8arrays/concat'
+import { COPIED_BELOW_BYTES, SendCopies } from './buffer/send-copies.ts'
 import { WriteBatch } from './flush/write-batch.ts'
 import { Decoder } from './frame/decoder.ts'
 import { InboundFrames } from './inbound-frames.ts'
@@ -23,6 +25,7 @@ export class Session<Owner> {
   readonly #decoder: Decoder
   /** No other session's: bytes of one connection must not reach another's peer, whatever goes wrong in between */
   readonly #batch = new WriteBatch()
+  readonly #copies = new SendCopies()
 
   constructor (init: SessionInit) {
     this.#creditsOnReceipt = init.creditsOnReceipt
@@ -78,13 +81,42 @@ export class Session<Owner> {
     return this.#lifecycle.openOutbound(nowMs)
   }
 
-  /** Hot: runs once per send */
-  write (stream: StreamState<Owner>, bytes: Uint8Array): void {
+  /** Queues a message. Hot: runs once per send */
+  write (stream: StreamState<Owner>, message: Uint8Array): void {
+    const { byteLength } = message
+
     // the peer may have reset the stream without its owner knowing yet
-    if (bytes.byteLength > 0 && !stream.isOver) {
-      stream.sendQueue.push(bytes)
-      this.#lifecycle.scheduler.data.enlist(stream, bytes.byteLength)
+    if (byteLength === 0 || stream.isOver) {
+      return
     }
+
+    stream.beforeMessage(byteLength)
+
+    this.#queue(stream, message)
+    this.#lifecycle.scheduler.data.enlist(stream, byteLength)
+  }
+
+  /** Queues a message in parts, as one piece if it is not to share a frame */
+  writeParts (stream: StreamState<Owner>, parts: Uint8Array[]): void {
+    const byteLength = parts.reduce((sum, part) => sum + part.byteLength, 0)
+
+    if (byteLength === 0 || stream.isOver) {
+      return
+    }
+
+    stream.beforeMessage(byteLength)
+
+    if (byteLength < COPIED_BELOW_BYTES) {
+      this.#copies.copyPartsTo(stream.sendQueue, parts, byteLength, stream.isMerging)
+    } else if (!stream.isMerging && parts.length > 1) {
+      stream.sendQueue.push(concat(parts, byteLength))
+    } else {
+      for (const part of parts) {
+        this.#queue(stream, part)
+      }
+    }
+
+    this.#lifecycle.scheduler.data.enlist(stream, byteLength)
   }
 
   /** From here on its data goes out in another of the LANES */
@@ -154,6 +186,14 @@ export class Session<Owner> {
   /** The transport has taken what was pulled last */
   handedDown (): void {
     this.#lifecycle.handedDown()
+  }
+
+  #queue (stream: StreamState<Owner>, bytes: Uint8Array): void {
+    if (bytes.byteLength >= COPIED_BELOW_BYTES) {
+      stream.sendQueue.push(bytes)
+    } else if (bytes.byteLength > 0) {
+      this.#copies.copyTo(stream.sendQueue, bytes, stream.isMerging)
+    }
   }
 
   /** Throws a ProtocolError when the peer breaks a rule; what came before it has been accounted for */

@@ -10,6 +10,7 @@ import { ReceiveWindow } from './flow/receive-window.ts'
 import { MAX_UINT32 } from './frame/frame.ts'
 import { URGENT } from './schedule/lane.ts'
 import { StreamState } from './stream-state.ts'
+import type { MessageBoundaries } from './stream-state.ts'
 
 /**
  * Streams this side has opened that the peer has not answered. go-yamux and hashicorp/yamux queue
@@ -25,10 +26,10 @@ export interface StreamRegistryInit {
   maxWindowBytes: number
   /** What all windows of the connection may grow by together */
   maxGrowthBytes: number
-  /** The largest payload of a frame while streams contend */
+  /** The largest payload of a frame while streams contend, and the longest message that is kept apart from others */
   frameBytes: number
-  /** Merge what one stream sends, and what it receives, where that saves frames and events */
-  mergesMessages: boolean
+  /** Messages of a stream share frames, and events, from when so much of it waits: 0 for always, Infinity for never */
+  mergeFromBytes: number
 }
 
 export class StreamRegistry<Owner> {
@@ -41,12 +42,14 @@ export class StreamRegistry<Owner> {
   urgentCount = 0
   readonly budget: ConnectionBudget
   readonly #init: StreamRegistryInit
+  readonly #boundaries: MessageBoundaries
   readonly #streams = new Map<number, StreamState<Owner>>()
   #nextId: number
 
   constructor (isDialler: boolean, init: StreamRegistryInit) {
     this.#nextId = isDialler ? 1 : 2
     this.#init = init
+    this.#boundaries = { mergeFromBytes: init.mergeFromBytes, maxWholeBytes: init.frameBytes }
     this.budget = new ConnectionBudget(init.maxGrowthBytes)
   }
 
@@ -122,8 +125,8 @@ export class StreamRegistry<Owner> {
   }
 
   #create (id: number, isOutbound: boolean, nowMs: number): StreamState<Owner> {
-    const { initialWindowBytes, maxWindowBytes, frameBytes, mergesMessages } = this.#init
+    const { initialWindowBytes, maxWindowBytes, mergeFromBytes } = this.#init
 
-    return new StreamState(id, isOutbound, new ReceiveWindow(initialWindowBytes, maxWindowBytes), new ReadBuffer(!mergesMessages), mergesMessages ? 0 : frameBytes, nowMs)
+    return new StreamState(id, isOutbound, new ReceiveWindow(initialWindowBytes, maxWindowBytes), new ReadBuffer(mergeFromBytes), this.#boundaries, nowMs)
   }
 }

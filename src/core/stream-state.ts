@@ -38,6 +38,14 @@ export const NEWS_FAILED = 64
  */
 const KEPT_SENDS = 256
 
+/** When messages are frames of their own, the same for all streams of a connection */
+export interface MessageBoundaries {
+  /** They are while less than this waits on their stream: 0 for never, Infinity for always */
+  readonly mergeFromBytes: number
+  /** If they are not longer than this */
+  readonly maxWholeBytes: number
+}
+
 export class StreamState<Owner = unknown> {
   readonly id: number
   readonly isOutbound: boolean
@@ -89,11 +97,13 @@ export class StreamState<Owner = unknown> {
   /** What is left of this round's share */
   deficitBytes = 0
 
-  /** A message of at most so much is never cut, and none shares a frame; 0 if messages are merged */
-  readonly maxWholeBytes: number
+  /** Messages share frames: so much waited that boundaries count for less than full frames, until nothing waits any more */
+  isMerging: boolean
+  readonly #boundaries: MessageBoundaries
 
-  constructor (id: number, isOutbound: boolean, receiveWindow: ReceiveWindow, readBuffer: ReadBuffer, maxWholeBytes: number, nowMs: number) {
-    this.maxWholeBytes = maxWholeBytes
+  constructor (id: number, isOutbound: boolean, receiveWindow: ReceiveWindow, readBuffer: ReadBuffer, boundaries: MessageBoundaries, nowMs: number) {
+    this.#boundaries = boundaries
+    this.isMerging = boundaries.mergeFromBytes === 0
     this.id = id
     this.isOutbound = isOutbound
     this.receiveWindow = receiveWindow
@@ -102,15 +112,34 @@ export class StreamState<Owner = unknown> {
     this.lastActiveMs = nowMs
   }
 
-  /** The length of the next frame if it has to hold one message whole; 0 if it may be cut, or hold more */
+  /** A message is about to be queued: is it, and all that waits with it, still to be kept apart from others? */
+  beforeMessage (byteLength: number): void {
+    const { mergeFromBytes, maxWholeBytes } = this.#boundaries
+    const queuedBytes = this.sendQueue.byteLength
+
+    // one that is longer than a frame has no boundaries to keep, if it is alone
+    this.isMerging ||= queuedBytes >= mergeFromBytes || (queuedBytes === 0 && byteLength > maxWholeBytes && !this.isNeverCut)
+  }
+
+  /** Nothing is queued any more */
+  onQueueEmpty (): void {
+    this.isMerging = this.#boundaries.mergeFromBytes === 0
+  }
+
+  /** A message that fits into a frame waits for credit, and room, for all of it */
+  get isNeverCut (): boolean {
+    return this.#boundaries.mergeFromBytes === Infinity
+  }
+
+  /** The length of the next frame if it is to hold one message whole; 0 if it may be cut, or hold more */
   get wholeFrameBytes (): number {
-    if (this.maxWholeBytes === 0) {
+    if (this.isMerging) {
       return 0
     }
 
     const { firstPieceBytes } = this.sendQueue
 
-    return firstPieceBytes <= this.maxWholeBytes ? firstPieceBytes : 0
+    return firstPieceBytes <= this.#boundaries.maxWholeBytes ? firstPieceBytes : 0
   }
 
   /** Neither side may send any more */
@@ -120,6 +149,6 @@ export class StreamState<Owner = unknown> {
 
   /** There are bytes to send, and credit for at least one of them, or for a whole message if it must not be cut */
   get canSendData (): boolean {
-    return this.sendQueue.byteLength > 0 && this.sendCredit.availableBytes >= (this.wholeFrameBytes || 1)
+    return this.sendQueue.byteLength > 0 && this.sendCredit.availableBytes >= (this.isNeverCut ? this.wholeFrameBytes || 1 : 1)
   }
 }

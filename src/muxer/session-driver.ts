@@ -2,7 +2,6 @@
  * Drives a session: feeds it what the transport brings, writes what it has to say when the
  * coalescer finds it time, and tells the streams what has happened to them.
  */
-import { concat } from 'uint8arrays/concat'
 import { partsOf } from '../bytes.ts'
 import { Coalescer } from './coalescer.ts'
 import { createFrameTraces } from './frame-trace.ts'
@@ -29,7 +28,6 @@ export interface SessionDriverInit {
   maxBatchBytes: number
   /** What is left to urgent data of each write while the transport is slower than the streams */
   reservedBytes: number
-  mergesMessages: boolean
   metrics: ConnectionMetrics | undefined
   laneOf: LaneOf
   creditsOnReceipt: boolean
@@ -105,7 +103,7 @@ export class SessionDriver implements StreamHost {
     if (data instanceof Uint8Array) {
       this.#session.write(state, data)
     } else {
-      this.#writeParts(state, data)
+      this.#session.writeParts(state, partsOf(data, 'send()'))
     }
 
     if (this.#init.metrics !== undefined && state.sendQueue.byteLength > 0) {
@@ -113,15 +111,6 @@ export class SessionDriver implements StreamHost {
     }
 
     this.#coalescer.request()
-  }
-
-  #writeParts (state: StreamState<YamuxStream>, data: Uint8ArrayList): void {
-    const parts = partsOf(data, 'send()')
-
-    // one message is one piece when it may become one frame
-    for (const part of this.#init.mergesMessages || parts.length === 1 ? parts : [concat(parts)]) {
-      this.#session.write(state, part)
-    }
   }
 
   setLane (state: StreamState<YamuxStream>, lane: number): void {

@@ -40,7 +40,7 @@ export class ReadSide implements ChunkSource {
   constructor (state: StreamState<YamuxStream>, host: StreamHost, stream: YamuxStream) {
     this.#state = state
     this.#buffer = state.readBuffer
-    this.#readers = new Readers(state.maxWholeBytes > 0)
+    this.#readers = new Readers(state.readBuffer.mergeFromBytes)
     this.#host = host
     this.#stream = stream
   }

@@ -14,14 +14,15 @@ import type { Uint8ArrayList } from 'uint8arraylist'
 const MAX_LEFT_BEHIND = 16
 
 export class Readers {
-  readonly #keepsFramesApart: boolean
+  readonly #mergeFromBytes: number
   readonly #waitedFor = new Set<ChunkReader>()
   #leftBehind: Set<ChunkReader> | undefined
   /** Handed to loops that have not asked for the next chunk yet */
   #unfinishedBytes = 0
 
-  constructor (keepsFramesApart: boolean) {
-    this.#keepsFramesApart = keepsFramesApart
+  /** What a loop has missed is handed over as the stream's own bytes are: see ReadBuffer */
+  constructor (mergeFromBytes: number) {
+    this.#mergeFromBytes = mergeFromBytes
   }
 
   /** How many are waited for */
@@ -60,7 +61,7 @@ export class Readers {
         this.#waitedFor.delete(reader)
         this.#leftBehind ??= new Set()
         this.#leftBehind.add(reader)
-        reader.missed = new ReadBuffer(this.#keepsFramesApart)
+        reader.missed = new ReadBuffer(this.#mergeFromBytes)
       }
     }
 
@@ -122,7 +123,7 @@ export class Readers {
 
     for (const { missed } of readers) {
       for (const part of chunk) {
-        missed?.append(part)
+        missed?.append(part, chunk.byteLength)
       }
 
       missed?.endFrame()

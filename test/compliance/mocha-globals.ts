@@ -26,14 +26,7 @@ function mochaDescribe (name: string, body: Callback): void {
   })
 }
 
-/** Names of tests that the suite is run without; see where they are put in */
-export const leftOut = new Set<string>()
-
 function mochaIt (name: string, body: Callback): void {
-  if (leftOut.has(name)) {
-    return
-  }
-
   it(name, async () => {
     await body.call(context)
   }, TIMEOUT)

@@ -216,8 +216,8 @@ describe('a FIN for which the batch had no room', () => {
 })
 
 describe('a connection that ends in the middle of a frame', () => {
-  test.each([true, false])('leaves what came of the frame to be read (messages merged: %s)', mergesMessages => {
-    session = createSession({ mergesMessages })
+  test.each([0, 16_384, Infinity])('leaves what came of the frame to be read (messages merged from %s bytes)', mergeFromBytes => {
+    session = createSession({ mergeFromBytes })
     const stream = establish('the peer')
     session.receive(data(2, pattern(100)).subarray(0, 62), 0)
     session.forget(stream)

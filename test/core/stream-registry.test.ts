@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { StreamRegistry } from '../../src/core/stream-registry.ts'
 import { noTuning } from './fixtures/lanes.ts'
 
-const INIT = { maxInboundStreams: 2, initialWindowBytes: 262_144, maxWindowBytes: 1_048_576, maxGrowthBytes: 1_048_576, frameBytes: 16_384, mergesMessages: true }
+const INIT = { maxInboundStreams: 2, initialWindowBytes: 262_144, maxWindowBytes: 1_048_576, maxGrowthBytes: 1_048_576, frameBytes: 16_384, mergeFromBytes: 0 }
 
 let registry: StreamRegistry<unknown>
 
@@ -45,13 +45,14 @@ describe('streams', () => {
   })
 
   test('have the window and the manner of reading that are configured', () => {
-    registry = new StreamRegistry(true, { ...INIT, initialWindowBytes: 300_000, mergesMessages: false })
+    registry = new StreamRegistry(true, { ...INIT, initialWindowBytes: 300_000, mergeFromBytes: Infinity })
     const stream = registry.addOutbound(0)
     stream.readBuffer.append(Uint8Array.of(1))
 
     expect(stream.receiveWindow.takeUpdate(0, noTuning)).toBe(300_000 - 262_144)
     expect(stream.readBuffer.isReady).toBe(false)
-    expect(stream.maxWholeBytes).toBe(16_384)
+    expect(stream.isMerging).toBe(false)
+    expect(stream.isNeverCut).toBe(true)
   })
 })
 

@@ -1,7 +1,7 @@
 // With `mergeMessages: false` a message of at most a frame is one frame, whatever there is of credit, room and reserve, and whatever is pushed meanwhile.
 import { Uint8ArrayList } from 'uint8arraylist'
 import { describe, expect, test } from 'vitest'
-import { ACK, data, DATA, FIN, pattern, RST, SYN, WINDOW_UPDATE, windowUpdate } from '../fixtures/frames.ts'
+import { ACK, concat, data, DATA, FIN, pattern, RST, SYN, WINDOW_UPDATE, windowUpdate } from '../fixtures/frames.ts'
 import { nextTurn } from '../fixtures/raw-peer.ts'
 import { converse, expectAlive, receive, WINDOW_BYTES } from '../protocol/fixtures/conversation.ts'
 import { forbidIncidents } from '../protocol/fixtures/incidents.ts'
@@ -209,7 +209,7 @@ describe('with mergeMessages: false, a message of at most maxMessageSize', () =>
     const received = receive(stream)
     await nextTurn()
 
-    expect(received.chunks).toEqual([pattern(9, 3), pattern(10), pattern(20), pattern(7, 1), pattern(8, 2), pattern(100, 5), pattern(3)])
+    expect(received.chunks).toEqual([concat(pattern(9, 3), pattern(10)), pattern(20), pattern(7, 1), pattern(8, 2), pattern(100, 5), pattern(3)])
     expect(stream.readBufferLength).toBe(0)
   })
 

@@ -27,7 +27,7 @@ test('without options all have the documented defaults', () => {
     maxBatchBytes: 65_519,
     watermarkBytes: 65_519 * 0.8,
     reservedBytes: 16_379,
-    mergesMessages: true,
+    mergeFromBytes: 16_384,
     creditsOnReceipt: false,
     maxGrowthBytes: 16_777_216,
     updateParts: { usual: 0.499, heldBack: 0.2495 },
@@ -139,7 +139,7 @@ test('an unknown window update mode is refused', () => {
 
 test.each([
   ['enableKeepAlive', 'no', 'enableKeepAlive is "no", it must be true or false'],
-  ['coalesce.mergeMessages', 0, 'coalesce.mergeMessages is 0, it must be true or false'],
+  ['coalesce.mergeMessages', 0, 'coalesce.mergeMessages is 0, it must be \'backlog\' or true or false'],
   ['streamOptions', 'large', 'streamOptions is "large", it must be an object'],
   ['coalesce', false, 'coalesce is false, it must be an object'],
   ['limits', 5, 'limits is 5, it must be an object'],

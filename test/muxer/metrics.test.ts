@@ -67,7 +67,7 @@ describe('the wait of a frame', () => {
     peer.clock.advance(4)
     peer.transport.drain()
 
-    expect(peer.sink.observedByLabel('frame_wait_seconds')).toEqual({ urgent: [0.004], normal: [0.009], bulk: [0.006] })
+    expect(peer.sink.observedByLabel('frame_wait_seconds')).toEqual({ urgent: [0.004], normal: [0.009, 0], bulk: [0.006] })
   })
 
   test('behind another of the stream begins when that one is written', async () => {

@@ -1,4 +1,4 @@
-// Law: a read buffer is a queue of bytes, or of frames, whatever is kept in between.
+// Law: a read buffer is a queue of messages, which it merges from a certain length on, whatever is kept in between.
 import fc from 'fast-check'
 import { equals } from 'uint8arrays/equals'
 import { expect, test } from 'vitest'
@@ -7,7 +7,7 @@ import { concat, pattern } from '../fixtures/frames.ts'
 
 const size = fc.oneof(fc.integer({ min: 1, max: 300 }), fc.integer({ min: 1, max: 40_000 }))
 const steps = fc.array(fc.oneof(
-  { weight: 4, arbitrary: fc.record({ does: fc.constant('append' as const), sizes: fc.array(size, { minLength: 1, maxLength: 3 }) }) },
+  { weight: 4, arbitrary: fc.record({ does: fc.constant('append' as const), frameBytes: fc.constantFrom(100, 1000, 20_000, 100_000), sizes: fc.array(size, { minLength: 1, maxLength: 3 }) }) },
   { weight: 3, arbitrary: fc.record({ does: fc.constant('endFrame' as const) }) },
   { weight: 3, arbitrary: fc.record({ does: fc.constant('keep' as const) }) },
   { weight: 3, arbitrary: fc.record({ does: fc.constant('take' as const) }) },
@@ -17,70 +17,91 @@ const steps = fc.array(fc.oneof(
 
 /** What the buffer is to do, in a way that is too slow to do it in */
 class Model {
-  readonly #keepsFramesApart: boolean
+  readonly #mergeFromBytes: number
+  #isMerged: boolean
+  front: Uint8Array = new Uint8Array(0)
   frames: Uint8Array[] = []
   unfinished: Uint8Array = new Uint8Array(0)
 
-  constructor (keepsFramesApart: boolean) {
-    this.#keepsFramesApart = keepsFramesApart
+  constructor (mergeFromBytes: number) {
+    this.#mergeFromBytes = mergeFromBytes
+    this.#isMerged = mergeFromBytes === 0
   }
 
   get bytes (): Uint8Array {
-    return concat(...this.frames, this.unfinished)
+    return concat(this.front, ...this.frames, this.unfinished)
   }
 
-  append (bytes: Uint8Array): void {
-    this.unfinished = concat(this.unfinished, bytes)
-  }
-
-  /** Behind whole frames; where frames are not kept apart there are none that are not whole */
-  push (bytes: Uint8Array): void {
-    if (!this.#keepsFramesApart) {
-      this.endFrame()
+  /** A frame that is long enough to be merged is handed over as it comes */
+  append (bytes: Uint8Array, frameBytes: number): void {
+    if (frameBytes >= this.#mergeFromBytes) {
+      this.#add(bytes)
+    } else {
+      this.unfinished = concat(this.unfinished, bytes)
     }
+  }
 
-    this.frames.push(bytes)
+  /** Behind whole frames */
+  push (bytes: Uint8Array): void {
+    this.#add(bytes)
   }
 
   prepend (bytes: Uint8Array): void {
-    this.frames.unshift(bytes)
+    this.front = concat(bytes, this.front)
   }
 
-  takeFirst (): Uint8Array {
-    return this.frames.shift() ?? new Uint8Array(0)
-  }
-
-  endFrame (): void {
-    if (this.unfinished.byteLength > 0) {
-      this.frames.push(this.unfinished)
-      this.unfinished = new Uint8Array(0)
-    }
-  }
-
-  takeAll (): Uint8Array {
-    const bytes = this.bytes
-    this.clear()
+  /** A message, or all that can be taken from when so much of it waits that messages are merged */
+  take (): Uint8Array {
+    const count = this.#isMerged ? this.frames.length : 1
+    const bytes = concat(this.front, ...this.frames.splice(0, count))
+    this.front = new Uint8Array(0)
+    this.#isMerged = this.#mergeFromBytes === 0
 
     return bytes
   }
 
+  get isReady (): boolean {
+    return this.front.byteLength > 0 || this.frames.length > 0
+  }
+
+  endFrame (): void {
+    if (this.unfinished.byteLength > 0) {
+      const frame = this.unfinished
+      this.unfinished = new Uint8Array(0)
+      this.#add(frame)
+    }
+  }
+
   clear (): void {
     this.frames = []
+    this.front = new Uint8Array(0)
     this.unfinished = new Uint8Array(0)
+    this.#isMerged = this.#mergeFromBytes === 0
+  }
+
+  #add (frame: Uint8Array): void {
+    this.frames.push(frame)
+    this.#isMerged ||= concat(this.front, ...this.frames).byteLength >= this.#mergeFromBytes
   }
 }
 
-test.each([false, true])('a read buffer gives back what it was given, in order (frames kept apart: %s)', keepsFramesApart => {
+test.each([0, 500, 16_384, Infinity])('a read buffer gives back what it was given, in order (merged from %s bytes)', mergeFromBytes => {
   fc.assert(fc.property(steps, steps => {
-    const buffer = new ReadBuffer(keepsFramesApart)
-    const model = new Model(keepsFramesApart)
+    const buffer = new ReadBuffer(mergeFromBytes)
+    const model = new Model(mergeFromBytes)
 
     for (const [seed, step] of steps.entries()) {
       if (step.does === 'append') {
+        // a long frame does not begin before a short one has come to its end
+        if (step.frameBytes >= mergeFromBytes) {
+          buffer.endFrame()
+          model.endFrame()
+        }
+
         for (const size of step.sizes) {
           const view = pattern(size, seed)
-          buffer.append(view)
-          model.append(view)
+          buffer.append(view, step.frameBytes)
+          model.append(view, step.frameBytes)
         }
       } else if (step.does === 'prepend' || step.does === 'push') {
         const bytes = pattern(step.size, seed)
@@ -88,8 +109,7 @@ test.each([false, true])('a read buffer gives back what it was given, in order (
         model[step.does](bytes)
       } else if (step.does === 'take') {
         if (buffer.isReady) {
-          const expected = keepsFramesApart ? model.takeFirst() : model.takeAll()
-          expect(equals(buffer.take().subarray(), expected)).toBe(true)
+          expect(equals(buffer.take().subarray(), model.take())).toBe(true)
         }
       } else {
         buffer[step.does]()
@@ -100,7 +120,7 @@ test.each([false, true])('a read buffer gives back what it was given, in order (
       }
 
       expect(buffer.byteLength).toBe(model.bytes.byteLength)
-      expect(buffer.isReady).toBe(keepsFramesApart ? model.frames.length > 0 : model.bytes.byteLength > 0)
+      expect(buffer.isReady).toBe(model.isReady)
     }
   }), { numRuns: 60 })
 })
@@ -109,7 +129,7 @@ test.each([false, true])('what is kept is independent of the chunks it came in, 
   const steps = fc.array(fc.constantFrom('append', 'append', 'take', 'keep'), { maxLength: 20, size: 'max' })
 
   fc.assert(fc.property(steps, fc.array(size, { minLength: 20, maxLength: 20 }), (steps, sizes) => {
-    const buffer = new ReadBuffer(keepsFramesApart)
+    const buffer = new ReadBuffer(keepsFramesApart ? Infinity : 0)
     const chunks: Uint8Array[] = []
 
     for (const [i, does] of steps.entries()) {

@@ -55,8 +55,8 @@ class Run {
   #isJudged = true
   #nowMs = 0
 
-  constructor (isDialler: boolean, mergesMessages: boolean) {
-    this.session = createSession({ isDialler, mergesMessages, maxInboundStreams: MAX_INBOUND_STREAMS })
+  constructor (isDialler: boolean, mergeFromBytes: number) {
+    this.session = createSession({ isDialler, mergeFromBytes, maxInboundStreams: MAX_INBOUND_STREAMS })
     this.#output = new LegalOutput(isDialler)
   }
 
@@ -188,8 +188,8 @@ test('any sequence of frames ends in a legal state or a ProtocolError', () => {
   let completed = 0
   let violated = 0
 
-  fc.assert(fc.property(fc.boolean(), fc.boolean(), steps, (isDialler, mergesMessages, steps) => {
-    const run = new Run(isDialler, mergesMessages)
+  fc.assert(fc.property(fc.boolean(), fc.constantFrom(0, 16_384, Infinity), steps, (isDialler, mergeFromBytes, steps) => {
+    const run = new Run(isDialler, mergeFromBytes)
 
     if (play(run, steps) == null) {
       completed++

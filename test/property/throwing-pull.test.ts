@@ -80,7 +80,7 @@ afterEach(restoreCalls)
 
 interface Plan {
   strategy: 'turn' | 'off'
-  mergeMessages: boolean
+  mergeMessages: 'backlog' | boolean
   /** A stream for each, with messages of these sizes, closed behind them or not */
   streams: Array<{ sizes: number[], closes: boolean }>
   pings: number
@@ -88,7 +88,7 @@ interface Plan {
 
 const plans = fc.record<Plan>({
   strategy: fc.constantFrom('turn', 'off'),
-  mergeMessages: fc.boolean(),
+  mergeMessages: fc.constantFrom<Plan['mergeMessages']>('backlog', true, false),
   streams: fc.array(fc.record({ sizes: fc.array(fc.constantFrom(1, 300, 9000, 70_000), { minLength: 1, maxLength: 3 }), closes: fc.boolean() }), { minLength: 1, maxLength: 3 }),
   pings: fc.nat(2)
 })

@@ -194,7 +194,7 @@ describe.each(ROLES)('as $role', ({ direction, ownId, peerId }) => {
   })
 
   test('M: what arrives after RST is not delivered: not the rest of a frame during which this side aborted', async () => {
-    const peer = converse({ direction })
+    const peer = converse({ direction, coalesce: { mergeMessages: true } })
     const stream = await peer.open()
     const received = receive(stream)
     stream.addEventListener('message', () => { stream.abort(new Error('Enough')) })

@@ -37,11 +37,11 @@ describe('bytes that change', () => {
       const bytes = new ChangingBytes(sent, random)
       expect([...bytes.view]).toEqual([...sent])
       const isChanged = bytes.change()
-      expect(isChanged).toBe(bytes.view.byteLength !== sent.byteLength)
+      expect(isChanged).toBe(bytes.view.byteLength < sent.byteLength)
       changed += Number(isChanged)
     }
 
-    expect(changed).toBeGreaterThan(30)
+    expect(changed).toBeGreaterThan(20)
     expect(changed).toBeLessThan(60)
   })
 })

@@ -20,10 +20,10 @@ function eventsOfOneChunk (init: YamuxMuxerInit): Record<string, number[]> {
   return events
 }
 
-test('what one chunk brings a stream is one event, however many frames it is', () => {
-  expect(eventsOfOneChunk({})).toEqual({ 1: [90], 3: [60] })
+test('with `mergeMessages: true` what one chunk brings a stream is one event, however many frames it is', () => {
+  expect(eventsOfOneChunk({ coalesce: { mergeMessages: true } })).toEqual({ 1: [90], 3: [60] })
 })
 
-test('with `mergeMessages: false` each frame is one', () => {
-  expect(eventsOfOneChunk({ coalesce: { mergeMessages: false } })).toEqual({ 1: [10, 30, 50], 3: [20, 40] })
+test.each(['backlog', false] as const)('with `mergeMessages: %s` each frame is one', mergeMessages => {
+  expect(eventsOfOneChunk({ coalesce: { mergeMessages } })).toEqual({ 1: [10, 30, 50], 3: [20, 40] })
 })

@@ -1,11 +1,11 @@
 /**
  * Bytes that wait, to be sent or to be read, in order. Hot.
  *
- * Pieces are kept by reference; what is taken is bytes, not pieces, so many small sends become one frame and one
- * large send becomes several.
+ * An entry is a range of a piece of memory that is kept by reference. What is taken is bytes, not entries, so many small
+ * sends become one frame and one large send becomes several.
  *
- * Invariant: byteLength is the sum of the lengths that the pieces had when they were pushed. A piece has another one
- * later if its buffer was transferred, grown or shrunk: then its bytes are lost, and `moveTo` throws.
+ * Invariant: byteLength is the sum of the ranges. A piece is shorter than its range once its buffer was transferred or
+ * shrunk: then bytes are lost, and taking them throws.
  */
 import type { BytesChangedError } from '../bytes-changed-error.ts'
 
@@ -17,12 +17,11 @@ export class PieceQueue {
   byteLength = 0
   /** Filled from `#head` up to `#tail` */
   #pieces: Uint8Array[] = []
-  /** The length of each piece when it was pushed */
-  #lengths: number[] = []
+  /** Where the range of each piece begins, and ends */
+  #starts: number[] = []
+  #ends: number[] = []
   #head = 0
   #tail = 0
-  /** How much of the first piece is taken */
-  #headOffset = 0
   readonly #keptPieces: number
   readonly #ChangedError: new (bytesBefore: number, bytesNow: number) => BytesChangedError
 
@@ -34,14 +33,50 @@ export class PieceQueue {
 
   /** `byteLength` is the length that the piece had when it came, if that was earlier */
   push (piece: Uint8Array, byteLength = piece.byteLength): void {
-    this.#pieces[this.#tail] = piece
-    this.#lengths[this.#tail++] = byteLength
-    this.byteLength += byteLength
+    this.pushRange(piece, 0, byteLength)
   }
 
-  /** What is left of the first piece */
+  /** The bytes of `piece` from `start` to `end` */
+  pushRange (piece: Uint8Array, start: number, end: number): void {
+    const tail = this.#tail++
+    this.#pieces[tail] = piece
+    this.#starts[tail] = start
+    this.#ends[tail] = end
+    this.byteLength += end - start
+  }
+
+  /** The same as one entry with the last one, if they lie next to each other */
+  joinRange (piece: Uint8Array, start: number, end: number): void {
+    const last = this.#tail - 1
+
+    if (last >= this.#head && this.#pieces[last] === piece && this.#ends[last] === start) {
+      this.#ends[last] = end
+      this.byteLength += end - start
+    } else {
+      this.pushRange(piece, start, end)
+    }
+  }
+
+  /** What is left of the first entry */
   get firstPieceBytes (): number {
-    return this.#head < this.#tail ? this.#lengths[this.#head] - this.#headOffset : 0
+    return this.#head < this.#tail ? this.#ends[this.#head] - this.#starts[this.#head] : 0
+  }
+
+  /** The first entry if it is `count` bytes long, which must be there, and nothing of its piece lies around it */
+  takeFirst (count: number): Uint8Array | undefined {
+    const head = this.#head
+    const piece = this.#pieces[head]
+
+    if (this.#starts[head] !== 0 || this.#ends[head] !== count || piece.byteLength !== count) {
+      return undefined
+    }
+
+    this.#pieces[head] = TAKEN
+    this.#head = head + 1
+    this.byteLength -= count
+    this.#dropTaken()
+
+    return piece
   }
 
   /**
@@ -50,43 +85,41 @@ export class PieceQueue {
    */
   moveTo (sink: PieceSink, count: number): void {
     const pieces = this.#pieces
-    const lengths = this.#lengths
+    const starts = this.#starts
+    const ends = this.#ends
     let head = this.#head
-    let offset = this.#headOffset
     let left = count
 
     while (left > 0) {
       const piece = pieces[head]
-      const length = lengths[head]
+      const start = starts[head]
+      const end = ends[head]
+      const available = end - start
 
-      if (piece.byteLength !== length) {
-        throw this.#changed(head)
+      if (piece.byteLength < end) {
+        throw new this.#ChangedError(end, piece.byteLength)
       }
 
-      const available = length - offset
-
       if (available > left) {
-        sink.piece(view(piece, offset, left))
-        offset += left
+        sink.piece(view(piece, start, left))
+        starts[head] = start + left
         break
       }
 
-      sink.piece(offset === 0 ? piece : view(piece, offset, available))
+      sink.piece(available === piece.byteLength ? piece : view(piece, start, available))
       // the reference goes now, so that the piece can be collected
       pieces[head++] = TAKEN
       left -= available
-      offset = 0
     }
 
     this.byteLength -= count
     this.#head = head
-    this.#headOffset = offset
     this.#dropTaken()
   }
 
-  /** All pieces, in an array that belongs to the caller. Throws as `moveTo` does. */
+  /** All bytes, in an array that belongs to the caller. Throws as `moveTo` does. */
   takeAll (): Uint8Array[] {
-    if (this.#head > 0 || this.#headOffset > 0) {
+    if (!this.#isWhole) {
       const pieces: Uint8Array[] = []
       this.moveTo({ piece: bytes => { pieces.push(bytes) } }, this.byteLength)
 
@@ -94,16 +127,9 @@ export class PieceQueue {
     }
 
     const pieces = this.#pieces
-    const count = this.#tail
 
-    for (let i = 0; i < count; i++) {
-      if (pieces[i].byteLength !== this.#lengths[i]) {
-        throw this.#changed(i)
-      }
-    }
-
-    if (pieces.length > count) {
-      pieces.length = count
+    if (pieces.length > this.#tail) {
+      pieces.length = this.#tail
     }
 
     this.#pieces = []
@@ -114,16 +140,21 @@ export class PieceQueue {
   }
 
   clear (): void {
-    this.#pieces = []
-    this.#lengths = []
+    this.#forget()
     this.#head = 0
     this.#tail = 0
-    this.#headOffset = 0
     this.byteLength = 0
   }
 
-  #changed (index: number): Error {
-    return new this.#ChangedError(this.#lengths[index], this.#pieces[index].byteLength)
+  /** Every entry is all of its piece, and the first one is at the beginning */
+  get #isWhole (): boolean {
+    let isWhole = this.#head === 0
+
+    for (let i = 0; isWhole && i < this.#tail; i++) {
+      isWhole = this.#starts[i] === 0 && this.#ends[i] === this.#pieces[i].byteLength
+    }
+
+    return isWhole
   }
 
   #dropTaken (): void {
@@ -132,16 +163,22 @@ export class PieceQueue {
       this.#tail = 0
 
       if (this.#pieces.length > this.#keptPieces) {
-        this.#pieces = []
-        this.#lengths = []
+        this.#forget()
       }
     } else if (this.#head > this.#keptPieces && this.#head * 2 > this.#tail) {
       // a queue that is never quite empty does not grow for ever
       this.#pieces = this.#pieces.slice(this.#head, this.#tail)
-      this.#lengths = this.#lengths.slice(this.#head, this.#tail)
+      this.#starts = this.#starts.slice(this.#head, this.#tail)
+      this.#ends = this.#ends.slice(this.#head, this.#tail)
       this.#tail -= this.#head
       this.#head = 0
     }
+  }
+
+  #forget (): void {
+    this.#pieces = []
+    this.#starts = []
+    this.#ends = []
   }
 }
 

@@ -1,22 +1,30 @@
 /**
- * What has arrived on one stream and was not read yet, as the messages that it is handed over in: all that there is, or one
- * whole frame at a time when frames are kept apart. Hot.
+ * What has arrived on one stream and was not read yet, as the messages that it is handed over in. While little waits a frame is a
+ * message; from `mergeFromBytes` on all that waits is one, and a frame as long as that is handed over as it comes. Hot.
  */
 import { FrameLengths } from './frame-lengths.ts'
 import { UnreadBytes } from './unread-bytes.ts'
 import type { Uint8ArrayList } from 'uint8arraylist'
 
 export class ReadBuffer {
+  readonly mergeFromBytes: number
   #bytes = new UnreadBytes()
-  /** The lengths of the whole frames that wait, if frames are kept apart */
-  readonly #frames: FrameLengths | undefined
-  /** Of the frame that has not come to its end */
+  /** The lengths of the messages that wait, unless they are merged */
+  readonly #messages: FrameLengths | undefined
+  /** All that can be taken is one message */
+  #isMerged: boolean
+  /** What was put back, in front of the first message */
+  #frontBytes = 0
+  /** Of the frame that has to be complete first */
   #partialBytes = 0
   /** These bytes, if something was pushed while they waited for the rest, in memory of their own; otherwise they are the last of `#bytes` */
   #aside: UnreadBytes | undefined
 
-  constructor (keepsFramesApart: boolean) {
-    this.#frames = keepsFramesApart ? new FrameLengths() : undefined
+  /** 0: whatever waits is one message; Infinity: a frame always is */
+  constructor (mergeFromBytes: number) {
+    this.mergeFromBytes = mergeFromBytes
+    this.#isMerged = mergeFromBytes === 0
+    this.#messages = this.#isMerged ? undefined : new FrameLengths()
   }
 
   get byteLength (): number {
@@ -25,36 +33,37 @@ export class ReadBuffer {
 
   /** There is something to take */
   get isReady (): boolean {
-    return this.#frames === undefined ? this.#bytes.byteLength > 0 : this.#frames.count > 0
+    return this.#readyBytes > 0
   }
 
-  /** A view of the next bytes of a frame */
-  append (view: Uint8Array): void {
-    this.#partialBytes += view.byteLength
+  /** A view of the next bytes of a frame, which is `frameBytes` long in all */
+  append (view: Uint8Array, frameBytes = view.byteLength): void {
+    (this.#aside ?? this.#bytes).append(view)
 
-    if (this.#aside === undefined) {
-      this.#bytes.append(view)
+    if (frameBytes < this.mergeFromBytes) {
+      this.#partialBytes += view.byteLength
+      this.#aside?.keep(Infinity)
     } else {
-      this.#aside.append(view)
-      this.#aside.keep(Infinity)
+      this.#onMessage(view.byteLength)
     }
   }
 
   /** What was appended since the last call is one frame */
   endFrame (): void {
-    const frameBytes = this.#partialBytes
-    this.#partialBytes = 0
+    const messageBytes = this.#partialBytes
 
-    if (this.#frames === undefined || frameBytes === 0) {
+    if (messageBytes === 0) {
       return
     }
+
+    this.#partialBytes = 0
 
     if (this.#aside !== undefined) {
       this.#bytes.appendAll(this.#aside.take(this.#aside.byteLength))
       this.#aside = undefined
     }
 
-    this.#frames.push(frameBytes)
+    this.#onMessage(messageBytes)
   }
 
   /** Bytes that nobody else has, behind everything that can be taken. Throws a ReceivedBytesChangedError. */
@@ -63,8 +72,8 @@ export class ReadBuffer {
       return
     }
 
-    if (this.#frames !== undefined && this.#partialBytes > 0 && this.#aside === undefined) {
-      const whole = this.#bytes.take(this.#bytes.byteLength - this.#partialBytes)
+    if (this.#partialBytes > 0 && this.#aside === undefined) {
+      const whole = this.#bytes.take(this.#readyBytes)
       this.#aside = new UnreadBytes()
       this.#aside.appendAll(this.#bytes.take(this.#partialBytes))
       this.#aside.keep(Infinity)
@@ -72,23 +81,31 @@ export class ReadBuffer {
     }
 
     this.#bytes.append(bytes)
-    this.#frames?.push(bytes.byteLength)
+    this.#onMessage(bytes.byteLength)
   }
 
-  /** Bytes that nobody else has, in front of everything */
+  /** Bytes that nobody else has, in front of everything. They are handed over with the message behind them. */
   prepend (bytes: Uint8Array): void {
     if (bytes.byteLength > 0) {
       this.#bytes.prepend(bytes)
-      this.#frames?.unshift(bytes.byteLength)
+      this.#frontBytes += bytes.byteLength
     }
   }
 
-  /**
-   * Hands over the first frame if frames are kept apart, else everything; the list belongs to the caller. There must be
-   * something. Throws a ReceivedBytesChangedError.
-   */
+  /** Hands over the first message; the list belongs to the caller. There must be something. Throws a ReceivedBytesChangedError. */
   take (): Uint8ArrayList {
-    return this.#bytes.take(this.#frames?.shift() ?? this.#bytes.byteLength)
+    if (this.#messages === undefined || this.#isMerged) {
+      const all = this.#bytes.take(this.#readyBytes)
+      this.#frontBytes = 0
+      this.#isMerged = this.mergeFromBytes === 0
+
+      return all
+    }
+
+    const byteLength = this.#frontBytes + (this.#messages.count > 0 ? this.#messages.shift() : 0)
+    this.#frontBytes = 0
+
+    return this.#bytes.take(byteLength)
   }
 
   /** Makes what is held, which is never more than `maxBytes`, independent of the chunks it came in. Throws a ReceivedBytesChangedError. */
@@ -99,7 +116,27 @@ export class ReadBuffer {
   clear (): void {
     this.#bytes.clear()
     this.#aside = undefined
+    this.#frontBytes = 0
     this.#partialBytes = 0
-    this.#frames?.clear()
+    this.#messages?.clear()
+    this.#isMerged = this.mergeFromBytes === 0
+  }
+
+  get #readyBytes (): number {
+    return this.#bytes.byteLength - (this.#aside === undefined ? this.#partialBytes : 0)
+  }
+
+  /** So many more bytes can be taken */
+  #onMessage (byteLength: number): void {
+    if (this.#messages === undefined || this.#isMerged) {
+      return
+    }
+
+    if (this.#readyBytes >= this.mergeFromBytes) {
+      this.#isMerged = true
+      this.#messages.clear()
+    } else {
+      this.#messages.push(byteLength)
+    }
   }
 }

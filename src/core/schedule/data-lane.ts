@@ -127,15 +127,19 @@ export class DataLane<Owner> {
   #choosePayloadBytes (stream: StreamState<Owner>, batch: WriteBatch, limits: FrameLimits): number {
     const roomBytes = batch.roomBytes - limits.reservedBytes - HEADER_BYTES
     const wholeBytes = stream.wholeFrameBytes
+    const shareBytes = this.#shareBytes(stream, wholeBytes || MIN_CUT_FRAME_BYTES, limits.isAlone)
 
-    if (wholeBytes > 0) {
-      this.#shareBytes(stream, wholeBytes, limits.isAlone)
-      // there will be no larger batch than one that has only control frames
-      return wholeBytes > roomBytes && batch.dataFrameCount > 0 ? NO_ROOM : wholeBytes
+    if (wholeBytes > roomBytes && batch.dataFrameCount > 0) {
+      return NO_ROOM
     }
 
-    const messageBytes = stream.maxWholeBytes === 0 ? stream.sendQueue.byteLength : stream.sendQueue.firstPieceBytes
-    const payloadBytes = Math.min(messageBytes, stream.sendCredit.availableBytes, this.#shareBytes(stream, MIN_CUT_FRAME_BYTES, limits.isAlone))
+    // there will be no larger batch than this one, which has only control frames
+    if (wholeBytes > 0 && stream.isNeverCut) {
+      return wholeBytes
+    }
+
+    const messageBytes = stream.isMerging ? stream.sendQueue.byteLength : stream.sendQueue.firstPieceBytes
+    const payloadBytes = Math.min(messageBytes, stream.sendCredit.availableBytes, shareBytes)
 
     if (payloadBytes <= roomBytes) {
       return payloadBytes
@@ -156,6 +160,10 @@ export class DataLane<Owner> {
     if (stream.waitsSinceMs !== undefined) {
       this.#init.onWaited(stream.lane, nowMs - stream.waitsSinceMs)
       stream.waitsSinceMs = queuedBytes > 0 ? nowMs : undefined
+    }
+
+    if (queuedBytes === 0) {
+      stream.onQueueEmpty()
     }
 
     if (queuedBytes === 0 || (stream.awaitsDrain && queuedBytes <= this.#init.lowWaterMarkBytes)) {

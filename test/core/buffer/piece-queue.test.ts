@@ -110,7 +110,6 @@ describe('a queue of pieces', () => {
 
   test.each<[string, (buffer: ArrayBuffer) => void, number]>([
     ['shrunk', buffer => { buffer.resize(9) }, 9],
-    ['grown', buffer => { buffer.resize(11) }, 11],
     ['transferred', buffer => { buffer.transfer() }, 0]
   ])('says of a piece whose buffer was %s that its bytes are gone, and gives those in front of it', (_, change, bytesNow) => {
     const buffer = new ArrayBuffer(10, { maxByteLength: 20 })

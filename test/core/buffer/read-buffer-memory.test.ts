@@ -19,7 +19,7 @@ function sizeOf (memory: ArrayBufferLike[]): number {
 describe('what a read buffer keeps', () => {
   test('does not hold the chunk it came in', () => {
     const chunk = pattern(CHUNK_BYTES)
-    const buffer = new ReadBuffer(false)
+    const buffer = new ReadBuffer(0)
     buffer.append(chunk.subarray(1000, 1001))
     buffer.keep()
     const list = buffer.take()
@@ -30,7 +30,7 @@ describe('what a read buffer keeps', () => {
   })
 
   test('lets the chunk be collected while a byte of it waits', async () => {
-    const buffer = new ReadBuffer(false)
+    const buffer = new ReadBuffer(0)
     const chunk = appendFromChunk(buffer)
     buffer.keep()
     await collectGarbage()
@@ -41,7 +41,7 @@ describe('what a read buffer keeps', () => {
 
   test('is not changed when the transport uses the chunk again', () => {
     const chunk = Uint8Array.of(1, 2, 3)
-    const buffer = new ReadBuffer(false)
+    const buffer = new ReadBuffer(0)
     buffer.append(chunk)
     buffer.keep()
     chunk.fill(9)
@@ -50,7 +50,7 @@ describe('what a read buffer keeps', () => {
   })
 
   test.each([false, true])('costs few blocks and at most twice its size for 10,000 frames of one byte (frames kept apart: %s)', keepsFramesApart => {
-    const buffer = new ReadBuffer(keepsFramesApart)
+    const buffer = new ReadBuffer(keepsFramesApart ? Infinity : 0)
     const sent = pattern(10_000)
 
     for (let i = 0; i < sent.byteLength; i++) {
@@ -76,7 +76,7 @@ describe('what a read buffer keeps', () => {
   })
 
   test('wastes at most one block of 16 KiB however much waits', () => {
-    const buffer = new ReadBuffer(false)
+    const buffer = new ReadBuffer(0)
 
     for (let i = 0; i < 300; i++) {
       buffer.append(pattern(1001))
@@ -87,7 +87,7 @@ describe('what a read buffer keeps', () => {
   })
 
   test('is as much memory as there may be, when the last block has room for more than that', () => {
-    const buffer = new ReadBuffer(false)
+    const buffer = new ReadBuffer(0)
     const maxBytes = 48 * 5461
 
     for (let i = 0; i < 48; i++) {
@@ -99,7 +99,7 @@ describe('what a read buffer keeps', () => {
   })
 
   test('shares no memory with what was taken before', () => {
-    const buffer = new ReadBuffer(false)
+    const buffer = new ReadBuffer(0)
     buffer.append(Uint8Array.of(1))
     buffer.keep()
     const first = buffer.take()
@@ -112,7 +112,7 @@ describe('what a read buffer keeps', () => {
   })
 
   test('is copied once, however many frames are taken one by one', () => {
-    const buffer = new ReadBuffer(true)
+    const buffer = new ReadBuffer(Infinity)
 
     for (let i = 0; i < 3; i++) {
       buffer.append(pattern(100, i))
@@ -130,7 +130,7 @@ describe('what a read buffer keeps', () => {
 
   test('does not hold the chunk when a frame of it was taken and the next one waits', () => {
     const chunk = pattern(CHUNK_BYTES)
-    const buffer = new ReadBuffer(true)
+    const buffer = new ReadBuffer(Infinity)
 
     for (const offset of [0, 1]) {
       buffer.append(chunk.subarray(offset, offset + 1))

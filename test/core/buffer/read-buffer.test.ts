@@ -9,7 +9,7 @@ function takeBytes (buffer: ReadBuffer): number[] {
 
 describe('a read buffer', () => {
   test('hands over what was appended, in order, all at once', () => {
-    const buffer = new ReadBuffer(false)
+    const buffer = new ReadBuffer(0)
     buffer.append(Uint8Array.of(1, 2))
     buffer.append(Uint8Array.of(3))
     buffer.append(Uint8Array.of(4, 5))
@@ -22,7 +22,7 @@ describe('a read buffer', () => {
   })
 
   test('passes on what is read in the turn it came uncopied', () => {
-    const buffer = new ReadBuffer(false)
+    const buffer = new ReadBuffer(0)
     const chunk = pattern(100)
     buffer.append(chunk.subarray(10, 20))
     buffer.append(chunk.subarray(30, 40))
@@ -33,7 +33,7 @@ describe('a read buffer', () => {
   })
 
   test.each([false, true])('has nothing to hand over when nothing was put back (frames kept apart: %s)', keepsFramesApart => {
-    const buffer = new ReadBuffer(keepsFramesApart)
+    const buffer = new ReadBuffer(keepsFramesApart ? Infinity : 0)
     buffer.prepend(new Uint8Array(0))
     buffer.append(new Uint8Array(0))
     buffer.endFrame()
@@ -42,7 +42,7 @@ describe('a read buffer', () => {
   })
 
   test('gives away the list it hands over: what comes later is not in it', () => {
-    const buffer = new ReadBuffer(false)
+    const buffer = new ReadBuffer(0)
     buffer.append(Uint8Array.of(1))
     const list = buffer.take()
     buffer.append(Uint8Array.of(2))
@@ -52,7 +52,7 @@ describe('a read buffer', () => {
   })
 
   test('keeps the order of what waited and what is new', () => {
-    const buffer = new ReadBuffer(false)
+    const buffer = new ReadBuffer(0)
     buffer.append(Uint8Array.of(1, 2))
     buffer.keep()
     buffer.append(Uint8Array.of(3))
@@ -64,7 +64,7 @@ describe('a read buffer', () => {
   })
 
   test('keeps every byte of what is longer than its largest block', () => {
-    const buffer = new ReadBuffer(false)
+    const buffer = new ReadBuffer(0)
     const bytes = pattern(50_000)
     buffer.append(bytes.subarray(0, 100))
     buffer.keep()
@@ -75,7 +75,7 @@ describe('a read buffer', () => {
   })
 
   test('puts in front what is prepended, before kept and new bytes', () => {
-    const buffer = new ReadBuffer(false)
+    const buffer = new ReadBuffer(0)
     buffer.append(Uint8Array.of(5))
     buffer.keep()
     buffer.append(Uint8Array.of(6))
@@ -87,7 +87,7 @@ describe('a read buffer', () => {
   })
 
   test('has something to take when only a prepended byte is there', () => {
-    const buffer = new ReadBuffer(false)
+    const buffer = new ReadBuffer(0)
     buffer.prepend(Uint8Array.of(7))
 
     expect(buffer.isReady).toBe(true)
@@ -95,7 +95,7 @@ describe('a read buffer', () => {
   })
 
   test('is empty after clear, and takes new bytes', () => {
-    const buffer = new ReadBuffer(false)
+    const buffer = new ReadBuffer(0)
     buffer.append(Uint8Array.of(1))
     buffer.keep()
     buffer.append(Uint8Array.of(2))
@@ -109,7 +109,7 @@ describe('a read buffer', () => {
   })
 
   test('does not count frames when it merges them', () => {
-    const buffer = new ReadBuffer(false)
+    const buffer = new ReadBuffer(0)
     buffer.append(Uint8Array.of(1))
     buffer.endFrame()
     buffer.append(Uint8Array.of(2))
@@ -121,7 +121,7 @@ describe('a read buffer', () => {
 
 test.each([false, true])('bytes whose buffer somebody else has transferred are missed when they are taken, or kept (frames kept apart: %s)', keepsFramesApart => {
   for (const does of ['take', 'keep'] as const) {
-    const buffer = new ReadBuffer(keepsFramesApart)
+    const buffer = new ReadBuffer(keepsFramesApart ? Infinity : 0)
     const chunk = pattern(100)
     buffer.append(chunk.subarray(10, 20))
     buffer.endFrame()
@@ -133,7 +133,7 @@ test.each([false, true])('bytes whose buffer somebody else has transferred are m
 
 describe('a read buffer that keeps frames apart', () => {
   test('hands over what is pushed within a frame before it, and the frame whole', () => {
-    const buffer = new ReadBuffer(true)
+    const buffer = new ReadBuffer(Infinity)
     const chunk = Uint8Array.of(4, 5)
     buffer.append(Uint8Array.of(1))
     buffer.endFrame()
@@ -163,7 +163,7 @@ describe('a read buffer that keeps frames apart', () => {
   })
 
   test('waits for the end of a frame', () => {
-    const buffer = new ReadBuffer(true)
+    const buffer = new ReadBuffer(Infinity)
     buffer.append(Uint8Array.of(1))
     buffer.append(Uint8Array.of(2))
 
@@ -176,7 +176,7 @@ describe('a read buffer that keeps frames apart', () => {
   })
 
   test('does not hand over a frame of no bytes', () => {
-    const buffer = new ReadBuffer(true)
+    const buffer = new ReadBuffer(Infinity)
     buffer.endFrame()
     expect(buffer.isReady).toBe(false)
 
@@ -201,17 +201,29 @@ describe('a read buffer that keeps frames apart', () => {
     expect(takeBytes(buffer)).toEqual([4, 5])
   })
 
-  test('treats what is prepended as a frame of its own', () => {
-    const buffer = withFrames([3, 4])
-    buffer.prepend(Uint8Array.of(1, 2))
+  test('gives what is prepended with the frame behind it: who puts a part back waits for more', () => {
+    const buffer = withFrames([3, 4], [5])
+    buffer.prepend(Uint8Array.of(2))
+    buffer.prepend(Uint8Array.of(1))
 
-    expect(takeBytes(buffer)).toEqual([1, 2])
-    expect(takeBytes(buffer)).toEqual([3, 4])
+    expect(takeBytes(buffer)).toEqual([1, 2, 3, 4])
+    expect(takeBytes(buffer)).toEqual([5])
+  })
+
+  test('gives what is prepended alone when no frame has come to its end', () => {
+    const buffer = withFrames([3])
+    expect(takeBytes(buffer)).toEqual([3])
+    buffer.append(Uint8Array.of(4))
+    buffer.prepend(Uint8Array.of(3))
+    expect(takeBytes(buffer)).toEqual([3])
+    expect(buffer.isReady).toBe(false)
+    buffer.endFrame()
+    expect(takeBytes(buffer)).toEqual([4])
   })
 
   test('passes on a frame that is read at once uncopied', () => {
     const chunk = pattern(40)
-    const buffer = new ReadBuffer(true)
+    const buffer = new ReadBuffer(Infinity)
     buffer.append(chunk.subarray(0, 10))
     buffer.endFrame()
     buffer.append(chunk.subarray(20, 40))
@@ -233,7 +245,7 @@ describe('a read buffer that keeps frames apart', () => {
   })
 
   function withFrames (...frames: number[][]): ReadBuffer {
-    const buffer = new ReadBuffer(true)
+    const buffer = new ReadBuffer(Infinity)
 
     for (const frame of frames) {
       buffer.append(Uint8Array.from(frame))

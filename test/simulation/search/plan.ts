@@ -1,7 +1,7 @@
 // What a seed decides before anything happens: who talks, over which link, how the applications behave, how it ends.
 import { Random } from '../random.ts'
 import { applyMischief, planMischief } from './mischief.ts'
-import type { CoalesceOptions } from '../../../src/coalesce-options.ts'
+import type { CoalesceOptions, MergeMessages } from '../../../src/coalesce-options.ts'
 import type { YamuxMuxerInit } from '../../../src/config.ts'
 import type { Lane } from '../../../src/core/schedule/lane.ts'
 import type { LinkOptions } from '../link.ts'
@@ -58,7 +58,7 @@ export function planOf (seed: number): Plan {
   const hasStock = !isSilent && stock.chance(0.15)
   const stockDials = stock.chance(0.5)
   const options = random.fork()
-  const mergeMessages = options.chance(0.7)
+  const mergeMessages = options.pick(['backlog', 'backlog', true, false] as const)
   const planSide = (isOurs: boolean): SidePlan => ({
     isOurs,
     listensAtMs: isOurs && options.chance(0.1) ? options.integer(0, 40) : 0,
@@ -111,7 +111,7 @@ function planLink (random: Random): LinkOptions {
   }
 }
 
-function planOptions (random: Random, mergeMessages: boolean): YamuxMuxerInit {
+function planOptions (random: Random, mergeMessages: MergeMessages): YamuxMuxerInit {
   const initialStreamWindowSize = random.pick([262_144, 262_144, 262_145, 400_000, MEGABYTE])
 
   return {

@@ -1,5 +1,6 @@
 // One end of a stream, and the application that uses it. Checks all that the application can see.
 import { Uint8ArrayList } from 'uint8arraylist'
+import { COPIED_BELOW_BYTES } from '../../../src/core/buffer/send-copies.ts'
 import { law } from './flow.ts'
 import { ChangingBytes } from './changing-bytes.ts'
 import { foreignCopy, foreignList } from './foreign.ts'
@@ -117,7 +118,7 @@ export class StreamEnd {
       const isChanged = bytes.change()
       this.#run.trace(() => `  ${this.name}: ${isChanged ? '' : 'un'}changed are the ${isUnwritten ? 'un' : ''}written bytes up to ${endByte}`)
 
-      if (isUnwritten && isChanged) {
+      if (isUnwritten && isChanged && byteLength >= COPIED_BELOW_BYTES) {
         this.hasChangedBytes = true
         this.conversation.isAborted = true
       }
