@@ -67,7 +67,7 @@ export interface YamuxMuxerInit extends StreamMuxerOptions<YamuxStreamOptions> {
   enableKeepAlive?: boolean
 
   /**
-   * In milliseconds
+   * In milliseconds; Infinity: no keep-alive
    *
    * @default 30_000
    */
@@ -142,8 +142,6 @@ const FRAME_BYTES = 16_384
 const LONE_FRAME_BYTES = 65_507
 const MAX_FRAME_BYTES = 65_536
 const MIN_FRAME_BYTES = 1024
-/** The longest delay a timer takes; a longer one would fire at once */
-export const MAX_TIMER_MS = 2 ** 31 - 1
 
 /** What one stream may do before it is reset */
 export type StreamLimits = Required<StreamOptions>
@@ -159,15 +157,18 @@ export function createStreamLimits (init: StreamOptions, defaults: StreamLimits)
   }
 }
 
-/** Fills in the defaults; throws InvalidParametersError for a value out of range */
-export function createConfig (init: YamuxMuxerInit): Config {
-  const options = new OptionReader(init)
-  const streamOptions = createStreamConfig(options.section('streamOptions'))
+/**
+ * Fills in the defaults. Throws InvalidParametersError for a value out of range, and for what is no option within one; what is
+ * none beside them may be somebody else's, and is reported.
+ */
+export function createConfig (init: YamuxMuxerInit, onUnknown: (report: string) => void = () => {}): Config {
+  const options = new OptionReader(init, '', [])
+  const streamOptions = options.section('streamOptions', createStreamConfig)
   const frameBytes = (byDefault: number): number => Math.min(MAX_FRAME_BYTES, options.integer('maxMessageSize', byDefault, MIN_FRAME_BYTES, Infinity))
 
-  return {
+  const config: Config = {
     enableKeepAlive: options.boolean('enableKeepAlive', true),
-    keepAliveInterval: options.number('keepAliveInterval', 30_000, 1, MAX_TIMER_MS),
+    keepAliveInterval: options.number('keepAliveInterval', 30_000, 1, Infinity),
     maxInboundStreams: options.number('maxInboundStreams', 1000, 0, Infinity),
     maxOutboundStreams: options.number('maxOutboundStreams', 1000, 0, Infinity),
     maxEarlyStreams: options.number('maxEarlyStreams', 10, 0, Infinity),
@@ -176,11 +177,14 @@ export function createConfig (init: YamuxMuxerInit): Config {
     creditsOnReceipt: options.choice('windowUpdateMode', 'onRead', WINDOW_UPDATE_MODES) === 'onReceive',
     maxGrowthBytes: options.integer('maxConnectionWindow', streamOptions.maxStreamWindowSize, 0, Infinity),
     updateParts: UPDATE_PARTS,
-    ...createCoalesceConfig(options.section('coalesce')),
+    ...options.section('coalesce', createCoalesceConfig),
     streamOptions,
-    laneOf: createLaneOf(init.priority),
-    limits: createLimitConfig(options.section('limits'))
+    laneOf: createLaneOf(options.value('priority')),
+    limits: options.section('limits', createLimitConfig)
   }
+  options.reportUnknown(onUnknown)
+
+  return config
 }
 
 function createStreamConfig (options: OptionReader<YamuxStreamOptions>): Required<YamuxStreamOptions> {

@@ -24,7 +24,7 @@ import { createConfig } from './config.ts'
 import { NodeMetrics } from './metrics.ts'
 import { YAMUX_PROTOCOL_ID, YamuxMuxer } from './muxer/muxer.ts'
 import type { YamuxMuxerInit } from './config.ts'
-import type { ComponentLogger, Metrics, StreamMuxerFactory } from '@libp2p/interface'
+import type { ComponentLogger, Logger, Metrics, StreamMuxerFactory } from '@libp2p/interface'
 
 export { GoAwayCode } from './core/frame/frame.ts'
 export { ReceivedBytesChangedError, SentBytesChangedError } from './core/bytes-changed-error.ts'
@@ -49,32 +49,32 @@ export interface YamuxComponents {
 /**
  * Makes the factory that `createLibp2p` takes as a stream muxer.
  *
- * Throws InvalidParametersError when an option is out of its range.
+ * Throws InvalidParametersError when an option is out of its range, or there is no such option of a stream, a limit or
+ * coalescing. What is no option beside them is reported to libp2p's log.
  */
-export function yamux (init: YamuxMuxerInit = {}): (components?: YamuxComponents) => StreamMuxerFactory<YamuxMuxer> {
-  const config = createConfig(init)
+export function yamux (init?: YamuxMuxerInit | null): (components?: YamuxComponents) => StreamMuxerFactory<YamuxMuxer> {
+  const unknown: string[] = []
+  const config = createConfig(init ?? {}, report => { unknown.push(report) })
 
-  return (components = {}) => {
-    const metrics = createNodeMetrics(components)
+  return ({ metrics, logger } = {}) => {
+    const log = logger?.forComponent('libp2p:yamux')
+    unknown.forEach(report => log?.error(report))
+    const nodeMetrics = createNodeMetrics(metrics, log)
 
     return {
       protocol: YAMUX_PROTOCOL_ID,
       [Symbol.toStringTag]: 'libp2p-coalescing-yamux',
       [serviceCapabilities]: ['@libp2p/stream-multiplexing'],
-      createStreamMuxer: maConn => new YamuxMuxer(maConn, config, systemClock, metrics)
+      createStreamMuxer: maConn => new YamuxMuxer(maConn, config, systemClock, nodeMetrics)
     }
   }
 }
 
-function createNodeMetrics ({ metrics, logger }: YamuxComponents): NodeMetrics | undefined {
-  if (metrics == null) {
-    return undefined
-  }
-
+function createNodeMetrics (metrics?: Metrics, log?: Logger): NodeMetrics | undefined {
   try {
-    return new NodeMetrics(metrics)
+    return metrics == null ? undefined : new NodeMetrics(metrics)
   } catch (err: any) {
-    logger?.forComponent('libp2p:yamux').error('metrics could not be registered - %e', err)
+    log?.error('metrics could not be registered - %e', err)
 
     return undefined
   }

@@ -89,7 +89,7 @@ const WRITE_TIMEOUT_MS = 60_000
 const MAX_PER_SECOND = 1e9
 
 export function createLimitConfig (options: OptionReader<LimitOptions>): LimitConfig {
-  const limit = (name: keyof Limits, byDefault: Limit): Limit => createLimit(options.section(name), byDefault)
+  const limit = (name: keyof Limits, byDefault: Limit): Limit => options.section(name, section => createLimit(section, byDefault))
   const timeoutMs = (name: keyof LimitOptions, byDefaultMs: number): number => options.number(name, byDefaultMs, 1, Infinity)
 
   return {

@@ -7,7 +7,6 @@
  * socket, and timers run before anybody looks there. So nothing is judged when the timer fires, but by a second one behind a look
  * at the transport: as much later as the first was late, and once more if it is late itself.
  */
-import { MAX_TIMER_MS } from '../config.ts'
 import { KeepAliveTimeoutError, WriteTimeoutError } from '../errors.ts'
 import { deadlineOf } from './stream-timeouts.ts'
 import type { Clock } from '../clock.ts'
@@ -29,6 +28,8 @@ const MAX_UNANSWERED_INTERVALS = 10
 
 /** The longest that a peer gets in addition. A timer that is hours late shows that the machine slept, and the peer need not get hours. */
 const LONGEST_STALL_MS = 10_000
+/** The longest delay a timer takes; a longer one would fire at once */
+const MAX_TIMER_MS = 2 ** 31 - 1
 /** How late a timer may be in an event loop that is not busy */
 const ON_TIME_MS = 5
 /** In an event loop that is always busy deadlines still have to come */

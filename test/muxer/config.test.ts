@@ -52,7 +52,7 @@ test('without options all have the documented defaults', () => {
 })
 
 describe.each([
-  ['keepAliveInterval', 1, 2 ** 31 - 1, [0, -1, 2 ** 31, NaN, '30']],
+  ['keepAliveInterval', 1, Infinity, [0, -1, NaN, '30']],
   ['maxInboundStreams', 0, Infinity, [-1, NaN]],
   ['maxOutboundStreams', 0, Infinity, [-1, NaN]],
   ['maxEarlyStreams', 0, Infinity, [-1, NaN]],
@@ -161,4 +161,34 @@ test('messages larger than 64 KiB are sent in frames of 64 KiB', () => {
 test('options that are undefined count as left out', () => {
   expect({ ...createConfig({ keepAliveInterval: undefined, streamOptions: { inactivityTimeout: undefined }, coalesce: undefined }), laneOf: undefined })
     .toEqual({ ...createConfig({}), laneOf: undefined })
+})
+
+describe('a name that is no option', () => {
+  test.each([
+    ['coalesce.dealyMs', 'coalesce.delayMs'],
+    ['coalesce.maxbytes', 'coalesce.maxBytes'],
+    ['coalesce.delay', 'coalesce.delayMs'],
+    ['streamOptions.inactivityTimeoutMs', 'streamOptions.inactivityTimeout'],
+    ['streamOptions.maxReadBufferLenght', 'streamOptions.maxReadBufferLength'],
+    ['limits.ping', 'limits.pings'],
+    ['limits.openTimeout', 'limits.openTimeoutMs'],
+    ['limits.pings.brust', 'limits.pings.burst'],
+    ['limits.unknownStreamFrames.perSeconds', 'limits.unknownStreamFrames.perSecond']
+  ])('%s is refused, and the nearest that is one named', (path, nearest) => {
+    expect(() => yamux(init(path, 5))).toThrow(expect.objectContaining({ name: 'InvalidParametersError', message: `${path} is no option, did you mean ${nearest}?` }))
+  })
+
+  test('does no harm while it is undefined', () => {
+    expect(() => yamux(init('coalesce.dealyMs', undefined))).not.toThrow()
+  })
+
+  test('is only reported at the top level, where libp2p passes on what it likes', () => {
+    const reports: string[] = []
+    createConfig({ maxInboundStream: 5, maxStreamWindowSize: 1, keepAliveInterval: 5, peerId: undefined } as YamuxMuxerInit, report => { reports.push(report) })
+
+    expect(reports).toEqual([
+      'maxInboundStream is no option, did you mean maxInboundStreams?',
+      'maxStreamWindowSize is no option, did you mean streamOptions.maxStreamWindowSize?'
+    ])
+  })
 })

@@ -1,9 +1,11 @@
 // What libp2p finds on the factory and on a fresh muxer, beside what it calls.
 import { serviceCapabilities } from '@libp2p/interface'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { RST, windowUpdate } from '../fixtures/frames.ts'
-import { createRawPeer } from '../fixtures/raw-peer.ts'
+import { createRawPeer, nextTurn, RawTransport } from '../fixtures/raw-peer.ts'
 import { yamux } from '../../src/index.ts'
+import type { YamuxMuxerInit } from '../../src/index.ts'
+import type { ComponentLogger, MessageStream } from '@libp2p/interface'
 
 test('the factory says what it is, what it offers and what it speaks', () => {
   const factory = yamux()()
@@ -15,6 +17,40 @@ test('the factory says what it is, what it offers and what it speaks', () => {
 
 test('options are checked before there is a connection', () => {
   expect(() => yamux({ maxInboundStreams: -1 })).toThrow('maxInboundStreams is -1')
+})
+
+test('no options may be said as null', () => {
+  expect(yamux(null)().protocol).toBe('/yamux/1.0.0')
+})
+
+describe('options that there are not', () => {
+  const init = { maxInboundStream: 5, connectionManager: {} } as YamuxMuxerInit
+
+  test('are reported to the log of each node, not of each connection', () => {
+    const errors: string[] = []
+    const logger = { forComponent: (name: string) => ({ error: (text: string) => { errors.push(`${name} ${text}`) } }) } as unknown as ComponentLogger
+    const components = yamux(init)
+    const factory = components({ logger })
+    factory.createStreamMuxer(new RawTransport('inbound') as unknown as MessageStream)
+    expect(errors).toEqual([
+      'libp2p:yamux maxInboundStream is no option, did you mean maxInboundStreams?',
+      expect.stringMatching(/^libp2p:yamux connectionManager is no option, did you mean \S+\?$/)
+    ])
+
+    components({ logger })
+    expect(errors).toHaveLength(4)
+  })
+
+  test('need no log', () => {
+    expect(() => yamux(init)()).not.toThrow()
+  })
+})
+
+test('an endless keep-alive interval means no pings', async () => {
+  const { takeFrames } = createRawPeer({ enableKeepAlive: true, keepAliveInterval: Infinity })
+  await nextTurn()
+
+  expect(takeFrames()).toEqual([])
 })
 
 test('a fresh muxer is open, without streams, and knows no round trip', () => {
