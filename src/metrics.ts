@@ -5,7 +5,8 @@ import { LANES } from './core/schedule/lane.ts'
 import { logError, toError, watch } from './thrown.ts'
 import type { FlushReason } from './core/flush/flush-policy.ts'
 import type { Session } from './core/session.ts'
-import type { CounterGroup, Histogram, HistogramGroup, Logger, Metrics } from '@libp2p/interface'
+import type { StreamState } from './core/stream-state.ts'
+import type { Counter, CounterGroup, Histogram, HistogramGroup, Logger, Metrics } from '@libp2p/interface'
 
 const PREFIX = 'libp2p_coalescing_yamux_'
 
@@ -54,6 +55,10 @@ export class ConnectionMetrics {
 
   onViolation (code: string): void {
     this.#tell(() => this.#node.violations.increment({ [code]: 1 }))
+  }
+
+  onRefused (): void {
+    this.#tell(() => this.#node.refusals.increment())
   }
 
   end (): void {
@@ -107,6 +112,7 @@ export class NodeMetrics {
   readonly waits: HistogramGroup
   readonly roundTrip: Histogram
   readonly violations: CounterGroup
+  readonly refusals: Counter
 
   constructor (metrics: Metrics) {
     this.flushes = metrics.registerCounterGroup(`${PREFIX}flushes_total`, { label: 'reason', help: 'Flushes by reason' })
@@ -115,38 +121,39 @@ export class NodeMetrics {
     this.waits = metrics.registerHistogramGroup(`${PREFIX}frame_wait_seconds`, { label: 'lane', help: 'How long data frames waited to be written', buckets: WAIT_S_BUCKETS })
     this.roundTrip = metrics.registerHistogram(`${PREFIX}round_trip_seconds`, { help: 'Measured round trips', buckets: ROUND_TRIP_S_BUCKETS })
     this.violations = metrics.registerCounterGroup(`${PREFIX}violations_total`, { label: 'code', help: 'Connections ended for what the peer did, or did not do in time' })
-    metrics.registerMetric(`${PREFIX}queue_bytes`, { help: 'Queued bytes that may be sent', calculate: () => this.#sum(session => session.queuedBytes) })
+    this.refusals = metrics.registerCounter(`${PREFIX}refused_streams_total`, { help: 'Streams the peer opened and was refused' })
+    this.#registerBytes(metrics, 'queue', 'Bytes queued on open streams', ({ sendQueue }) => sendQueue.byteLength)
+    this.#registerBytes(metrics, 'blocked', 'Those of them that the peer gives no credit for', state => state.blockedBytes)
+    this.#registerBytes(metrics, 'unread', 'Bytes that have arrived on open streams and nobody has read', ({ readBuffer }) => readBuffer.byteLength)
     metrics.registerMetricGroup(`${PREFIX}streams`, {
       label: 'direction',
       help: 'Open streams',
       calculate: () => ({
-        inbound: this.#sum(({ registry }) => registry.inboundCount),
-        outbound: this.#sum(({ registry }) => registry.outboundCount)
+        inbound: sum(this.sessions, ({ registry }) => registry.inboundCount),
+        outbound: sum(this.sessions, ({ registry }) => registry.outboundCount)
       })
     })
     metrics.registerMetricGroup(`${PREFIX}window_bytes`, { label: 'window', help: 'Receive windows of all streams: their sum and the largest', calculate: () => this.#windows() })
   }
 
-  #sum (value: (session: Session<unknown>) => number): number {
-    let sum = 0
+  /** Summed over all streams when somebody asks */
+  #registerBytes (metrics: Metrics, name: string, help: string, bytesOf: (state: StreamState) => number): void {
+    metrics.registerMetric(`${PREFIX}${name}_bytes`, { help, calculate: () => sum(this.#streams(), bytesOf) })
+  }
 
-    for (const session of this.sessions) {
-      sum += value(session)
+  * #streams (): Iterable<StreamState> {
+    for (const { registry } of this.sessions) {
+      yield * registry.values()
     }
-
-    return sum
   }
 
   #windows (): { sum: number, largest: number } {
-    const windows = { sum: 0, largest: 0 }
+    const windows = Array.from(this.#streams(), ({ receiveWindow }) => receiveWindow.windowBytes)
 
-    for (const { registry } of this.sessions) {
-      for (const { receiveWindow: { windowBytes } } of registry.values()) {
-        windows.sum += windowBytes
-        windows.largest = Math.max(windows.largest, windowBytes)
-      }
-    }
-
-    return windows
+    return { sum: sum(windows, bytes => bytes), largest: windows.reduce((largest, bytes) => Math.max(largest, bytes), 0) }
   }
+}
+
+function sum<Item> (items: Iterable<Item>, value: (item: Item) => number): number {
+  return Array.from(items, value).reduce((sum, value) => sum + value, 0)
 }

@@ -26,6 +26,8 @@ export interface StreamLifecycleInit extends StreamRegistryInit {
   limits: Limits
   /** A frame of a stream whose `waitsSinceMs` is known was written */
   onWaited? (lane: number, waitedMs: number): void
+  /** A stream that the peer has opened is not taken; nothing may be asked of the session here */
+  onRefused? (streamId: number): void
   /** Replies pile up while a chunk is received: `pull` may be called here, or not at all */
   onRepliesFull (): void
 }
@@ -40,9 +42,11 @@ export class StreamLifecycle<Owner> {
   #finsWritten: Array<StreamState<Owner>> = []
   readonly #roundTrip: RoundTrip
   readonly #windowTuning: WindowTuning
+  readonly #onRefused: StreamLifecycleInit['onRefused']
 
   constructor (init: StreamLifecycleInit, roundTrip: RoundTrip) {
     this.#roundTrip = roundTrip
+    this.#onRefused = init.onRefused
     this.registry = new StreamRegistry(init.isDialler, init)
     this.limits = new PeerLimits(init.limits)
     const { budget } = this.registry
@@ -101,6 +105,7 @@ export class StreamLifecycle<Owner> {
     this.limits.spend('refusedStreams', nowMs)
     this.limits.expectLate(INITIAL_WINDOW_BYTES, 0)
     this.scheduler.control.replies.refuse(id)
+    this.#onRefused?.(id)
   }
 
   setLane (stream: StreamState<Owner>, lane: number): void {

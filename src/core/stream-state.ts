@@ -151,4 +151,9 @@ export class StreamState<Owner = unknown> {
   get canSendData (): boolean {
     return this.sendQueue.byteLength > 0 && this.sendCredit.availableBytes >= (this.isNeverCut ? this.wholeFrameBytes || 1 : 1)
   }
+
+  /** What is queued and has no credit */
+  get blockedBytes (): number {
+    return Math.max(0, this.sendQueue.byteLength - (this.canSendData ? this.sendCredit.availableBytes : 0))
+  }
 }

@@ -65,6 +65,7 @@ export class YamuxMuxer extends GuardedEmitter<StreamMuxerEvents<YamuxStream>> i
       maxWindowBytes: config.streamOptions.maxStreamWindowSize,
       lowWaterMarkBytes: LOW_WATER_MARK_BYTES,
       onWaited: (lane, waitedMs) => { metrics?.onWaited(lane, waitedMs) },
+      onRefused: () => { metrics?.onRefused() },
       onRepliesFull: () => { this.#driver.flush() }
     })
     const onStreamsChanged = (): void => { this.#streams = undefined }

@@ -26,7 +26,10 @@ const TYPES = {
   frame_wait_seconds: 'histogram',
   round_trip_seconds: 'histogram',
   violations_total: 'counter',
+  refused_streams_total: 'counter',
   queue_bytes: 'gauge',
+  blocked_bytes: 'gauge',
+  unread_bytes: 'gauge',
   streams: 'gauge',
   window_bytes: 'gauge'
 }
@@ -114,6 +117,22 @@ describe('a scrape of @libp2p/prometheus-metrics', () => {
     expect(samples.get('round_trip_seconds_sum')).toBeGreaterThan(0)
   })
 
+  test('shows what the peer does not read, and what nobody reads here', async () => {
+    held.send(new Uint8Array(MEBIBYTE))
+    const echo = await node.getConnections()[0].newStream(PROTOCOLS.echo)
+    echo.send(new Uint8Array(1000))
+
+    await vi.waitFor(async () => {
+      const samples = await scrape()
+      // the protocol was negotiated out of the same window
+      expect(samples.get('blocked_bytes')).toBeGreaterThan(MEBIBYTE - WINDOW_BYTES)
+      expect(samples.get('blocked_bytes')).toBeLessThan(MEBIBYTE - WINDOW_BYTES + 100)
+      expect(samples.get('queue_bytes')).toBe(samples.get('blocked_bytes'))
+      expect(samples.get('unread_bytes')).toBe(1000)
+      expect(samples.get('refused_streams_total')).toBe(0)
+    }, { timeout: 10_000 })
+  })
+
   test('shows the streams that are open, an empty queue, and nothing once the connection is closed', async () => {
     await vi.waitFor(async () => {
       const samples = await scrape()
@@ -127,7 +146,7 @@ describe('a scrape of @libp2p/prometheus-metrics', () => {
     held.abort(new Error('no longer wanted'))
     await node.hangUp(peer.libp2p.peerId)
     await vi.waitFor(async () => {
-      expect(sumOf(await scrape(), /^(streams|window_bytes|queue_bytes)/)).toBe(0)
+      expect(sumOf(await scrape(), /^(streams|window_bytes|queue_bytes|blocked_bytes|unread_bytes)/)).toBe(0)
     }, { timeout: 10_000 })
     expect(sumOf(await scrape(), /^violations_total/)).toBe(0)
   })

@@ -110,8 +110,79 @@ describe('the queue', () => {
     second.send(new Uint8Array(500))
     expect(peer.sink.calculate('queue_bytes')).toBe(1500)
 
+    expect(peer.sink.calculate('blocked_bytes')).toBe(0)
+
     peer.transport.drain()
     expect(peer.sink.calculate('queue_bytes')).toBe(0)
+  })
+
+  test('shows what waits for credit, in all and by itself', async () => {
+    const peer = createMeteredPeer()
+    const [first, second, filler] = await openStreams(peer, 3)
+    first.send(new Uint8Array(1_000_000))
+    await nextTurn()
+    expect(peer.sink.calculate('queue_bytes')).toBe(1_000_000 - WINDOW_BYTES)
+    expect(peer.sink.calculate('blocked_bytes')).toBe(1_000_000 - WINDOW_BYTES)
+
+    await fillTransport(peer, filler)
+    second.send(new Uint8Array(WINDOW_BYTES + 5000))
+    peer.deliver(windowUpdate(1, 100_000))
+    expect(peer.sink.calculate('queue_bytes')).toBe(1_000_000 + 5000)
+    expect(peer.sink.calculate('blocked_bytes')).toBe(1_000_000 - WINDOW_BYTES - 100_000 + 5000)
+
+    peer.deliver(windowUpdate(1, 1_000_000), windowUpdate(3, 1_000_000))
+    expect(peer.sink.calculate('blocked_bytes')).toBe(0)
+  })
+
+  test('shows a message that must not be cut as blocked until there is credit for all of it', async () => {
+    const peer = createMeteredPeer({ coalesce: { mergeMessages: false } })
+    const [stream] = await openStreams(peer, 1)
+    stream.send(new Uint8Array(WINDOW_BYTES - 999))
+    await nextTurn()
+    stream.send(new Uint8Array(1000))
+    await nextTurn()
+    expect([peer.sink.calculate('queue_bytes'), peer.sink.calculate('blocked_bytes')]).toEqual([1000, 1000])
+
+    peer.transport.isFull = true
+    peer.deliver(windowUpdate(1, 1))
+    expect(peer.sink.calculate('blocked_bytes')).toBe(0)
+  })
+})
+
+describe('what is unread', () => {
+  test('is shown until somebody reads it, over all connections of a node', async () => {
+    const one = createMeteredPeer()
+    const other = createMeteredPeer({ nodeMetrics: one.nodeMetrics })
+    const [stream] = await openStreams(one, 2)
+    await openStreams(other, 1)
+    expect(one.sink.calculate('unread_bytes')).toBe(0)
+
+    one.deliver(data(1, new Uint8Array(100)), data(3, new Uint8Array(20)))
+    other.deliver(data(1, new Uint8Array(3)))
+    expect(one.sink.calculate('unread_bytes')).toBe(123)
+
+    stream.addEventListener('message', () => {})
+    await nextTurn()
+    expect(one.sink.calculate('unread_bytes')).toBe(23)
+  })
+})
+
+describe('refused streams', () => {
+  test('are counted when there are too many', async () => {
+    const peer = createMeteredPeer({ maxInboundStreams: 1 })
+    peer.deliver(windowUpdate(2, 0, SYN))
+    expect(peer.sink.count('refused_streams_total')).toBe(0)
+
+    peer.deliver(windowUpdate(4, 0, SYN), windowUpdate(6, 0, SYN))
+    expect(peer.sink.count('refused_streams_total')).toBe(2)
+  })
+
+  test('are counted when this side is closing', async () => {
+    const peer = createMeteredPeer()
+    await peer.muxer.close()
+    peer.deliver(windowUpdate(2, 0, SYN))
+
+    expect(peer.sink.count('refused_streams_total')).toBe(1)
   })
 })
 
@@ -168,11 +239,12 @@ describe('a connection that has ended', () => {
     await fillTransport(peer, stream)
     stream.send(new Uint8Array(1000))
     peer.deliver(windowUpdate(2, 0, SYN))
-    expect(peer.sink.calculate('queue_bytes')).toBe(1000)
+    peer.deliver(data(2, new Uint8Array(5)))
+    expect(['queue_bytes', 'unread_bytes'].map(name => peer.sink.calculate(name))).toEqual([1000, 5])
     end(peer)
     await nextTurn()
 
-    expect(peer.sink.calculate('queue_bytes')).toBe(0)
+    expect(['queue_bytes', 'blocked_bytes', 'unread_bytes'].map(name => peer.sink.calculate(name))).toEqual([0, 0, 0])
     expect(peer.sink.calculate('streams')).toEqual({ inbound: 0, outbound: 0 })
     expect(peer.sink.calculate('window_bytes')).toEqual({ sum: 0, largest: 0 })
     expect(peer.nodeMetrics.sessions.size).toBe(0)
