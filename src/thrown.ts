@@ -29,6 +29,22 @@ export function logError (owner: { readonly log: Logger }, message: string, err:
   }
 }
 
+/** Without ever throwing. `describe` runs only if somebody reads it. */
+export function logDebug (log: Logger, describe: () => string): void {
+  try {
+    if (log.enabled) {
+      log('%s', describe())
+    }
+  } catch {
+    // nor is one that fails here, or an error that cannot be read
+  }
+}
+
+/** As the end of a line; may throw */
+export function reasonOf (err?: Error): string {
+  return err === undefined ? '' : ` - ${err.message}`
+}
+
 function isError (thrown: unknown): thrown is Error {
   try {
     return thrown instanceof Error

@@ -20,6 +20,7 @@ const PAYLOAD = new Uint8Array(100)
 const noOp = { increment: () => {}, observe: () => {} }
 const register = (): typeof noOp => noOp
 const noOpMetrics = {
+  registerCounter: register,
   registerCounterGroup: register,
   registerHistogram: register,
   registerHistogramGroup: register,

@@ -6,7 +6,7 @@ import { MuxerClosedError } from '@libp2p/interface'
 import { GoAwayCode } from '../core/frame/frame.ts'
 import { ProtocolError } from '../core/protocol-error.ts'
 import { RemoteGoAwayError, TransportClosedError } from '../errors.ts'
-import { logError, toError } from '../thrown.ts'
+import { logDebug, logError, reasonOf, toError } from '../thrown.ts'
 import { abortTransport, closeTransport } from './goodbye.ts'
 import type { Goodbye } from './goodbye.ts'
 import type { Housekeeping } from './housekeeping.ts'
@@ -68,6 +68,7 @@ export class Ending {
       return
     }
 
+    this.logClosed('the transport', undefined, cause)
     this.#end((stream, hasUnsent) => {
       const isComplete = stream.remoteWriteStatus === 'closed' && !hasUnsent
 
@@ -111,16 +112,24 @@ export class Ending {
     return !this.hasEnded && !this.#isResetting
   }
 
+  /** By whom, with which GoAway, and why */
+  logClosed (who: string, code?: number, err?: Error): void {
+    const { log, session } = this.#init
+    logDebug(log, () => `closed by ${who} with ${session.registry.size} open streams${code === undefined ? '' : `, GoAway code ${code}`}${reasonOf(err)}`)
+  }
+
   #resetAll (err: Error, message: string): void {
     const { session, driver } = this.#init
     this.#isResetting = true
     logError(this.#init, message, err)
+    const code = err instanceof ProtocolError ? err.goAwayCode : GoAwayCode.InternalError
+    this.logClosed('this side', code, err)
 
     for (const { owner } of [...session.registry.values()]) {
       owner?.abort(err)
     }
 
-    session.goAway(err instanceof ProtocolError ? err.goAwayCode : GoAwayCode.InternalError)
+    session.goAway(code)
     driver.flushRegardless()
     this.#end(stream => { stream.abort(err) })
   }

@@ -7,7 +7,7 @@ import { GoAwayCode } from '../core/frame/frame.ts'
 import { Session } from '../core/session.ts'
 import { createStreamLimits } from '../config.ts'
 import { GuardedEmitter } from '../guarded-emitter.ts'
-import { logError } from '../thrown.ts'
+import { logDebug, logError } from '../thrown.ts'
 import { EarlyStreams } from './early-streams.ts'
 import { Ending } from './ending.ts'
 import { Goodbye } from './goodbye.ts'
@@ -65,7 +65,10 @@ export class YamuxMuxer extends GuardedEmitter<StreamMuxerEvents<YamuxStream>> i
       maxWindowBytes: config.streamOptions.maxStreamWindowSize,
       lowWaterMarkBytes: LOW_WATER_MARK_BYTES,
       onWaited: (lane, waitedMs) => { metrics?.onWaited(lane, waitedMs) },
-      onRefused: () => { metrics?.onRefused() },
+      onRefused: streamId => {
+        metrics?.onRefused()
+        logDebug(this.#log, () => `refused stream ${streamId}, ${this.#isClosingHere ? 'this side has said GoAway' : `maxInboundStreams allows ${config.maxInboundStreams}`}`)
+      },
       onRepliesFull: () => { this.#driver.flush() }
     })
     const onStreamsChanged = (): void => { this.#streams = undefined }
@@ -190,7 +193,9 @@ export class YamuxMuxer extends GuardedEmitter<StreamMuxerEvents<YamuxStream>> i
     this.#isClosingHere = true
     this.status = 'closing'
     this.#opener.close(new MuxerClosedError())
-    this.#closing = this.#goodbye.say(this.streams, options.reason ?? GoAwayCode.NormalTermination, options.signal)
+    const { reason = GoAwayCode.NormalTermination, signal } = options
+    this.#ending.logClosed('this side', reason)
+    this.#closing = this.#goodbye.say(this.streams, reason, signal)
 
     try {
       await this.#closing
@@ -258,6 +263,7 @@ export class YamuxMuxer extends GuardedEmitter<StreamMuxerEvents<YamuxStream>> i
     if (!this.#opener.isClosed) {
       this.status = 'closing'
       this.#opener.close(new MuxerClosedError('The peer is going away'))
+      this.#ending.logClosed('the peer', this.#session.remoteGoAwayCode)
     }
 
     const { remoteGoAwayCode, registry, hasOutput } = this.#session

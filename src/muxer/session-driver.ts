@@ -9,6 +9,7 @@ import { InboundChunks } from './inbound-chunks.ts'
 import { StreamLog } from './stream-log.ts'
 import { NEWS_DATA, NEWS_FAILED, NEWS_LOCAL_FIN, NEWS_OPENED, NEWS_REMOTE_FIN, NEWS_REMOTE_RST, NEWS_TAKEN } from '../core/stream-state.ts'
 import { RemoteResetError } from '../errors.ts'
+import { logDebug } from '../thrown.ts'
 import type { Clock } from '../clock.ts'
 import type { ConnectionMetrics } from '../metrics.ts'
 import type { FlushOccasion, FlushPolicy } from '../core/flush/flush-policy.ts'
@@ -145,6 +146,10 @@ export class SessionDriver implements StreamHost {
 
   createLog (label: string): Logger {
     return this.#streamLog.of(label)
+  }
+
+  logDebug (describe: () => string): void {
+    logDebug(this.#streamLog.shared, describe)
   }
 
   // What the muxer asks for

@@ -35,9 +35,15 @@ export class StreamLog {
     this.#known = known
   }
 
+  get shared (): Logger {
+    this.#shared ??= this.#create()
+
+    return this.#shared
+  }
+
   /** A logger whose lines begin with `label` */
   of (label: string): Logger {
-    const shared = this.#shared ??= this.#create()
+    const { shared } = this
 
     return Object.assign(labelled(shared, shared, label), {
       error: labelled(shared.error, shared, label),

@@ -23,4 +23,6 @@ export interface StreamHost {
   onTimeoutChanged (state: StreamState<YamuxStream>): void
   /** Its lines begin with `label` */
   createLog (label: string): Logger
+  /** One line at debug level, for a stream that may have no log of its own */
+  logDebug (describe: () => string): void
 }

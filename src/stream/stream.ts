@@ -9,7 +9,7 @@ import { errorCodeOf } from '../errors.ts'
 import { GuardedEmitter } from '../guarded-emitter.ts'
 import { OptionReader } from '../option-reader.ts'
 import { toLaneIndex } from '../priority.ts'
-import { logError, toError } from '../thrown.ts'
+import { logError, reasonOf, toError } from '../thrown.ts'
 import { ReadSide } from './read-side.ts'
 import { WriteSide } from './write-side.ts'
 import type { Lane } from '../core/schedule/lane.ts'
@@ -59,7 +59,7 @@ export class YamuxStream extends GuardedEmitter<MessageStreamEvents> implements 
 
   /** Made when somebody wants it */
   get log (): Logger {
-    this.#log ??= this.#host.createLog(`${this.direction} ${this.id}`)
+    this.#log ??= this.#host.createLog(this.#label)
 
     return this.#log
   }
@@ -201,7 +201,7 @@ export class YamuxStream extends GuardedEmitter<MessageStreamEvents> implements 
       return
     }
 
-    this.#end('aborted', () => err)
+    this.#end('aborted', err)
     logError(this, 'aborted - %e', err)
     this.#host.reset(this.#state, errorCodeOf(err))
     this.#reading.abort(err)
@@ -248,7 +248,7 @@ export class YamuxStream extends GuardedEmitter<MessageStreamEvents> implements 
   /** The peer or the transport ended the stream; what had arrived can still be read */
   onEnded (err: Error): void {
     if (!this.#isOver) {
-      this.#end('reset', () => err)
+      this.#end('reset', err)
       this.#reading.onRemoteDone(true, err)
       this.dispatchEvent(new StreamResetEvent(err))
     }
@@ -257,19 +257,24 @@ export class YamuxStream extends GuardedEmitter<MessageStreamEvents> implements 
   /** The connection is gone, and nothing of this stream is missing */
   onClosed (): void {
     if (!this.#isOver) {
-      this.#end('closed', () => new StreamClosedError('The stream is closed'))
+      this.#end('closed')
       this.#reading.onRemoteDone(true)
       this.dispatchEvent(new StreamCloseEvent())
     }
   }
 
-  /** In both directions; `createError` is for writers that wait */
-  #end (status: MessageStreamStatus, createError: () => Error): void {
+  /** In both directions */
+  #end (status: MessageStreamStatus, err?: Error): void {
     this.status = status
-    this.#writing.end(createError)
+    this.#writing.end(() => err ?? new StreamClosedError('The stream is closed'))
     this.remoteWriteStatus = 'closed'
     this.remoteReadStatus = 'closed'
     this.timeline.close = Date.now()
+    this.#host.logDebug(() => `${this.#label}: ${status}${reasonOf(err)}`)
+  }
+
+  get #label (): string {
+    return `${this.direction} ${this.id}`
   }
 
   get #isOver (): boolean {

@@ -371,7 +371,7 @@ describe.each<Strategy>(['off', 'turn'])('with \'%s\', a sink of metrics that', 
     const tell = (): void => { onTold() }
     const metric = { increment: tell, observe: tell }
     const register = (): typeof metric => metric
-    const metrics = { registerCounterGroup: register, registerHistogram: register, registerHistogramGroup: register, registerMetric: register, registerMetricGroup: register }
+    const metrics = { registerCounter: register, registerCounterGroup: register, registerHistogram: register, registerHistogramGroup: register, registerMetric: register, registerMetricGroup: register }
     const nodeMetrics = new NodeMetrics(metrics as unknown as Metrics)
     const create = (): Wire => {
       const peer = createMeteredPeer({ nodeMetrics, coalesce: { strategy } })

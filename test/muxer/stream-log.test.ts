@@ -3,42 +3,7 @@ import { defaultLogger, disable, enable } from '@libp2p/logger'
 import { afterEach, describe, expect, test } from 'vitest'
 import { StreamLog } from '../../src/muxer/stream-log.ts'
 import { createRawPeer } from '../fixtures/raw-peer.ts'
-import type { Logger } from '@libp2p/interface'
-
-interface Sink {
-  /** Where a line was written, and what with */
-  lines: unknown[][]
-  /** The scopes that were made, in order */
-  scopes: string[]
-  isEnabled: boolean | undefined
-}
-
-/** A logger that, like some, needs to be called as a method */
-function createLogger (sink: Sink, scope: string): Logger {
-  const write = function (this: Logger, level: string, args: unknown[]): void {
-    expect(this).toBe(log)
-    sink.lines.push([`${scope}${level}`, ...args])
-  }
-  const withEnabled = (own: (...args: any[]) => void): any => Object.defineProperty(own, 'enabled', { get: () => sink.isEnabled })
-
-  const log: Logger = Object.assign(withEnabled((...args) => { write.call(log, '', args) }), {
-    error: withEnabled(function (this: Logger, ...args) { write.call(this, ':error', args) }),
-    trace: withEnabled(function (this: Logger, ...args) { write.call(this, ':trace', args) }),
-    newScope (name: string) {
-      sink.scopes.push(`${scope}:${name}`)
-
-      return createLogger(sink, `${scope}:${name}`)
-    }
-  })
-
-  return log
-}
-
-function createSink (isEnabled: boolean | undefined = true): { sink: Sink, log: Logger } {
-  const sink: Sink = { lines: [], scopes: [], isEnabled }
-
-  return { sink, log: createLogger(sink, 'yamux') }
-}
+import { createSink } from './fixtures/recording-log.ts'
 
 describe('the logger of a stream', () => {
   test('says in each line which stream it is of, at all levels and in all scopes', () => {
