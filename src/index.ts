@@ -22,23 +22,24 @@ import { serviceCapabilities } from '@libp2p/interface'
 import { systemClock } from './clock.ts'
 import { createConfig } from './config.ts'
 import { NodeMetrics } from './metrics.ts'
-import { YAMUX_PROTOCOL_ID, YamuxMuxer } from './muxer/muxer.ts'
+import { YamuxMuxer as Muxer, YAMUX_PROTOCOL_ID } from './muxer/muxer.ts'
+import type { YamuxMuxer } from './api.ts'
 import type { YamuxMuxerInit } from './config.ts'
 import type { ComponentLogger, Logger, Metrics, StreamMuxerFactory } from '@libp2p/interface'
 
+export { isYamuxStream } from './api.ts'
 export { GoAwayCode } from './core/frame/frame.ts'
 export { ReceivedBytesChangedError, SentBytesChangedError } from './core/bytes-changed-error.ts'
 export { ProtocolError } from './core/protocol-error.ts'
 export { CloseTimeoutError, InactivityTimeoutError, InvalidBytesError, KeepAliveTimeoutError, OpenTimeoutError, RemoteGoAwayError, RemoteResetError, StreamIdsExhaustedError, TransportClosedError, WriteTimeoutError } from './errors.ts'
+export type { CloseOptions, YamuxMuxer, YamuxStream } from './api.ts'
 export type { CoalesceOptions, Strategy } from './coalesce-options.ts'
 export type { WindowUpdateMode, YamuxMuxerInit, YamuxStreamOptions } from './config.ts'
 export type { LimitOptions } from './limit-options.ts'
 export type { Lane } from './core/schedule/lane.ts'
 export type { Limit } from './core/limits/token-bucket.ts'
 export type { ProtocolErrorCode } from './core/protocol-error.ts'
-export type { CloseOptions, YamuxMuxer } from './muxer/muxer.ts'
 export type { Priority } from './priority.ts'
-export type { YamuxStream } from './stream/stream.ts'
 
 /** What libp2p hands to the factory */
 export interface YamuxComponents {
@@ -65,7 +66,7 @@ export function yamux (init?: YamuxMuxerInit | null): (components?: YamuxCompone
       protocol: YAMUX_PROTOCOL_ID,
       [Symbol.toStringTag]: 'libp2p-coalescing-yamux',
       [serviceCapabilities]: ['@libp2p/stream-multiplexing'],
-      createStreamMuxer: maConn => new YamuxMuxer(maConn, config, systemClock, nodeMetrics)
+      createStreamMuxer: maConn => new Muxer(maConn, config, systemClock, nodeMetrics)
     }
   }
 }

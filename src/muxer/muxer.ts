@@ -19,22 +19,16 @@ import { StreamOpener } from './stream-opener.ts'
 import { ConnectionMetrics } from '../metrics.ts'
 import { LOW_WATER_MARK_BYTES } from '../stream/write-side.ts'
 import { YamuxStream } from '../stream/stream.ts'
+import type { CloseOptions, YamuxMuxer as Api } from '../api.ts'
 import type { Clock } from '../clock.ts'
 import type { Config, StreamLimits } from '../config.ts'
 import type { StreamState } from '../core/stream-state.ts'
 import type { NodeMetrics } from '../metrics.ts'
-import type { AbortOptions, CreateStreamOptions, EventHandler, Logger, MessageStream, StreamMessageEvent, StreamMuxer, StreamMuxerEvents, StreamMuxerStatus } from '@libp2p/interface'
+import type { AbortOptions, CreateStreamOptions, EventHandler, Logger, MessageStream, StreamMessageEvent, StreamMuxerEvents, StreamMuxerStatus } from '@libp2p/interface'
 
 export const YAMUX_PROTOCOL_ID = '/yamux/1.0.0'
 
-export interface CloseOptions extends AbortOptions {
-  /**
-   * @default GoAwayCode.NormalTermination
-   */
-  reason?: GoAwayCode
-}
-
-export class YamuxMuxer extends GuardedEmitter<StreamMuxerEvents<YamuxStream>> implements StreamMuxer<YamuxStream> {
+export class YamuxMuxer extends GuardedEmitter<StreamMuxerEvents<YamuxStream>> implements Api {
   readonly protocol = YAMUX_PROTOCOL_ID
   /** `closing` from when either side says that it goes away, until the streams in flight and the transport have come to their end */
   status: StreamMuxerStatus = 'open'
@@ -165,7 +159,6 @@ export class YamuxMuxer extends GuardedEmitter<StreamMuxerEvents<YamuxStream>> i
     return stream
   }
 
-  /** Measures the round trip, in milliseconds. Calls while a ping is under way share it. */
   async ping (options?: AbortOptions): Promise<number> {
     if (this.status !== 'open') {
       throw new MuxerClosedError()
@@ -174,16 +167,10 @@ export class YamuxMuxer extends GuardedEmitter<StreamMuxerEvents<YamuxStream>> i
     return this.#pinger.ping(options)
   }
 
-  /** The last measured round trip in milliseconds, -1 before the first */
   getRTT (): number {
     return this.#session.roundTrip.lastMs ?? -1
   }
 
-  /**
-   * Ends the session in good order: every stream is closed for writing, all that is queued is handed down, then GoAway.
-   * What the peer and the transport do not take until the signal is aborted, or within 5 s without one, is given up. Does not
-   * wait for what the peer still wants to send: a stream that is being read ends there, without an error.
-   */
   async close (options: CloseOptions = {}): Promise<void> {
     if (this.#isClosingHere || this.status === 'closed') {
       await this.#closing?.catch(() => {})

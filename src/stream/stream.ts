@@ -12,12 +12,13 @@ import { toLaneIndex } from '../priority.ts'
 import { logError, reasonOf, toError } from '../thrown.ts'
 import { ReadSide } from './read-side.ts'
 import { WriteSide } from './write-side.ts'
+import type { YamuxStream as Api } from '../api.ts'
 import type { Lane } from '../core/schedule/lane.ts'
 import type { StreamHost } from './stream-host.ts'
 import type { PieceQueue } from '../core/buffer/piece-queue.ts'
 import type { StreamState } from '../core/stream-state.ts'
 import type { StreamLimits } from '../config.ts'
-import type { AbortOptions, EventHandler, Logger, MessageStreamDirection, MessageStreamEvents, MessageStreamReadStatus, MessageStreamStatus, MessageStreamTimeline, MessageStreamWriteStatus, Stream } from '@libp2p/interface'
+import type { AbortOptions, EventHandler, Logger, MessageStreamDirection, MessageStreamEvents, MessageStreamReadStatus, MessageStreamStatus, MessageStreamTimeline, MessageStreamWriteStatus } from '@libp2p/interface'
 import type { Uint8ArrayList } from 'uint8arraylist'
 
 export interface YamuxStreamInit {
@@ -26,7 +27,7 @@ export interface YamuxStreamInit {
   limits: StreamLimits
 }
 
-export class YamuxStream extends GuardedEmitter<MessageStreamEvents> implements Stream {
+export class YamuxStream extends GuardedEmitter<MessageStreamEvents> implements Api {
   readonly id: string
   readonly direction: MessageStreamDirection
   readonly timeline: MessageStreamTimeline = { open: Date.now() }
@@ -74,7 +75,6 @@ export class YamuxStream extends GuardedEmitter<MessageStreamEvents> implements 
     this.#host.setLane(this.#state, this.#host.laneOf(protocol))
   }
 
-  /** In milliseconds; may be set at any time. 0 and Infinity: the stream may be quiet for ever. Throws InvalidParametersError for what is no such number. */
   get inactivityTimeout (): number {
     return this.#inactivityTimeout
   }
@@ -84,7 +84,6 @@ export class YamuxStream extends GuardedEmitter<MessageStreamEvents> implements 
     this.#host.onTimeoutChanged(this.#state)
   }
 
-  /** The lane its data goes out in; may be set at any time. Throws InvalidParametersError for an unknown one. */
   get priority (): Lane {
     return LANES[this.#state.lane]
   }
@@ -161,7 +160,6 @@ export class YamuxStream extends GuardedEmitter<MessageStreamEvents> implements 
     }
   }
 
-  /** Resolves when all that was sent, and the FIN behind it, is handed to the transport */
   async close (options?: AbortOptions): Promise<void> {
     const hasBegun = this.#writing.beginClose()
 
@@ -189,10 +187,6 @@ export class YamuxStream extends GuardedEmitter<MessageStreamEvents> implements 
   /** Yamux has no frame that says "I will not read": what comes is discarded, and credit given back */
   protected sendCloseRead (): void {}
 
-  /**
-   * Ends the stream at once; what is queued is discarded. A whole number `errorCode` on the error
-   * travels to the peer (1 to 0xfff is the transport's, 0x1000 to 0xffff libp2p's). What is no error becomes one.
-   */
   abort (reason: Error): void {
     const err = toError(reason, 'The stream was aborted with')
 

@@ -7,7 +7,7 @@ import { ACK, concat, data, frame, GO_AWAY, parseFrames, ping, RST, WINDOW_UPDAT
 import { createRawPeer, nextTurn, RawTransport } from '../fixtures/raw-peer.ts'
 import { createMeteredPeer } from './fixtures/metered-peer.ts'
 import { RecordingMetrics } from './fixtures/recording-metrics.ts'
-import type { YamuxMuxer } from '../../src/index.ts'
+import type { YamuxMuxer } from '../../src/muxer/muxer.ts'
 import type { StreamState } from '../../src/core/stream-state.ts'
 import type { RawPeer } from '../fixtures/raw-peer.ts'
 import type { ComponentLogger, MessageStream, Metrics } from '@libp2p/interface'

@@ -7,7 +7,7 @@ import { ACK, concat, parseFrames, windowUpdate } from '../fixtures/frames.ts'
 import { nextTurn, RawTransport } from '../fixtures/raw-peer.ts'
 import { headers } from './fixtures/conversation.ts'
 import type { MAX_UINT32 } from '../../src/core/frame/frame.ts'
-import type { YamuxMuxer } from '../../src/index.ts'
+import type { YamuxMuxer } from '../../src/muxer/muxer.ts'
 import type { MessageStream, MessageStreamDirection } from '@libp2p/interface'
 
 const BACKLOG = 256

@@ -1,0 +1,60 @@
+// Which of the streams that libp2p hands out are this muxer's.
+import { streamPair } from '@libp2p/utils'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { isYamuxStream } from '../../src/index.ts'
+import { MUXER_PAIRS } from './fixtures/muxers.ts'
+import { createNode } from './fixtures/node.ts'
+import type { MuxerName } from './fixtures/muxers.ts'
+import type { TestNode } from './fixtures/node.ts'
+import type { Stream } from '@libp2p/interface'
+
+const PROTOCOL = '/test/told-apart/1.0.0'
+
+let nodes: Record<MuxerName, TestNode>
+let handled: Stream[] = []
+
+beforeAll(async () => {
+  nodes = { ours: await createNode('ours'), stock: await createNode('stock') }
+  await Promise.all(Object.values(nodes).map(({ libp2p }) => libp2p.handle(PROTOCOL, stream => { handled.push(stream) })))
+})
+
+afterAll(async () => {
+  await Promise.all(Object.values(nodes).map(({ libp2p }) => libp2p.stop()))
+})
+
+test.each(MUXER_PAIRS.filter(({ dialler, listener }) => dialler !== listener))('what newStream() and handlers get is ours where $dialler or $listener are', async ({ dialler, listener }) => {
+  handled = []
+  const connection = await nodes[dialler].libp2p.dial(nodes[listener].libp2p.getMultiaddrs(), { force: true })
+  const stream = await connection.newStream(PROTOCOL)
+  await vi.waitFor(() => { expect(handled).toHaveLength(1) })
+
+  expect(isYamuxStream(stream)).toBe(dialler === 'ours')
+  expect(isYamuxStream(handled[0])).toBe(listener === 'ours')
+
+  for (const each of [stream, ...handled]) {
+    if (isYamuxStream(each)) {
+      each.priority = 'urgent'
+      expect(each.priority).toBe('urgent')
+    }
+  }
+
+  await connection.close()
+})
+
+test('streams of another copy of this package are ours too', async () => {
+  const connection = await nodes.ours.libp2p.dial(nodes.stock.libp2p.getMultiaddrs(), { force: true })
+  const stream = await connection.newStream(PROTOCOL)
+  vi.resetModules()
+  const copy = await import('../../src/index.ts')
+
+  expect(copy.isYamuxStream).not.toBe(isYamuxStream)
+  expect(copy.isYamuxStream(stream)).toBe(true)
+  await connection.close()
+})
+
+test('streams with a priority of another kind are not', async () => {
+  const [stream] = await streamPair()
+
+  expect(isYamuxStream(stream)).toBe(false)
+  expect(isYamuxStream(Object.assign(stream, { priority: 7 }))).toBe(false)
+})
