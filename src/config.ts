@@ -146,14 +146,26 @@ const MIN_FRAME_BYTES = 1024
 /** What one stream may do before it is reset */
 export type StreamLimits = Required<StreamOptions>
 
+const STREAM_LIMITS: StreamLimits = {
+  // @libp2p/yamux says 120,000 and never acts on it: gossipsub's streams, which it does not open anew, are silent for
+  // longer between peers that share no topic
+  inactivityTimeout: Infinity,
+  maxReadBufferLength: 4_194_304,
+  maxWriteBufferLength: Infinity
+}
+
 /** Of a stream that is being opened; what is left out is the muxer's. Throws InvalidParametersError for a value out of range. */
 export function createStreamLimits (init: StreamOptions, defaults: StreamLimits): StreamLimits {
-  const options = new OptionReader(init)
+  return readStreamLimits(new OptionReader(init), defaults)
+}
+
+function readStreamLimits (options: OptionReader<StreamOptions>, defaults: StreamLimits): StreamLimits {
+  const limit = (name: keyof StreamOptions): number => options.number(name, defaults[name], 0, Infinity)
 
   return {
-    inactivityTimeout: options.number('inactivityTimeout', defaults.inactivityTimeout, 0, Infinity),
-    maxReadBufferLength: options.number('maxReadBufferLength', defaults.maxReadBufferLength, 0, Infinity),
-    maxWriteBufferLength: options.number('maxWriteBufferLength', defaults.maxWriteBufferLength, 0, Infinity)
+    inactivityTimeout: limit('inactivityTimeout'),
+    maxReadBufferLength: limit('maxReadBufferLength'),
+    maxWriteBufferLength: limit('maxWriteBufferLength')
   }
 }
 
@@ -193,10 +205,6 @@ function createStreamConfig (options: OptionReader<YamuxStreamOptions>): Require
   return {
     initialStreamWindowSize,
     maxStreamWindowSize: options.integer('maxStreamWindowSize', Math.max(initialStreamWindowSize, 16_777_216), initialStreamWindowSize, MAX_UINT32),
-    // @libp2p/yamux says 120,000 and never acts on it: gossipsub's streams, which it does not open anew, are silent for
-    // longer between peers that share no topic
-    inactivityTimeout: options.number('inactivityTimeout', Infinity, 0, Infinity),
-    maxReadBufferLength: options.number('maxReadBufferLength', 4_194_304, 0, Infinity),
-    maxWriteBufferLength: options.number('maxWriteBufferLength', Infinity, 0, Infinity)
+    ...readStreamLimits(options, STREAM_LIMITS)
   }
 }

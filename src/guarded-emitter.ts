@@ -77,7 +77,11 @@ export abstract class GuardedEmitter<Events extends Record<string, any>> extends
     this.#registrations.push({ type, listener, capture, signal, guard, remove })
     super.addEventListener(type, guard, { capture, passive })
     signal?.addEventListener('abort', remove)
+    this.onListenerAdded(type)
   }
+
+  /** For emitters that wait for one */
+  onListenerAdded (_type: string): void {}
 
   override removeEventListener<K extends keyof Events>(type: K, listener?: EventHandler<Events[K]> | null, options?: boolean | EventListenerOptions): void
   override removeEventListener (type: string, listener?: Listener | null, options?: boolean | EventListenerOptions): void

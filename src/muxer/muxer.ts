@@ -24,7 +24,7 @@ import type { Clock } from '../clock.ts'
 import type { Config, StreamLimits } from '../config.ts'
 import type { StreamState } from '../core/stream-state.ts'
 import type { NodeMetrics } from '../metrics.ts'
-import type { AbortOptions, CreateStreamOptions, EventHandler, Logger, MessageStream, StreamMessageEvent, StreamMuxerEvents, StreamMuxerStatus } from '@libp2p/interface'
+import type { AbortOptions, CreateStreamOptions, Logger, MessageStream, StreamMessageEvent, StreamMuxerEvents, StreamMuxerStatus } from '@libp2p/interface'
 
 export const YAMUX_PROTOCOL_ID = '/yamux/1.0.0'
 
@@ -197,11 +197,7 @@ export class YamuxMuxer extends GuardedEmitter<StreamMuxerEvents<YamuxStream>> i
     this.#ending.abort(err)
   }
 
-  override addEventListener<K extends keyof StreamMuxerEvents<YamuxStream>>(type: K, listener: EventHandler<StreamMuxerEvents<YamuxStream>[K]> | null, options?: boolean | AddEventListenerOptions): void
-  override addEventListener (type: string, listener: EventHandler<Event>, options?: boolean | AddEventListenerOptions): void
-  override addEventListener (type: any, listener: any, options?: boolean | AddEventListenerOptions): void {
-    super.addEventListener(type, listener, options)
-
+  override onListenerAdded (type: string): void {
     if (type === 'stream') {
       this.#earlyStreams.announceSoon()
     }

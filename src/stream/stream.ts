@@ -18,7 +18,7 @@ import type { StreamHost } from './stream-host.ts'
 import type { PieceQueue } from '../core/buffer/piece-queue.ts'
 import type { StreamState } from '../core/stream-state.ts'
 import type { StreamLimits } from '../config.ts'
-import type { AbortOptions, EventHandler, Logger, MessageStreamDirection, MessageStreamEvents, MessageStreamReadStatus, MessageStreamStatus, MessageStreamTimeline, MessageStreamWriteStatus } from '@libp2p/interface'
+import type { AbortOptions, Logger, MessageStreamDirection, MessageStreamEvents, MessageStreamReadStatus, MessageStreamStatus, MessageStreamTimeline, MessageStreamWriteStatus } from '@libp2p/interface'
 import type { Uint8ArrayList } from 'uint8arraylist'
 
 export interface YamuxStreamInit {
@@ -150,11 +150,7 @@ export class YamuxStream extends GuardedEmitter<MessageStreamEvents> implements 
     return this.#reading.iterate()
   }
 
-  override addEventListener<K extends keyof MessageStreamEvents>(type: K, listener: EventHandler<MessageStreamEvents[K]> | null, options?: boolean | AddEventListenerOptions): void
-  override addEventListener (type: string, listener: EventHandler<Event>, options?: boolean | AddEventListenerOptions): void
-  override addEventListener (type: any, listener: any, options?: boolean | AddEventListenerOptions): void {
-    super.addEventListener(type, listener, options)
-
+  override onListenerAdded (type: string): void {
     if (type === 'message') {
       this.#reading.onListener()
     }

@@ -41,6 +41,13 @@ describe('options that there are not', () => {
     expect(errors).toHaveLength(4)
   })
 
+  test('do no harm to a single stream, which libp2p opens with its own and the application\'s', async () => {
+    const { muxer } = createRawPeer()
+    const options = { protocol: '/app/1.0.0', runOnLimitedConnection: true, maxReadBufferLenght: 5, maxReadBufferLength: 1000 }
+
+    expect(await muxer.createStream(options)).toMatchObject({ maxReadBufferLength: 1000 })
+  })
+
   test('need no log', () => {
     expect(() => yamux(init)()).not.toThrow()
   })
