@@ -42,7 +42,8 @@ export interface YamuxStreamOptions extends StreamOptions {
 
   /**
    * What the application may push back onto a stream, in bytes; beyond it the stream is reset. What the peer
-   * sends is bounded by its window, but under `windowUpdateMode: 'onReceive'` by this.
+   * sends is bounded by its window, but under `windowUpdateMode: 'onReceive'` by this. A stream that both ends write to
+   * before they read gets a window of up to so much, out of `maxConnectionWindow`.
    *
    * @default 4_194_304
    */

@@ -33,7 +33,7 @@ export { ReceivedBytesChangedError, SentBytesChangedError } from './core/bytes-c
 export { ProtocolError } from './core/protocol-error.ts'
 export { CloseTimeoutError, InactivityTimeoutError, InvalidBytesError, KeepAliveTimeoutError, OpenTimeoutError, RemoteGoAwayError, RemoteResetError, StreamIdsExhaustedError, TransportClosedError, WriteTimeoutError } from './errors.ts'
 export type { CloseOptions, YamuxMuxer, YamuxStream } from './api.ts'
-export type { CoalesceOptions, Strategy } from './coalesce-options.ts'
+export type { CoalesceOptions, MergeMessages, Strategy } from './coalesce-options.ts'
 export type { WindowUpdateMode, YamuxMuxerInit, YamuxStreamOptions } from './config.ts'
 export type { LimitOptions } from './limit-options.ts'
 export type { Lane } from './core/schedule/lane.ts'

@@ -57,6 +57,10 @@ export class ConnectionMetrics {
     this.#tell(() => this.#node.violations.increment({ [code]: 1 }))
   }
 
+  onStalled (): void {
+    this.#tell(() => this.#node.stalls.increment())
+  }
+
   onRefused (): void {
     this.#tell(() => this.#node.refusals.increment())
   }
@@ -112,6 +116,7 @@ export class NodeMetrics {
   readonly waits: HistogramGroup
   readonly roundTrip: Histogram
   readonly violations: CounterGroup
+  readonly stalls: Counter
   readonly refusals: Counter
 
   constructor (metrics: Metrics) {
@@ -121,6 +126,7 @@ export class NodeMetrics {
     this.waits = metrics.registerHistogramGroup(`${PREFIX}frame_wait_seconds`, { label: 'lane', help: 'How long data frames waited to be written', buckets: WAIT_S_BUCKETS })
     this.roundTrip = metrics.registerHistogram(`${PREFIX}round_trip_seconds`, { help: 'Measured round trips', buckets: ROUND_TRIP_S_BUCKETS })
     this.violations = metrics.registerCounterGroup(`${PREFIX}violations_total`, { label: 'code', help: 'Connections ended for what the peer did, or did not do in time' })
+    this.stalls = metrics.registerCounter(`${PREFIX}stalled_streams_total`, { help: 'Streams that carried nothing for 10 s, with both ends waiting for credit' })
     this.refusals = metrics.registerCounter(`${PREFIX}refused_streams_total`, { help: 'Streams the peer opened and was refused' })
     this.#registerBytes(metrics, 'queue', 'Bytes queued on open streams', ({ sendQueue }) => sendQueue.byteLength)
     this.#registerBytes(metrics, 'blocked', 'Those of them that the peer gives no credit for', state => state.blockedBytes)

@@ -120,6 +120,7 @@ export class InboundFrames<Owner> implements FrameSink {
       }
 
       stream.receiveWindow.receive(length, streamId)
+      this.#lifecycle.checkStall(stream)
     }
 
     this.#bodyStream = stream

@@ -145,6 +145,11 @@ export class Session<Owner> {
     }
   }
 
+  /** Grants a stalled stream more, up to a window of `maxBytes`; returns whether there was more to grant */
+  relieve (stream: StreamState<Owner>, maxBytes: number, nowMs: number): boolean {
+    return this.#lifecycle.relieve(stream, maxBytes, nowMs)
+  }
+
   /** Ends the stream at once, in both directions */
   reset (stream: StreamState<Owner>, errorCode: number, nowMs: number): void {
     if (!stream.isOver) {

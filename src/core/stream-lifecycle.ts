@@ -7,7 +7,7 @@ import { PeerLimits, RAPID_MS } from './limits/peer-limits.ts'
 import { URGENT } from './schedule/lane.ts'
 import { WriteScheduler } from './schedule/write-scheduler.ts'
 import { StreamRegistry } from './stream-registry.ts'
-import { NEWS_FAILED, NEWS_LOCAL_FIN, NEWS_OPENED, NEWS_REMOTE_FIN, NEWS_REMOTE_RST, OWES_ACK, OWES_FIN, OWES_RST, OWES_SYN, OWES_UPDATE } from './stream-state.ts'
+import { NEWS_FAILED, NEWS_LOCAL_FIN, NEWS_OPENED, NEWS_REMOTE_FIN, NEWS_REMOTE_RST, NEWS_STALLED, OWES_ACK, OWES_FIN, OWES_RST, OWES_SYN, OWES_UPDATE } from './stream-state.ts'
 import type { UpdateParts, WindowTuning } from './flow/receive-window.ts'
 import type { Limits } from './limits/peer-limits.ts'
 import type { RoundTrip } from './round-trip.ts'
@@ -59,6 +59,7 @@ export class StreamLifecycle<Owner> {
       onNews: (stream, news) => { this.tell(stream, news) },
       onFinWritten: stream => { this.#finsWritten.push(stream) },
       onFinDue: stream => { this.owe(stream, OWES_FIN) },
+      onBlocked: stream => { this.checkStall(stream) },
       onBytesLost: (stream, err, nowMs) => { this.#fail(stream, err, nowMs) },
       onResetWritten: stream => { this.registry.release(stream) },
       onRepliesFull: init.onRepliesFull,
@@ -126,6 +127,24 @@ export class StreamLifecycle<Owner> {
         this.ping()
       }
     }
+  }
+
+  /** The peer has less credit, or this side has none */
+  checkStall (stream: StreamState<Owner>): void {
+    if (stream.isStalled) {
+      this.tell(stream, NEWS_STALLED)
+    }
+  }
+
+  /** Grants a stalled stream more, up to a window of `maxBytes`; returns whether there was more to grant */
+  relieve (stream: StreamState<Owner>, maxBytes: number, nowMs: number): boolean {
+    const isRelieved = stream.receiveWindow.relieve(maxBytes, nowMs, this.registry.budget)
+
+    if (isRelieved) {
+      this.owe(stream, OWES_UPDATE)
+    }
+
+    return isRelieved
   }
 
   ping (): void {

@@ -31,6 +31,11 @@ export const NEWS_TAKEN = 16
 export const NEWS_LOCAL_FIN = 32
 /** This side had to give the stream up, because of `failure` */
 export const NEWS_FAILED = 64
+/** It stands still in both directions, if nobody reads from it in a moment */
+export const NEWS_STALLED = 128
+
+/** A peer that does not cut messages waits for credit for a whole frame: of other muxers of ours at most so long */
+const MAX_FRAME_BYTES = 65_536
 
 /**
  * Room for so many sends is kept by a stream that has nothing to send, 4 KiB. Allocating it anew for each burst costs
@@ -150,6 +155,14 @@ export class StreamState<Owner = unknown> {
   /** There are bytes to send, and credit for at least one of them, or for a whole message if it must not be cut */
   get canSendData (): boolean {
     return this.sendQueue.byteLength > 0 && this.sendCredit.availableBytes >= (this.isNeverCut ? this.wholeFrameBytes || 1 : 1)
+  }
+
+  /**
+   * No credit is left for what waits to be sent, nor has the peer any, or too little for a frame. If its writer is waiting as this
+   * one is, and neither reads before it has written, that is for ever.
+   */
+  get isStalled (): boolean {
+    return this.sendQueue.byteLength > 0 && !this.canSendData && !this.isRemoteFinished && this.receiveWindow.availableBytes < MAX_FRAME_BYTES
   }
 
   /** What is queued and has no credit */

@@ -6,8 +6,9 @@ import { partsOf } from '../bytes.ts'
 import { Coalescer } from './coalescer.ts'
 import { createFrameTraces } from './frame-trace.ts'
 import { InboundChunks } from './inbound-chunks.ts'
+import { Stalls } from './stalls.ts'
 import { StreamLog } from './stream-log.ts'
-import { NEWS_DATA, NEWS_FAILED, NEWS_LOCAL_FIN, NEWS_OPENED, NEWS_REMOTE_FIN, NEWS_REMOTE_RST, NEWS_TAKEN } from '../core/stream-state.ts'
+import { NEWS_DATA, NEWS_FAILED, NEWS_LOCAL_FIN, NEWS_OPENED, NEWS_REMOTE_FIN, NEWS_REMOTE_RST, NEWS_STALLED, NEWS_TAKEN } from '../core/stream-state.ts'
 import { RemoteResetError } from '../errors.ts'
 import { logDebug } from '../thrown.ts'
 import type { Clock } from '../clock.ts'
@@ -59,6 +60,7 @@ export class SessionDriver implements StreamHost {
   readonly #coalescer: Coalescer
   readonly #traces: ReturnType<typeof createFrameTraces>
   readonly #streamLog: StreamLog
+  readonly #stalls: Stalls
   #isTellingNews = false
   readonly #chunks = new InboundChunks(chunk => { this.#receiveChunk(chunk) }, violation => { this.#onReceived(violation) })
 
@@ -69,6 +71,14 @@ export class SessionDriver implements StreamHost {
     this.#session = init.session
     this.#traces = createFrameTraces(init.log)
     this.#streamLog = new StreamLog(() => init.log.newScope('stream'))
+    this.#stalls = new Stalls({
+      ...init,
+      onRelieved: () => { this.requestIfOutput() },
+      onStalled: () => {
+        init.metrics?.onStalled()
+        this.#reportMetrics()
+      }
+    })
     this.#coalescer = new Coalescer({
       policy: init.policy,
       clock: init.clock,
@@ -109,6 +119,10 @@ export class SessionDriver implements StreamHost {
 
     if (this.#init.metrics !== undefined && state.sendQueue.byteLength > 0) {
       state.waitsSinceMs ??= this.#init.clock.nowMs()
+    }
+
+    if (state.isStalled) {
+      this.#stalls.suspect(state)
     }
 
     this.#coalescer.request()
@@ -211,6 +225,7 @@ export class SessionDriver implements StreamHost {
 
   stop (): void {
     this.#coalescer.stop()
+    this.#stalls.stop()
   }
 
   /** Sinks may do as they like, but not in the middle of a chunk */
@@ -282,6 +297,10 @@ export class SessionDriver implements StreamHost {
 
     if ((news & NEWS_LOCAL_FIN) !== 0) {
       stream.onFinHandedDown()
+    }
+
+    if ((news & NEWS_STALLED) !== 0) {
+      this.#stalls.suspect(state)
     }
 
     if ((news & NEWS_REMOTE_FIN) !== 0) {

@@ -58,7 +58,7 @@ export class ReceiveWindow implements BudgetShare {
    * round trip, which made updates at half slower than updates at zero for windows below what the link holds.
    */
   #aheadBytes = 0
-  /** What the initial window is raised by, until it is advertised */
+  /** What the window is raised by, until the peer is told */
   #raiseBytes: number
   /** When the bytes that are not given back yet began to be read; undefined before the first */
   #epochStartMs: number | undefined
@@ -95,7 +95,7 @@ export class ReceiveWindow implements BudgetShare {
     return this.#isPast(tuning.updateParts.usual) || this.#isTooSmall(nowMs, tuning)
   }
 
-  /** An initial window larger than the protocol's waits to be advertised */
+  /** A larger window waits to be advertised: an initial one, or relief */
   get isRaised (): boolean {
     return this.#raiseBytes > 0
   }
@@ -117,6 +117,20 @@ export class ReceiveWindow implements BudgetShare {
     }
 
     return deltaBytes
+  }
+
+  /**
+   * Both directions stand still: twice the window, or `maxBytes`, as far as the budget allows, and what was read. Returns
+   * whether there is anything to tell the peer.
+   */
+  relieve (maxBytes: number, nowMs: number, budget: ConnectionBudget): boolean {
+    const wishBytes = Math.min(this.windowBytes, maxBytes - this.windowBytes - this.#raiseBytes)
+
+    if (wishBytes > 0) {
+      this.#raiseBytes += budget.take(this, wishBytes, nowMs)
+    }
+
+    return this.#raiseBytes + this.#readBytes > 0
   }
 
   /** Others are denied their part: what is beyond the fair one is not renewed, which is all that yamux allows */

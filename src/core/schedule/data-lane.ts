@@ -41,6 +41,8 @@ export interface DataLaneInit<Owner> {
   onFinWritten (stream: StreamState<Owner>): void
   /** All data is written, but the batch has no room for the FIN */
   onFinDue (stream: StreamState<Owner>): void
+  /** The stream has used up its credit; bytes may be left */
+  onBlocked (stream: StreamState<Owner>): void
   /** Bytes of the stream cannot be written: it is to be taken out of the lane */
   onBytesLost (stream: StreamState<Owner>, err: Error, nowMs: number): void
 }
@@ -190,6 +192,7 @@ export class DataLane<Owner> {
 
     if (!stream.canSendData) {
       this.remove(stream)
+      this.#init.onBlocked(stream)
     } else if (stream.deficitBytes < (stream.wholeFrameBytes || MIN_CUT_FRAME_BYTES) && this.#last !== stream) {
       this.#unlink(stream)
       this.#append(stream)

@@ -1,0 +1,193 @@
+// Streams that stand still in both directions get more credit; streams that are only read slowly do not.
+import { describe, expect, test } from 'vitest'
+import { data, DATA, FIN, pattern, RST, WINDOW_UPDATE, windowUpdate } from '../fixtures/frames.ts'
+import { nextTurn } from '../fixtures/raw-peer.ts'
+import { createMeteredPeer, openStreams } from '../muxer/fixtures/metered-peer.ts'
+import { createSink } from '../muxer/fixtures/recording-log.ts'
+import type { YamuxStream } from '../../src/index.ts'
+import type { MeteredPeer, MeteredPeerInit } from '../muxer/fixtures/metered-peer.ts'
+
+const WINDOW_BYTES = 262_144
+const MEBIBYTE = 2 ** 20
+
+interface Stall {
+  peer: MeteredPeer
+  stream: YamuxStream
+  /** What the peer was granted since it was last asked */
+  grants (): Promise<number[]>
+}
+
+/** A stream whose peer has used up its window, unread, and gives none for the bytes that wait here */
+async function stall (init: MeteredPeerInit = {}): Promise<Stall> {
+  const peer = createMeteredPeer(init)
+  const [stream] = await openStreams(peer, 1)
+
+  return {
+    peer,
+    stream,
+    grants: async () => {
+      await nextTurn()
+      peer.clock.advance(1)
+      await nextTurn()
+
+      return peer.takeFrames().filter(({ type, flags }) => type === WINDOW_UPDATE && flags === 0).map(({ length }) => length)
+    }
+  }
+}
+
+function write ({ stream }: Stall, byteLength = WINDOW_BYTES + 1000): void {
+  stream.send(pattern(byteLength))
+}
+
+function fill ({ peer }: Stall, byteLength = WINDOW_BYTES): void {
+  peer.deliver(data(1, pattern(byteLength)))
+}
+
+describe('a stream that both ends write to, and neither reads', () => {
+  test.each(['writes last', 'is filled last'])('gets twice the window each time it is used up, up to the read buffer, if it %s', async order => {
+    const it = await stall()
+
+    if (order === 'writes last') {
+      fill(it)
+      await nextTurn()
+      write(it)
+    } else {
+      write(it)
+      await nextTurn()
+      fill(it)
+    }
+
+    const grants = await it.grants()
+
+    while (grants.length < 10) {
+      fill(it, grants.at(-1))
+      const more = await it.grants()
+
+      if (more.length === 0) {
+        break
+      }
+
+      grants.push(...more)
+    }
+
+    expect(grants).toEqual([WINDOW_BYTES, 2 * WINDOW_BYTES, 4 * WINDOW_BYTES, 8 * WINDOW_BYTES])
+    expect(it.stream.readBufferLength).toBe(4 * MEBIBYTE)
+  })
+
+  test('gets no more than maxConnectionWindow allows', async () => {
+    const it = await stall({ maxConnectionWindow: 100_000 })
+    write(it)
+    fill(it)
+    expect(await it.grants()).toEqual([100_000])
+    fill(it, 100_000)
+    expect(await it.grants()).toEqual([])
+  })
+
+  test('gets what was read, however little, with the rest', async () => {
+    const it = await stall({ maxConnectionWindow: 0 })
+    const loop = it.stream[Symbol.asyncIterator]()
+    const first = loop.next()
+    fill(it, 50_000)
+    await first
+    const second = loop.next()
+    fill(it, WINDOW_BYTES - 50_000)
+    await second
+    write(it)
+
+    expect(await it.grants()).toEqual([50_000])
+  })
+
+  test('gets nothing if somebody reads in the turn in which it stands still', async () => {
+    const it = await stall()
+    write(it)
+    await nextTurn()
+    it.peer.takeFrames()
+    fill(it)
+    let readBytes = 0
+    it.stream.addEventListener('message', ({ data }) => { readBytes += data.byteLength })
+    await nextTurn()
+    expect(readBytes).toBe(WINDOW_BYTES)
+
+    expect(await it.grants()).toEqual([WINDOW_BYTES])
+  })
+})
+
+describe('nothing is granted to a stream', () => {
+  test('that is read slowly, and not written to', async () => {
+    const it = await stall()
+    fill(it)
+    expect(await it.grants()).toEqual([])
+  })
+
+  test('that is written to, with credit left', async () => {
+    const it = await stall()
+    write(it, WINDOW_BYTES)
+    fill(it)
+    expect(await it.grants()).toEqual([])
+  })
+
+  test('whose peer has enough credit left', async () => {
+    const it = await stall()
+    write(it)
+    fill(it, WINDOW_BYTES - 65_536)
+    expect(await it.grants()).toEqual([])
+  })
+
+  test('whose peer has nothing more to send', async () => {
+    const it = await stall()
+    write(it)
+    it.peer.deliver(data(1, pattern(WINDOW_BYTES), FIN))
+    expect(await it.grants()).toEqual([])
+  })
+
+  test('that was reset in between', async () => {
+    const it = await stall()
+    write(it)
+    fill(it)
+    it.stream.abort(new Error('Enough'))
+    expect(await it.grants()).toEqual([])
+  })
+})
+
+describe('a stall that nothing more can be granted for', () => {
+  async function stuck (): Promise<Stall & { lines: () => unknown[][] }> {
+    const { sink, log } = createSink()
+    const it = await stall({ log, maxConnectionWindow: 0 })
+    write(it)
+    fill(it)
+    await it.grants()
+
+    return { ...it, lines: () => sink.lines.filter(([level]) => level === 'yamux:yamux:error') }
+  }
+
+  test('is reported once when the stream has carried nothing for ten seconds', async () => {
+    const { peer, lines } = await stuck()
+    peer.clock.advance(9990)
+    expect(lines()).toEqual([])
+    peer.clock.advance(20)
+    expect(lines()).toEqual([['yamux:yamux:error', '%e', expect.objectContaining({ message: expect.stringMatching(/Stream 1 .* 1000 bytes wait to be sent .* 262144 wait to be read .*maxReadBufferLength \(4194304\)/) })]])
+    await nextTurn()
+    expect(peer.sink.count('stalled_streams_total')).toBe(1)
+
+    peer.clock.advance(60_000)
+    expect(lines()).toHaveLength(1)
+  })
+
+  test('is not reported when the peer gives credit before', async () => {
+    const { peer, lines } = await stuck()
+    peer.clock.advance(9000)
+    peer.deliver(windowUpdate(1, 10_000))
+    await nextTurn()
+    peer.clock.advance(60_000)
+    expect(lines()).toEqual([])
+    expect(peer.takeFrames().filter(({ type }) => type === DATA)).not.toEqual([])
+  })
+
+  test('leaves no timer behind when the connection ends', async () => {
+    const { peer } = await stuck()
+    peer.muxer.abort(new Error('Enough'))
+    await nextTurn()
+    expect(peer.takeFrames().some(({ flags }) => flags === RST)).toBe(true)
+    expect(peer.clock.timerCount).toBe(0)
+  })
+})
