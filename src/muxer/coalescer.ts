@@ -113,8 +113,15 @@ export class Coalescer {
     }
   }
 
+  /** Writes what the transport takes for as long as `isDue` says so, however much this turn has written */
+  flushWhile (isDue: () => boolean): void {
+    if (!this.#isTransportFull) {
+      this.flush('forced', isDue)
+    }
+  }
+
   /** Writes what there is, as far as the transport takes it */
-  flush (reason: FlushReason): void {
+  flush (reason: FlushReason, isDue?: () => boolean): void {
     if (this.#isFlushing || this.#isStopped) {
       return
     }
@@ -124,7 +131,7 @@ export class Coalescer {
     this.#disarrange()
 
     try {
-      writtenBytes = this.#write()
+      writtenBytes = this.#write(isDue)
     } catch (err) {
       this.stop()
       this.#init.onError(toError(err, 'The transport threw'))
@@ -181,7 +188,7 @@ export class Coalescer {
     }
   }
 
-  #write (): number {
+  #write (isDue?: () => boolean): number {
     let writtenBytes = 0
     this.#restBytes = 0
 
@@ -201,11 +208,11 @@ export class Coalescer {
       this.#setTransportFull(!takesMore && this.#drains === drainsBefore)
       this.#turn.countWrite(bytes.byteLength)
 
-      if (this.#isRegardless) {
+      if (this.#isRegardless || isDue?.() === true) {
         continue
       }
 
-      if (this.#turn.isSpent(this.#init.output.hasUrgentStreams)) {
+      if (isDue !== undefined || this.#turn.isSpent(this.#init.output.hasUrgentStreams)) {
         break
       }
 

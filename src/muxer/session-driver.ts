@@ -139,6 +139,13 @@ export class SessionDriver implements StreamHost {
     this.#coalescer.request()
   }
 
+  handDown (state: StreamState<YamuxStream>): void {
+    // a chunk that is being received can wait for nothing
+    if (state.canSendData && !this.#chunks.isReceiving) {
+      this.#coalescer.flushWhile(() => state.canSendData)
+    }
+  }
+
   reset (state: StreamState<YamuxStream>, errorCode: number): void {
     this.#session.reset(state, errorCode, this.#init.clock.nowMs())
     this.#init.onStreamsChanged()

@@ -13,6 +13,8 @@ export interface StreamHost {
   readonly laneOf: LaneOf
   write (state: StreamState<YamuxStream>, data: Uint8Array | Uint8ArrayList): void
   closeWrite (state: StreamState<YamuxStream>): void
+  /** Writes what is queued as far as credit and transport allow, inside the call; before a reset, which discards the rest */
+  handDown (state: StreamState<YamuxStream>): void
   reset (state: StreamState<YamuxStream>, errorCode: number): void
   read (state: StreamState<YamuxStream>, payloadBytes: number): void
   /** Moves the stream to another of the LANES */

@@ -191,9 +191,16 @@ export class YamuxStream extends GuardedEmitter<MessageStreamEvents> implements 
       return
     }
 
+    const hasQueued = this.writeBufferLength > 0
     this.#end('aborted', err)
     logError(this, 'aborted - %e', err)
+    this.#host.handDown(this.#state)
     this.#host.reset(this.#state, errorCodeOf(err))
+
+    if (hasQueued) {
+      this.safeDispatchEvent('idle')
+    }
+
     this.#reading.abort(err)
     this.dispatchEvent(new StreamAbortEvent(err))
   }
@@ -207,7 +214,10 @@ export class YamuxStream extends GuardedEmitter<MessageStreamEvents> implements 
   // What the muxer tells
 
   onData (): void {
-    this.#reading.onData()
+    // what comes while the last bytes are handed down is not wanted any more
+    if (this.status !== 'aborted') {
+      this.#reading.onData()
+    }
   }
 
   onRemoteCloseWrite (): void {
