@@ -7,7 +7,8 @@ import { GoAwayCode } from '../core/frame/frame.ts'
 import { ProtocolError } from '../core/protocol-error.ts'
 import { RemoteGoAwayError, TransportClosedError } from '../errors.ts'
 import { logDebug, logError, reasonOf, toError } from '../thrown.ts'
-import { abortTransport, closeTransport } from './goodbye.ts'
+import { abortBehindLastWords, abortTransport, closeTransport } from './goodbye.ts'
+import type { Clock } from '../clock.ts'
 import type { Goodbye } from './goodbye.ts'
 import type { Housekeeping } from './housekeeping.ts'
 import type { Pinger } from './pinger.ts'
@@ -20,6 +21,7 @@ import type { Logger, MessageStream } from '@libp2p/interface'
 
 export interface EndingInit {
   maConn: MessageStream
+  clock: Clock
   log: Logger
   session: Session<YamuxStream>
   driver: SessionDriver
@@ -50,7 +52,8 @@ export class Ending {
       const err = new RemoteGoAwayError(code)
       logError(this.#init, '%e', err)
       this.#end(stream => { stream.onEnded(err) })
-      closeTransport(this.#init.maConn, err)
+      // behind the call that brought it: the transport may be in the middle of a write
+      queueMicrotask(() => { abortTransport(this.#init.maConn, err) })
     }
   }
 
@@ -96,7 +99,7 @@ export class Ending {
     if (this.isRunning) {
       this.#init.metrics?.onViolation(err.code ?? err.name)
       this.#resetAll(err, 'connection ended - %e')
-      closeTransport(this.#init.maConn, err)
+      abortBehindLastWords(this.#init.maConn, this.#init.clock, err)
     }
   }
 

@@ -5,6 +5,7 @@
 import { abortable } from '../abortable.ts'
 import { withHandledRejection } from '../deferred.ts'
 import { logError, toError } from '../thrown.ts'
+import type { Clock } from '../clock.ts'
 import type { SessionDriver } from './session-driver.ts'
 import type { GoAwayCode } from '../core/frame/frame.ts'
 import type { Session } from '../core/session.ts'
@@ -70,6 +71,37 @@ export function closeTransport (maConn: MessageStream, reason: Error): void {
     const signal = AbortSignal.timeout(LAST_WORDS_TIMEOUT_MS)
     abortable(closeGently(maConn, signal), signal).catch(() => { abortTransport(maConn, reason) })
   })
+}
+
+/**
+ * Unlike a close, an abort tells libp2p why the connection has ended. It discards what the transport has not sent, so it waits for a
+ * turn of the event loop, and until a transport that said "wait" takes more. The peer is not waited for.
+ */
+export function abortBehindLastWords (maConn: MessageStream, clock: Clock, reason: Error): void {
+  let isOver = false
+  const settle = (): void => {
+    isOver = true
+    clock.clearTimer(timer)
+    maConn.removeEventListener('drain', lookSoon)
+    maConn.removeEventListener('close', settle)
+  }
+  const abort = (): void => {
+    if (!isOver) {
+      settle()
+      abortTransport(maConn, reason)
+    }
+  }
+  const look = (): void => {
+    if (!maConn.writableNeedsDrain) {
+      abort()
+    }
+  }
+  // what a layer above has kept is written a few microtasks behind its drain
+  const lookSoon = (): void => { clock.nextTurn(look) }
+  const timer = clock.setTimer(abort, LAST_WORDS_TIMEOUT_MS)
+  maConn.addEventListener('drain', lookSoon)
+  maConn.addEventListener('close', settle)
+  lookSoon()
 }
 
 /** Transports are not all libp2p's: one may throw */

@@ -108,6 +108,7 @@ export class YamuxMuxer extends GuardedEmitter<StreamMuxerEvents<YamuxStream>> i
     })
     this.#ending = new Ending({
       maConn,
+      clock,
       log: this.#log,
       session: this.#session,
       driver: this.#driver,

@@ -264,17 +264,13 @@ describe('a transport that fails', () => {
   const timeouts = controlTimeouts()
   const fail = (): never => { throw new Error('The transport cannot be closed') }
 
-  /** What close() does, and whether abort() follows */
-  const CLOSES: Array<[what: string, close: () => any, isAborted: boolean]> = [
-    ['throws', fail, true],
-    ['throws nothing', () => { throw undefined }, true], // eslint-disable-line no-throw-literal
-    ['returns nothing', () => undefined, false],
-    ['rejects with nothing', () => Promise.reject(undefined), true], // eslint-disable-line prefer-promise-reject-errors
-    ['rejects', async () => fail(), true],
-    ['never ends', () => new Promise(() => {}), true]
+  const ABORTS: Array<[what: string, abort: () => void]> = [
+    ['does nothing', () => {}],
+    ['throws', fail],
+    ['throws nothing', () => { throw undefined }] // eslint-disable-line no-throw-literal
   ]
 
-  /** How the muxer comes to close it */
+  /** How the muxer comes to abort it */
   const ENDS: Array<[what: string, init: RawPeerInit, end: (peer: Conversation, clock: VirtualClock) => void]> = [
     ['a violation', {}, peer => { peer.deliver(frame(9, 0, 0)) }],
     ['a GoAway', {}, peer => { peer.deliver(goAway(2)) }],
@@ -289,38 +285,63 @@ describe('a transport that fails', () => {
     }]
   ]
 
-  describe.each(ENDS)('as it is closed because of %s', (_, init, end) => {
-    describe.each(CLOSES)('and whose close() %s', (_, close, isAborted) => {
-      test.each([['', () => {}], [', although abort() throws too', fail]] as Array<[string, () => void]>)('leaves nothing that goes on or is uncaught%s', async (_, abort) => {
-        const { clock, expire } = timeouts
-        const both = await neighbours({ clock, ...init })
-        const { peer, stream, events } = both
-        const bystanderEvents = endings(both.bystander)
-        const waiting = [stream.send(pattern(10)) && stream.onDrain(), peer.muxer.ping()].map(async promise => outcome(Promise.resolve(promise)))
-        let aborts = 0
-        peer.transport.close = close
-        peer.transport.abort = () => {
-          aborts++
-          abort()
-        }
-        end(peer, clock)
-        await nextTurn()
-        await nextTurn()
-        // what it may take to be closed is over as well
-        await expire()
+  describe.each(ENDS)('as it is aborted because of %s', (_, init, end) => {
+    test.each(ABORTS)('leaves nothing that goes on or is uncaught: abort() %s', async (_, abort) => {
+      const { clock, expire } = timeouts
+      const both = await neighbours({ clock, ...init })
+      const { peer, stream, events } = both
+      const bystanderEvents = endings(both.bystander)
+      const waiting = [stream.send(pattern(10)) && stream.onDrain(), peer.muxer.ping()].map(async promise => outcome(Promise.resolve(promise)))
+      let aborts = 0
+      peer.transport.abort = () => {
+        aborts++
+        abort()
+      }
+      end(peer, clock)
+      await nextTurn()
+      await nextTurn()
+      // what it may take to be aborted is over as well
+      await expire()
 
-        expectOneError(events)
-        expectOneError(bystanderEvents)
-        expect(peer.muxer.status).toBe('closed')
-        expect(peer.muxer.streams).toEqual([])
-        expect((await Promise.all(waiting))[1]).toBe('rejected')
-        await expect(peer.muxer.createStream()).rejects.toThrow(expect.objectContaining({ name: 'MuxerClosedError' }))
-        expect(clock.timerCount).toBe(0)
+      expectOneError(events)
+      expectOneError(bystanderEvents)
+      expect(peer.muxer.status).toBe('closed')
+      expect(peer.muxer.streams).toEqual([])
+      expect((await Promise.all(waiting))[1]).toBe('rejected')
+      await expect(peer.muxer.createStream()).rejects.toThrow(expect.objectContaining({ name: 'MuxerClosedError' }))
+      expect(clock.timerCount).toBe(0)
+      expect(aborts).toBe(1)
+    })
+  })
 
-        if (isAborted) {
-          expect(aborts).toBe(1)
-        }
-      })
+  /** What close() does, and whether abort() follows */
+  const CLOSES: Array<[what: string, close: () => any, isAborted: boolean]> = [
+    ['throws', fail, true],
+    ['throws nothing', () => { throw undefined }, true], // eslint-disable-line no-throw-literal
+    ['returns nothing', () => undefined, false],
+    ['rejects with nothing', () => Promise.reject(undefined), true], // eslint-disable-line prefer-promise-reject-errors
+    ['rejects', async () => fail(), true],
+    ['never ends', () => new Promise(() => {}), true]
+  ]
+
+  describe.each(CLOSES)('as it is closed behind the last stream of a peer that has gone away, and whose close() %s', (_, close, isAborted) => {
+    test.each(ABORTS)('leaves nothing that goes on or is uncaught: abort() %s', async (_, abort) => {
+      const { clock, expire } = timeouts
+      const { peer, stream, bystander } = await neighbours({ clock })
+      let aborts = 0
+      peer.transport.close = close
+      peer.transport.abort = () => {
+        aborts++
+        abort()
+      }
+      ;[stream, bystander].forEach(each => { each.abort(new Error('Enough')) })
+      peer.deliver(goAway(0))
+      await expire()
+
+      expect(peer.muxer.streams).toEqual([])
+      await expect(peer.muxer.createStream()).rejects.toThrow(expect.objectContaining({ name: 'MuxerClosedError' }))
+      expect(clock.timerCount).toBe(0)
+      expect(aborts).toBe(isAborted ? 1 : 0)
     })
   })
 

@@ -7,51 +7,81 @@ import { forbidIncidents } from './fixtures/incidents.ts'
 import { ROLES } from './fixtures/roles.ts'
 import { controlTimeouts } from './fixtures/timeouts.ts'
 import type { Conversation } from './fixtures/conversation.ts'
-import type { AbortOptions } from '@libp2p/interface'
+import type { StreamCloseEvent } from '@libp2p/interface'
 
 forbidIncidents()
 
 const VIOLATION = hex('07 02 0001 00000000 00000000')
 
 describe.each(ROLES)('as $role', ({ direction, ownId, peerId }) => {
-  describe('when the transport is slow to close', () => {
+  describe('an abort of the transport, which would discard what is on its way,', () => {
     const timeouts = controlTimeouts()
-
-    const violate = async (close: (options?: AbortOptions) => Promise<void>): Promise<Conversation> => {
-      const peer = converse({ direction, clock: timeouts.clock })
-      peer.transport.close = close
-      await peer.open()
-      peer.deliver(VIOLATION)
-      await nextTurn()
-      expect(headers(peer.takeFrames()).at(-1)).toEqual([GO_AWAY, 0, 0, 1])
-
-      return peer
-    }
-
     const cut = expect.objectContaining({ code: 'ERR_INVALID_FRAME' })
 
-    test('a close() that goes on until its signal is aborted is given one, and then the transport is aborted', async () => {
-      const peer = await violate(async options => new Promise((_resolve, reject) => {
-        options?.signal?.addEventListener('abort', () => { reject(options.signal?.reason) })
-      }))
-      expect(peer.transport.abortedWith).toBeUndefined()
-      await timeouts.expire()
+    const violate = async (isFull: boolean): Promise<{ peer: Conversation, closes: StreamCloseEvent[] }> => {
+      const peer = converse({ direction, clock: timeouts.clock })
+      const closes: StreamCloseEvent[] = []
+      peer.transport.addEventListener('close', evt => { closes.push(evt) })
+      await peer.open()
+      peer.transport.isFull = isFull
+      peer.deliver(VIOLATION)
+      expect(headers(peer.takeFrames()).at(-1)).toEqual([GO_AWAY, 0, 0, 1])
+      expect(peer.transport.status).toBe('open')
 
+      return { peer, closes }
+    }
+
+    test('comes a turn of the event loop behind the GoAway, and says why to whoever holds the connection', async () => {
+      const { peer, closes } = await violate(false)
+      await nextTurn()
+
+      expect(peer.transport.abortedWith).toEqual(cut)
+      expect(closes).toEqual([expect.objectContaining({ error: cut, local: true })])
+      expect(timeouts.clock.timerCount).toBe(0)
+    })
+
+    test('waits for a full transport to drain', async () => {
+      const { peer, closes } = await violate(true)
+      await nextTurn()
+      expect(peer.transport.status).toBe('open')
+      peer.transport.drain()
+      await nextTurn()
+
+      expect(closes).toEqual([expect.objectContaining({ error: cut })])
+      expect(timeouts.clock.timerCount).toBe(0)
+    })
+
+    test('goes on to wait when a layer above fills it again with what it had kept', async () => {
+      const { peer } = await violate(true)
+      peer.transport.drain()
+      peer.transport.isFull = true
+      await nextTurn()
+      expect(peer.transport.status).toBe('open')
+      peer.transport.drain()
+      await nextTurn()
+
+      expect(peer.transport.status).toBe('aborted')
+    })
+
+    test('waits a second at most', async () => {
+      const { peer, closes } = await violate(true)
+      await nextTurn()
+      timeouts.clock.advance(999)
+      expect(peer.transport.status).toBe('open')
+      timeouts.clock.advance(1)
+
+      expect(closes).toEqual([expect.objectContaining({ error: cut })])
       expect(peer.transport.abortedWith).toEqual(cut)
     })
 
-    test('a close() that never ends and heeds no signal does not keep the transport open', async () => {
-      const peer = await violate(async () => new Promise(() => {}))
-      expect(peer.transport.abortedWith).toBeUndefined()
+    test('is not needed when the peer is gone first', async () => {
+      const { peer, closes } = await violate(true)
+      peer.transport.end()
       await timeouts.expire()
 
-      expect(peer.transport.abortedWith).toEqual(cut)
-    })
-
-    test.each([new Error('Broken pipe'), undefined])('a close() that fails is followed by an abort at once: %s', async reason => {
-      const peer = await violate(async () => Promise.reject(reason))
-
-      expect(peer.transport.abortedWith).toEqual(cut)
+      expect(peer.transport.abortedWith).toBeUndefined()
+      expect(closes).toHaveLength(1)
+      expect(timeouts.clock.timerCount).toBe(0)
     })
   })
 

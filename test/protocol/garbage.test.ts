@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { concat, DATA, GO_AWAY } from '../fixtures/frames.ts'
 import { converse, expectAlive, expectEnded, WINDOW_BYTES } from './fixtures/conversation.ts'
 import { forbidIncidents } from './fixtures/incidents.ts'
+import { nextTurn } from '../fixtures/raw-peer.ts'
 import { ROLES } from './fixtures/roles.ts'
 
 forbidIncidents()
@@ -102,6 +103,8 @@ describe.each(ROLES)('as $role', ({ direction }) => {
         expect((await peer.written()).every(([type]) => type !== GO_AWAY), `seed ${seed}`).toBe(true)
         outcomes.ignored++
       } else if (saysGoAway(bytes)) {
+        // an abort lets the GoAway of this side leave first
+        await nextTurn()
         expect(peer.transport.status, `seed ${seed}`).not.toBe('open')
         outcomes.endedByPeer++
       } else {

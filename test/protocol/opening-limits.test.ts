@@ -159,7 +159,7 @@ describe.each(ROLES)('as $role', ({ direction, ownId, secondOwnId, peerId }) => 
     await nextTurn()
 
     expect(headers(peer.takeFrames())).toEqual([...ids.map(id => [WINDOW_UPDATE, RST, id, 0]), [GO_AWAY, 0, 0, 2]])
-    expect(peer.transport.status).toBe('closed')
+    expect(peer.transport.abortedWith).toMatchObject({ name: 'MaxEarlyStreamsError' })
     expect(peer.muxer.streams).toHaveLength(0)
   })
 
