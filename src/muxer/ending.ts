@@ -72,10 +72,15 @@ export class Ending {
     }
 
     this.logClosed('the transport', undefined, cause)
+    const hasPeerLeft = this.#init.session.remoteGoAwayCode === GoAwayCode.NormalTermination
+
     this.#end((stream, hasUnsent) => {
       const isComplete = stream.remoteWriteStatus === 'closed' && !hasUnsent
 
-      if (cause == null && (wasClosedHere || isComplete)) {
+      if (isComplete && hasPeerLeft) {
+        // it has no use for the FIN any more, however its transport ends
+        stream.onFinHandedDown()
+      } else if (cause == null && (wasClosedHere || isComplete)) {
         stream.onClosed()
       } else {
         stream.onEnded(new TransportClosedError({ cause }))

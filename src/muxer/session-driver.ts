@@ -6,6 +6,7 @@ import { partsOf } from '../bytes.ts'
 import { Coalescer } from './coalescer.ts'
 import { createFrameTraces } from './frame-trace.ts'
 import { InboundChunks } from './inbound-chunks.ts'
+import { LateFins } from './late-fins.ts'
 import { Stalls } from './stalls.ts'
 import { StreamLog } from './stream-log.ts'
 import { NEWS_DATA, NEWS_FAILED, NEWS_LOCAL_FIN, NEWS_OPENED, NEWS_REMOTE_FIN, NEWS_REMOTE_RST, NEWS_STALLED, NEWS_TAKEN } from '../core/stream-state.ts'
@@ -61,6 +62,7 @@ export class SessionDriver implements StreamHost {
   readonly #traces: ReturnType<typeof createFrameTraces>
   readonly #streamLog: StreamLog
   readonly #stalls: Stalls
+  readonly #lateFins: LateFins
   #isTellingNews = false
   readonly #chunks = new InboundChunks(chunk => { this.#receiveChunk(chunk) }, violation => { this.#onReceived(violation) })
 
@@ -79,6 +81,7 @@ export class SessionDriver implements StreamHost {
         this.#reportMetrics()
       }
     })
+    this.#lateFins = new LateFins(init.session, init.clock, state => { this.closeWrite(state) })
     this.#coalescer = new Coalescer({
       policy: init.policy,
       clock: init.clock,
@@ -134,6 +137,10 @@ export class SessionDriver implements StreamHost {
   }
 
   closeWrite (state: StreamState<YamuxStream>): void {
+    if (this.#lateFins.holdBack(state)) {
+      return
+    }
+
     this.#session.closeWrite(state, this.#init.clock.nowMs())
     this.#init.onDeadlineChanged(state)
     this.#coalescer.request()
@@ -231,6 +238,7 @@ export class SessionDriver implements StreamHost {
   }
 
   stop (): void {
+    this.#lateFins.stop()
     this.#coalescer.stop()
     this.#stalls.stop()
   }

@@ -1,10 +1,11 @@
 // A peer that says GoAway(0) and keeps its transport: streams in flight finish, then the connection is over.
 import { describe, expect, test } from 'vitest'
-import { ACK, data, DATA, FIN, goAway, pattern, PING, ping, RST, SYN, WINDOW_UPDATE, windowUpdate } from '../fixtures/frames.ts'
+import { ACK, data, DATA, FIN, GO_AWAY, goAway, pattern, PING, ping, RST, SYN, WINDOW_UPDATE, windowUpdate } from '../fixtures/frames.ts'
 import { nextTurn } from '../fixtures/raw-peer.ts'
 import { VirtualClock } from '../fixtures/virtual-clock.ts'
 import { converse, endings, receive, WINDOW_BYTES } from '../protocol/fixtures/conversation.ts'
 import { forbidIncidents } from '../protocol/fixtures/incidents.ts'
+import type { StreamCloseEvent } from '@libp2p/interface'
 import type { YamuxStream } from '../../src/index.ts'
 import type { Conversation } from '../protocol/fixtures/conversation.ts'
 
@@ -171,5 +172,110 @@ describe('a peer that says GoAway(0) and keeps its transport', () => {
 
     expect(peer.muxer.status).toBe('closed')
     expect(events).toHaveLength(1)
+  })
+})
+
+describe('a FIN for a peer that has said GoAway(0), on a stream that it has finished,', () => {
+  const LONGEST_WAIT_MS = 1000
+
+  async function leave (): Promise<{ peer: Conversation, clock: VirtualClock, stream: YamuxStream, closing: Promise<void>, events: StreamCloseEvent[] }> {
+    const clock = new VirtualClock()
+    const peer = converse({ clock })
+    const stream = await peer.open()
+    const events = endings(stream)
+    peer.deliver(windowUpdate(1, 0, ACK | FIN), goAway(0))
+    const closing = stream.close()
+    closing.catch(() => {})
+
+    return { peer, clock, stream, closing, events }
+  }
+
+  test.each([undefined, new Error('read ECONNRESET')])('is not written when its transport ends in a moment, and the stream is closed: %s', async cause => {
+    const { peer, clock, stream, closing, events } = await leave()
+    expect(await peer.written()).toEqual([])
+    expect(stream.writeStatus).toBe('closing')
+    peer.transport.end(cause)
+    await closing
+
+    expect(stream).toMatchObject({ status: 'closed', writeStatus: 'closed' })
+    expect(events).toMatchObject([{ error: undefined }])
+    expect(clock.timerCount).toBe(0)
+    expect(await peer.written()).toEqual([])
+  })
+
+  test('is written when the transport stays, and that is closed behind it', async () => {
+    const { peer, clock, closing, events } = await leave()
+    expect(await peer.written()).toEqual([])
+    clock.advance(LONGEST_WAIT_MS)
+    await closing
+
+    expect(await peer.written()).toEqual([[WINDOW_UPDATE, FIN, 1, 0]])
+    expect(events).toMatchObject([{ error: undefined }])
+    expect([peer.transport.status, peer.transport.abortedWith, clock.timerCount]).toEqual(['closed', undefined, 0])
+  })
+
+  test('is not missed when the transport breaks at it', async () => {
+    const { peer, clock, stream, closing, events } = await leave()
+    peer.transport.send = () => { throw new Error('write EPIPE') }
+    clock.advance(LONGEST_WAIT_MS)
+    await closing
+
+    expect(stream.status).toBe('closed')
+    expect(events).toMatchObject([{ error: undefined }])
+  })
+
+  test('does not wait behind data, which the peer may still read', async () => {
+    const { peer, clock } = await leave()
+    const stream = await peer.accept(2)
+    peer.deliver(windowUpdate(2, 0, FIN))
+    stream.send(pattern(10))
+    await stream.close()
+
+    expect(await peer.written()).toEqual([[DATA, 0, 2, 10], [WINDOW_UPDATE, FIN, 2, 0]])
+    clock.advance(LONGEST_WAIT_MS)
+    expect(await peer.written()).toEqual([[WINDOW_UPDATE, FIN, 1, 0]])
+  })
+
+  test('holds up nothing on streams that it has not finished', async () => {
+    const { peer } = await leave()
+    const stream = await peer.accept(2)
+    await stream.close()
+
+    expect(await peer.written()).toEqual([[WINDOW_UPDATE, FIN, 2, 0]])
+  })
+
+  test('gives way to a reset', async () => {
+    const { peer, clock, stream, closing } = await leave()
+    const reason = new Error('Enough')
+    stream.abort(reason)
+    clock.advance(LONGEST_WAIT_MS)
+
+    await expect(closing).rejects.toBe(reason)
+    expect(await peer.written()).toEqual([[WINDOW_UPDATE, RST, 1, 0]])
+    expect([peer.transport.status, clock.timerCount]).toEqual(['closed', 0])
+  })
+
+  test('waits no longer when this side closes its muxer too', async () => {
+    const { peer, clock } = await leave()
+    const closed = peer.muxer.close()
+    clock.advance(LONGEST_WAIT_MS)
+    await closed
+
+    expect(await peer.written()).toEqual([[WINDOW_UPDATE, FIN, 1, 0], [GO_AWAY, 0, 0, 0]])
+  })
+
+  test.each([undefined, new Error('read ECONNRESET')])('makes no difference to a stream with bytes that were not sent: %s', async cause => {
+    const clock = new VirtualClock()
+    const peer = converse({ clock })
+    const stream = await peer.open()
+    const events = endings(stream)
+    stream.send(pattern(WINDOW_BYTES + 1))
+    await peer.written()
+    peer.deliver(windowUpdate(1, 0, ACK | FIN), goAway(0))
+    const closing = stream.close()
+    peer.transport.end(cause)
+
+    await expect(closing).rejects.toThrow(expect.objectContaining({ name: 'TransportClosedError' }))
+    expect(events).toMatchObject([{ error: { name: 'TransportClosedError' } }])
   })
 })

@@ -413,9 +413,12 @@ export class StreamEnd {
     }
   }
 
-  /** All bytes and the FIN were taken by the transport */
+  /** All bytes and the FIN were taken by the transport, or the peer has left and has no use for the FIN */
   get #hasWrittenFin (): boolean {
-    return this.side.tap.dialogue(Number(this.stream.id)).hasFinished || !this.side.isOurs
+    const { isOurs, tap } = this.side
+    const id = Number(this.stream.id)
+
+    return !isOurs || tap.dialogue(id).hasFinished || (tap.wasLeft(id) && this.stream.writeBufferLength === 0)
   }
 
   /** A stream whose bytes were changed ends for that reason, and no other does */

@@ -34,6 +34,11 @@ export class WireTap {
     this.#received.push(bytes, header => { this.#legal.received(header) })
   }
 
+  /** The peer is done with the stream, and with the connection: it misses no FIN */
+  wasLeft (streamId: number): boolean {
+    return this.#legal.hasPeerLeft && this.#legal.dialogue(streamId).hasPeerFinished
+  }
+
   dialogue (streamId: number): Dialogue {
     return this.#legal.dialogue(streamId)
   }
