@@ -27,13 +27,21 @@ export type ProtocolErrorCode =
   /** Frames for streams that are not open beyond `limits.unknownStreamFrames` */
   'ERR_TOO_MANY_UNKNOWN_STREAM_FRAMES'
 
+/** What `@libp2p/yamux` calls the same violation: applications may look for that */
+const STOCK_NAMES: Partial<Record<ProtocolErrorCode, string>> = {
+  ERR_INVALID_FRAME: 'InvalidFrameError',
+  ERR_INVALID_STREAM_ID: 'InvalidParametersError',
+  ERR_RECEIVE_WINDOW_EXCEEDED: 'ReceiveWindowExceededError'
+}
+
 export class ProtocolError extends Error {
-  override name = 'ProtocolError'
+  override name: string
   readonly code: ProtocolErrorCode
   readonly goAwayCode = GoAwayCode.ProtocolError
 
   constructor (code: ProtocolErrorCode, message: string) {
     super(message)
+    this.name = STOCK_NAMES[code] ?? 'ProtocolError'
     this.code = code
   }
 }

@@ -7,7 +7,7 @@ const errors = [
   new api.InactivityTimeoutError(1, 1000),
   new api.KeepAliveTimeoutError('did not answer a ping', 300_000),
   new api.OpenTimeoutError(1, 75_000),
-  new api.ProtocolError('ERR_INVALID_FRAME', 'received a frame of type 9'),
+  new api.ProtocolError('ERR_DATA_AFTER_FIN', 'received 1 bytes on stream 1 after its FIN'),
   new api.ReceivedBytesChangedError(100, 0),
   new api.RemoteGoAwayError(2),
   new api.SentBytesChangedError(100, 0),

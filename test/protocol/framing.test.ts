@@ -96,7 +96,7 @@ describe.each(ROLES)('as $role', ({ direction, ownId, secondOwnId, peerId }) => 
     const events = endings(stream)
     peer.deliver(hex(digits))
 
-    expect(events.map(({ error }) => error)).toEqual([expect.objectContaining({ name: 'ProtocolError', code: 'ERR_INVALID_FRAME', goAwayCode: 1 })])
+    expect(events.map(({ error }) => error)).toEqual([expect.objectContaining({ name: 'InvalidFrameError', code: 'ERR_INVALID_FRAME', goAwayCode: 1 })])
     await expectEnded(peer, 1)
   })
 

@@ -1,0 +1,96 @@
+// What goes wrong has the same name with either muxer: applications look for names.
+import { StreamMessageEvent } from '@libp2p/interface'
+import { multiaddrConnectionPair } from '@libp2p/utils'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { ProtocolError } from '../../src/index.ts'
+import { ACK, concat, data, frame, goAway, pattern, SYN, windowUpdate } from '../fixtures/frames.ts'
+import { muxerFactory } from '../libp2p/fixtures/muxers.ts'
+import { closeOf } from '../libp2p/fixtures/streams.ts'
+import type { PingingMuxer } from './fixtures/connected-pair.ts'
+import type { MuxerName } from '../libp2p/fixtures/muxers.ts'
+import type { MultiaddrConnection, Stream } from '@libp2p/interface'
+
+const WINDOW_BYTES = 262_144
+
+const VIOLATIONS: Array<[what: string, bytes: Uint8Array, name: string]> = [
+  ['another version', Uint8Array.of(1, 2, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0), 'InvalidFrameError'],
+  ['an unknown type', frame(9, 0, 0), 'InvalidFrameError'],
+  ['a ping on a stream', frame(2, SYN, 1), 'InvalidFrameError'],
+  ['data on no stream', data(0, pattern(1)), 'InvalidFrameError'],
+  ['more than the window allows', data(1, pattern(WINDOW_BYTES + 1)), 'ReceiveWindowExceededError'],
+  ['an opening with an id of this side', windowUpdate(1, 0, SYN), 'InvalidParametersError']
+]
+
+describe.each<MuxerName>(['ours', 'stock'])('with %s', muxerName => {
+  let transport: MultiaddrConnection
+  let muxer: PingingMuxer
+  let stream: Stream
+  const deliver = (...frames: Uint8Array[]): void => { transport.dispatchEvent(new StreamMessageEvent(concat(...frames))) }
+
+  beforeEach(async () => {
+    const createFactory = await muxerFactory(muxerName, { maxOutboundStreams: 2 })
+    ;[transport] = multiaddrConnectionPair()
+    muxer = createFactory().createStreamMuxer(transport) as PingingMuxer
+    stream = await muxer.createStream()
+    await new Promise(resolve => { setTimeout(resolve, 1) })
+    deliver(windowUpdate(1, 0, ACK))
+  })
+
+  afterEach(() => {
+    transport.abort(new Error('The test is over'))
+  })
+
+  test.each(VIOLATIONS)('%s ends the streams, and the connection, with %#', async (_, bytes, name) => {
+    const closes = [stream, transport].map(closeOf)
+    deliver(bytes)
+    const errors = (await Promise.all(closes)).map(({ error }) => error)
+
+    expect(errors.map(error => error?.name)).toEqual([name, name])
+
+    if (muxerName === 'ours') {
+      expect(errors).toEqual([expect.any(ProtocolError), expect.any(ProtocolError)])
+    }
+  })
+
+  test('a stream too many is refused with TooManyOutboundProtocolStreamsError', async () => {
+    await muxer.createStream()
+
+    await expect(muxer.createStream()).rejects.toThrow(expect.objectContaining({ name: 'TooManyOutboundProtocolStreamsError' }))
+  })
+
+  test('streams and pings after the end are refused with MuxerClosedError', async () => {
+    muxer.abort(new Error('Enough'))
+
+    await expect(muxer.createStream()).rejects.toThrow(expect.objectContaining({ name: 'MuxerClosedError' }))
+    await expect(muxer.ping()).rejects.toThrow(expect.objectContaining({ name: 'MuxerClosedError' }))
+  })
+
+  test('so are streams once the peer has gone away', async () => {
+    deliver(goAway(0))
+
+    await expect(muxer.createStream()).rejects.toThrow(expect.objectContaining({ name: 'MuxerClosedError' }))
+  })
+
+  test('writing to a stream that is closed throws StreamStateError, and to one that was reset', async () => {
+    const other = await muxer.createStream()
+    await stream.close()
+    deliver(windowUpdate(3, 0, 8))
+
+    for (const each of [stream, other]) {
+      expect(() => { each.send(pattern(1)) }).toThrow(expect.objectContaining({ name: 'StreamStateError' }))
+    }
+  })
+
+  test('a writer that waits learns of the peer\'s reset with StreamResetError, and of an abort with its error', async () => {
+    const other = await muxer.createStream()
+    const errors = [stream, other].map(async each => {
+      each.send(pattern(3 * WINDOW_BYTES))
+
+      return each.onDrain().catch((err: Error) => err.name)
+    })
+    deliver(windowUpdate(1, 0, 8))
+    other.abort(new TypeError('Enough'))
+
+    expect(await Promise.all(errors)).toEqual(['StreamResetError', 'TypeError'])
+  })
+})
