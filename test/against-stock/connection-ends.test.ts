@@ -1,0 +1,122 @@
+// Ours and stock at the two ends of a connection over TCP and Noise: how libp2p's connection, and what is open on it, come to their end.
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { MUXER_PAIRS } from '../libp2p/fixtures/muxers.ts'
+import { frame } from '../fixtures/frames.ts'
+import { closeOf, readAll } from '../libp2p/fixtures/streams.ts'
+import { connectNodes } from './fixtures/connected-nodes.ts'
+import type { ConnectedNodes } from './fixtures/connected-nodes.ts'
+import type { MuxerPair } from '../libp2p/fixtures/muxers.ts'
+import type { Stream } from '@libp2p/interface'
+
+const BOTH_STOCK: MuxerPair = { dialler: 'stock', listener: 'stock' }
+const WINDOW_BYTES = 262_144
+const NO_ERROR = undefined
+const anyError = expect.any(Error)
+const named = (name: string): unknown => expect.objectContaining({ name })
+
+/** As libp2p's echo does: reads to the end, then closes */
+async function serve (stream: Stream): Promise<void> {
+  await readAll(stream)
+  await stream.close()
+}
+
+describe.each([BOTH_STOCK, ...MUXER_PAIRS])('$dialler that dials $listener', names => {
+  let nodes: ConnectedNodes
+
+  beforeEach(async () => {
+    nodes = await connectNodes(names)
+  })
+
+  afterEach(async () => {
+    await nodes.stop()
+  })
+
+  test.each(['dialler', 'listener'] as const)('all is closed without an error when the %s closes the connection', async side => {
+    const streams: Stream[] = []
+    const served: Array<Promise<void>> = []
+
+    for (let i = 0; i < 5; i++) {
+      const both = await nodes.open()
+      streams.push(...both)
+      served.push(serve(both[side === 'dialler' ? 1 : 0]))
+    }
+
+    const { dialler, listener } = nodes
+    const closes = Promise.all([...streams, dialler.connection, listener.connection].map(closeOf))
+    await nodes[side].connection.close()
+
+    expect((await closes).map(({ error }) => error)).toEqual(Array(12).fill(NO_ERROR))
+    expect([dialler.connection, listener.connection, ...streams].map(({ status }) => status)).toEqual(Array(12).fill('closed'))
+    await Promise.all(served)
+    expect([dialler.connection.streams, listener.connection.streams]).toEqual([[], []])
+  })
+
+  test('a violation is the error of the connection, and of its streams; the peer is told', async () => {
+    const [opened, accepted] = await nodes.open()
+    const closes = Promise.all([nodes.listener.connection, accepted].map(closeOf))
+    const othersCloses = Promise.all([nodes.dialler.connection, opened].map(closeOf))
+    nodes.dialler.transport.send(frame(9, 0, 0))
+
+    expect((await closes).map(({ error }) => error)).toEqual([named('InvalidFrameError'), named('InvalidFrameError')])
+    expect((await othersCloses).map(({ error }) => error)).toEqual([anyError, named('StreamResetError')])
+    expect(nodes.dialler.goAways).toEqual([1])
+    expect([nodes.dialler, nodes.listener].map(({ connection }) => connection.status)).toEqual(['aborted', 'aborted'])
+
+    if (names.listener === 'ours') {
+      expect((await closes)[0].error).toMatchObject({ code: 'ERR_INVALID_FRAME' })
+    }
+  })
+
+  test('what was sent before an abort in the same turn arrives', async () => {
+    const [opened, accepted] = await nodes.open()
+    const closes = Promise.all([opened, accepted].map(closeOf))
+    let receivedBytes = 0
+    accepted.addEventListener('message', evt => { receivedBytes += evt.data.byteLength })
+    opened.send(new Uint8Array(50_000))
+    opened.abort(new TypeError('The limit is reached'))
+
+    expect((await closes).map(({ error }) => error)).toEqual([named('TypeError'), named('StreamResetError')])
+    expect(receivedBytes).toBe(50_000)
+  })
+
+  test('so does what was sent before the connection is aborted in the same turn', async () => {
+    const [opened, accepted] = await nodes.open()
+    const closes = Promise.all([opened, accepted, nodes.dialler.connection].map(closeOf))
+    let receivedBytes = 0
+    accepted.addEventListener('message', evt => { receivedBytes += evt.data.byteLength })
+    opened.send(new Uint8Array(1000))
+    nodes.dialler.connection.abort(new TypeError('Enough'))
+
+    expect((await closes).map(({ error }) => error)).toEqual([named('TypeError'), named('StreamResetError'), named('TypeError')])
+    expect(receivedBytes).toBe(1000)
+  })
+
+  test('a stream that is aborted with bytes queued says that it is idle, one that the peer resets does not', async () => {
+    const pairs = [await nodes.open(), await nodes.open()]
+    const idle = pairs.map(() => 0)
+
+    for (const [i, [opened, accepted]] of pairs.entries()) {
+      accepted.pause()
+      opened.send(new Uint8Array(2 * WINDOW_BYTES))
+      opened.addEventListener('idle', () => { idle[i]++ })
+    }
+
+    const closes = Promise.all(pairs.map(async ([opened]) => closeOf(opened)))
+    pairs[0][0].abort(new Error('Enough'))
+    pairs[1][1].abort(new Error('Enough'))
+    await closes
+
+    expect(idle).toEqual([1, 0])
+    expect(pairs.map(([opened]) => opened.status)).toEqual(['aborted', 'reset'])
+  })
+})
+
+test('a connection whose peer says GoAway for a reason ends with that as its error', async () => {
+  const nodes = await connectNodes({ dialler: 'ours', listener: 'ours' })
+  const closed = closeOf(nodes.listener.connection)
+  nodes.dialler.transport.send(frame(3, 0, 0, 2))
+
+  expect((await closed).error).toMatchObject({ name: 'RemoteGoAwayError', code: 'ERR_REMOTE_GO_AWAY', errorCode: 2 })
+  await vi.waitFor(() => { expect(nodes.dialler.connection.status).not.toBe('open') })
+  await nodes.stop()
+})
