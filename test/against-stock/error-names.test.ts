@@ -12,13 +12,13 @@ import type { MultiaddrConnection, Stream } from '@libp2p/interface'
 
 const WINDOW_BYTES = 262_144
 
-const VIOLATIONS: Array<[what: string, bytes: Uint8Array, name: string]> = [
-  ['another version', Uint8Array.of(1, 2, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0), 'InvalidFrameError'],
-  ['an unknown type', frame(9, 0, 0), 'InvalidFrameError'],
-  ['a ping on a stream', frame(2, SYN, 1), 'InvalidFrameError'],
-  ['data on no stream', data(0, pattern(1)), 'InvalidFrameError'],
-  ['more than the window allows', data(1, pattern(WINDOW_BYTES + 1)), 'ReceiveWindowExceededError'],
-  ['an opening with an id of this side', windowUpdate(1, 0, SYN), 'InvalidParametersError']
+const VIOLATIONS: Array<[what: string, name: string, bytes: Uint8Array]> = [
+  ['another version', 'InvalidFrameError', Uint8Array.of(1, 2, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0)],
+  ['an unknown type', 'InvalidFrameError', frame(9, 0, 0)],
+  ['a ping on a stream', 'InvalidFrameError', frame(2, SYN, 1)],
+  ['data on no stream', 'InvalidFrameError', data(0, pattern(1))],
+  ['more than the window allows', 'ReceiveWindowExceededError', data(1, pattern(WINDOW_BYTES + 1))],
+  ['an opening with an id of this side', 'InvalidParametersError', windowUpdate(1, 0, SYN)]
 ]
 
 describe.each<MuxerName>(['ours', 'stock'])('with %s', muxerName => {
@@ -40,7 +40,7 @@ describe.each<MuxerName>(['ours', 'stock'])('with %s', muxerName => {
     transport.abort(new Error('The test is over'))
   })
 
-  test.each(VIOLATIONS)('%s ends the streams, and the connection, with %#', async (_, bytes, name) => {
+  test.each(VIOLATIONS)('%s ends the streams, and the connection, with %s', async (_, name, bytes) => {
     const closes = [stream, transport].map(closeOf)
     deliver(bytes)
     const errors = (await Promise.all(closes)).map(({ error }) => error)
