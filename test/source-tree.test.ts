@@ -160,16 +160,6 @@ describe('the source tree', () => {
 
     expect(strays).toEqual([])
   })
-
-  it('is made of files that can be read in one go', () => {
-    const lengths = sourceFiles(src).map(file => ({
-      file: name(file),
-      lines: readFileSync(file, 'utf8').trimEnd().split('\n').length
-    }))
-
-    expect(lengths.filter(({ lines }) => lines > 320)).toEqual([])
-    expect(lengths.filter(({ lines }) => lines < 250).length).toBeGreaterThan(lengths.length / 2)
-  })
 })
 
 describe('the repository', () => {

@@ -7,7 +7,7 @@ import { GoAwayCode } from '../core/frame/frame.ts'
 import { ProtocolError } from '../core/protocol-error.ts'
 import { RemoteGoAwayError, TransportClosedError } from '../errors.ts'
 import { logDebug, logError, reasonOf, toError } from '../thrown.ts'
-import { abortBehindLastWords, abortTransport, closeTransport } from './goodbye.ts'
+import { abortBehindLastWords, abortTransport, closeTransport, cutTransport } from './goodbye.ts'
 import type { Clock } from '../clock.ts'
 import type { Goodbye } from './goodbye.ts'
 import type { Housekeeping } from './housekeeping.ts'
@@ -53,7 +53,7 @@ export class Ending {
       logError(this.#init, '%e', err)
       this.#end(stream => { stream.onEnded(err) })
       // behind the call that brought it: the transport may be in the middle of a write
-      queueMicrotask(() => { abortTransport(this.#init.maConn, err) })
+      queueMicrotask(() => { cutTransport(this.#init.maConn, err) })
     }
   }
 

@@ -88,7 +88,7 @@ export function abortBehindLastWords (maConn: MessageStream, clock: Clock, reaso
   const abort = (): void => {
     if (!isOver) {
       settle()
-      abortTransport(maConn, reason)
+      cutTransport(maConn, reason)
     }
   }
   const look = (): void => {
@@ -104,6 +104,12 @@ export function abortBehindLastWords (maConn: MessageStream, clock: Clock, reaso
   lookSoon()
 }
 
+/** Without a close the socket below @libp2p/websockets 10 would stay open (js-libp2p 3625). What is closing can still be aborted. */
+export function cutTransport (maConn: MessageStream, reason: Error): void {
+  closeGently(maConn).catch(() => {})
+  abortTransport(maConn, reason)
+}
+
 /** Transports are not all libp2p's: one may throw */
 export function abortTransport (maConn: MessageStream, reason: Error): void {
   try {
@@ -114,6 +120,6 @@ export function abortTransport (maConn: MessageStream, reason: Error): void {
 }
 
 /** Or throw at once, or return no promise */
-async function closeGently (maConn: MessageStream, signal: AbortSignal): Promise<void> {
+async function closeGently (maConn: MessageStream, signal?: AbortSignal): Promise<void> {
   await maConn.close({ signal })
 }

@@ -120,3 +120,16 @@ test('a connection whose peer says GoAway for a reason ends with that as its err
   await vi.waitFor(() => { expect(nodes.dialler.connection.status).not.toBe('open') })
   await nodes.stop()
 })
+
+test('the socket below a WebSocket is closed, too, when a peer has broken a rule', async () => {
+  const openSockets = (): number => process.getActiveResourcesInfo().filter(name => name === 'TCPSocketWrap').length
+  const nodes = await connectNodes({ dialler: 'ours', listener: 'ours' }, 'webSockets')
+  await nodes.open()
+  const connected = openSockets()
+  const close = closeOf(nodes.listener.connection)
+  nodes.dialler.transport.send(frame(9, 0, 0))
+
+  expect((await close).error).toMatchObject({ code: 'ERR_INVALID_FRAME' })
+  await vi.waitFor(() => { expect(openSockets()).toBe(connected - 2) })
+  await nodes.stop()
+})

@@ -26,6 +26,7 @@ const TYPES = {
   frame_wait_seconds: 'histogram',
   round_trip_seconds: 'histogram',
   violations_total: 'counter',
+  stalled_streams_total: 'counter',
   refused_streams_total: 'counter',
   queue_bytes: 'gauge',
   blocked_bytes: 'gauge',
