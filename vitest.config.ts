@@ -5,6 +5,8 @@ import { launchOptions } from './test/browser/fixtures/chromium.ts'
 const NODE_ONLY = [
   // files, processor time and heap of the process, and simulations that own its timers
   'test/hazards/{attacks,other-muxers,rows}.test.ts',
+  // sockets
+  'test/compliance/transport.test.ts',
   // sockets, and an event loop that stands still
   'test/hazards/stalled-loops-node.test.ts',
   // what @libp2p/logger writes to standard error

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, it } from 'vitest'
 
 /**
- * The suite is written for mocha: it expects its functions as globals and calls
- * `this.timeout()`. The limits it asks for (up to half an hour) are ignored in
+ * libp2p's suites are written for mocha: they expect its functions as globals and call
+ * `this.timeout()`. The limits they ask for (up to half an hour) are ignored in
  * favour of one that fits here.
  *
  * Import this from compliance tests only; test files run isolated from each
