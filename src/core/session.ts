@@ -145,9 +145,9 @@ export class Session<Owner> {
     }
   }
 
-  /** Grants a stalled stream more, up to a window of `maxBytes`; returns whether there was more to grant */
-  relieve (stream: StreamState<Owner>, maxBytes: number, nowMs: number): boolean {
-    return this.#lifecycle.relieve(stream, maxBytes, nowMs)
+  /** Grants a stalled stream more, until `maxUnreadBytes` wait to be read; returns whether there was more to grant */
+  relieve (stream: StreamState<Owner>, maxUnreadBytes: number, nowMs: number): boolean {
+    return this.#lifecycle.relieve(stream, maxUnreadBytes, nowMs)
   }
 
   /** Ends the stream at once, in both directions */

@@ -136,9 +136,11 @@ export class StreamLifecycle<Owner> {
     }
   }
 
-  /** Grants a stalled stream more, up to a window of `maxBytes`; returns whether there was more to grant */
-  relieve (stream: StreamState<Owner>, maxBytes: number, nowMs: number): boolean {
-    const isRelieved = stream.receiveWindow.relieve(maxBytes, nowMs, this.registry.budget)
+  /** Grants a stalled stream more, until `maxUnreadBytes` wait to be read; returns whether there was more to grant */
+  relieve (stream: StreamState<Owner>, maxUnreadBytes: number, nowMs: number): boolean {
+    // not by what the window is: a loop may have a part of it in hand, and be waiting to send that back
+    const roomBytes = maxUnreadBytes - stream.readBuffer.byteLength
+    const isRelieved = stream.receiveWindow.relieve(roomBytes, nowMs, this.registry.budget)
 
     if (isRelieved) {
       this.owe(stream, OWES_UPDATE)

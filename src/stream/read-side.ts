@@ -195,7 +195,11 @@ export class ReadSide implements ChunkSource {
         return
       }
 
-      this.#handOver(this.#buffer.take())
+      if (this.#readers.areNone) {
+        this.#handOverToListeners()
+      } else {
+        this.#handOver(this.#buffer.take())
+      }
     }
 
     if (this.status === 'closed') {
@@ -208,17 +212,29 @@ export class ReadSide implements ChunkSource {
     this.#buffer.keep(this.#state.receiveWindow.windowBytes)
   }
 
+  /** The usual case. Credit is given for all that they were told of, once: that is as dear as an event. */
+  #handOverToListeners (): void {
+    let readBytes = 0
+
+    try {
+      do {
+        const chunk = this.#buffer.take()
+        readBytes += chunk.byteLength
+        this.#stream.dispatchEvent(new StreamMessageEvent(chunk))
+      } while (this.#buffer.isReady && this.status === 'readable' && this.#readers.areNone && !this.#isPutBack && this.#isListenedTo)
+    } finally {
+      this.#onRead(readBytes)
+    }
+
+    this.#closeIfDone()
+  }
+
   #handOver (chunk: Uint8ArrayList): void {
     const { maxReadBufferLength } = this.#stream
     const isListenedTo = this.#isListenedTo
 
     if (isListenedTo) {
       this.#onRead(chunk.byteLength)
-    }
-
-    if (this.#readers.areNone) {
-      // the usual case
-    } else if (isListenedTo) {
       this.#readers.pushRead(chunk, maxReadBufferLength)
     } else {
       this.#readers.push(chunk, maxReadBufferLength)
@@ -228,6 +244,10 @@ export class ReadSide implements ChunkSource {
       this.#stream.dispatchEvent(new StreamMessageEvent(chunk))
     }
 
+    this.#closeIfDone()
+  }
+
+  #closeIfDone (): void {
     if (this.#buffer.byteLength === 0 && this.#isRemoteDone) {
       this.status = 'closed'
       this.#settle()

@@ -97,6 +97,18 @@ describe('a stream that both ends write to, and neither reads', () => {
     expect(await it.grants()).toEqual([50_000])
   })
 
+  test('gets more for a loop that waits to send back what it has in hand', async () => {
+    const it = await stall({ streamOptions: { maxReadBufferLength: 300_000 } })
+    const loop = it.stream[Symbol.asyncIterator]()
+    const first = loop.next()
+    fill(it, 200_000)
+    await first
+    fill(it, WINDOW_BYTES - 200_000)
+    write(it)
+
+    expect(await it.grants()).toEqual([300_000 - (WINDOW_BYTES - 200_000)])
+  })
+
   test('gets nothing if somebody reads in the turn in which it stands still', async () => {
     const it = await stall()
     write(it)

@@ -56,8 +56,8 @@ export class UnreadBytes {
 
   /** The first `count` bytes, which must be there. Throws a ReceivedBytesChangedError. */
   take (count: number): Uint8ArrayList {
-    const pieces = this.#only !== undefined && this.#only.byteLength === count && this.byteLength === count ? [this.#only] : this.#takePieces(count)
-    this.#only = undefined
+    const piece = this.#takePiece(count)
+    const pieces = piece === undefined ? this.#takePieces(count) : [piece]
     this.byteLength -= count
 
     return Uint8ArrayList.fromUint8Arrays(pieces, count)
@@ -82,6 +82,23 @@ export class UnreadBytes {
     this.#kept = undefined
     this.#block = undefined
     this.#fresh.clear()
+  }
+
+  /** The usual case: a frame that has just come in, in one piece */
+  #takePiece (count: number): Uint8Array | undefined {
+    const only = this.#only
+
+    if (only !== undefined) {
+      if (only.byteLength !== count || this.byteLength !== count) {
+        return undefined
+      }
+
+      this.#only = undefined
+
+      return only
+    }
+
+    return this.#fresh.byteLength === this.byteLength ? this.#fresh.takeFirst(count) : undefined
   }
 
   #queueOnly (): void {

@@ -120,11 +120,11 @@ export class ReceiveWindow implements BudgetShare {
   }
 
   /**
-   * Both directions stand still: twice the window, or `maxBytes`, as far as the budget allows, and what was read. Returns
-   * whether there is anything to tell the peer.
+   * Both directions stand still: gives back what was read, and twice the window, as far as the budget allows and `roomBytes` are
+   * left to be filled. Returns whether there is anything to tell the peer.
    */
-  relieve (maxBytes: number, nowMs: number, budget: ConnectionBudget): boolean {
-    const wishBytes = Math.min(this.windowBytes, maxBytes - this.windowBytes - this.#raiseBytes)
+  relieve (roomBytes: number, nowMs: number, budget: ConnectionBudget): boolean {
+    const wishBytes = Math.min(this.windowBytes, roomBytes - this.availableBytes - this.#raiseBytes)
 
     if (wishBytes > 0) {
       this.#raiseBytes += budget.take(this, wishBytes, nowMs)
