@@ -18,6 +18,8 @@ export interface PeerKind {
   closesStreams?: boolean
   /** Closes a connection by resetting its socket */
   resetsSocket?: boolean
+  /** Gives credit for all that a scenario sends before it has read it: so the other side never waits for it to read */
+  grantsUnread?: boolean
   /** Streams of its own that it can have open at once, where that is less than the scenarios want */
   maxOwnStreams?: number
 }
@@ -36,7 +38,8 @@ function javaScript (name: string, muxer: string, over: 'tcp' | 'ws'): PeerKind 
     command: [process.execPath, JS_PEER, muxer, over],
     hasErrorCodes: false,
     pingsOnRequest: true,
-    closesStreams: true
+    closesStreams: true,
+    grantsUnread: true
   }
 }
 
@@ -65,6 +68,8 @@ export const PEERS: PeerKind[] = [
     command: [join(BUILD_FOLDER, 'python', 'bin', 'python'), PY_PEER],
     hasErrorCodes: false,
     pingsOnRequest: false,
+    // it agrees on a protocol in reads of a few bytes, and each that comes within four round trips of the last doubles its window
+    grantsUnread: true,
     // its limit for streams that are not acknowledged counts every stream that it has not closed
     maxOwnStreams: 256
   }

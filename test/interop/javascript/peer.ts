@@ -22,6 +22,7 @@ const commands: Record<string, Command> = {
   echo: async (streamCount, byteLength) => opener.echo(Number(streamCount), Number(byteLength)),
   send: async (byteLength, pieceBytes, pauseMs) => opener.send(Number(byteLength), Number(pieceBytes), Number(pauseMs)),
   receive: async (byteLength, pauseMs) => opener.receive(Number(byteLength), Number(pauseMs)),
+  exchange: async byteLength => opener.exchange(Number(byteLength)),
   reset: async errorCode => opener.reset(Number(errorCode)),
   'be-reset': async errorCode => opener.beReset(Number(errorCode)),
   ended: async () => acceptor.lastEnd,

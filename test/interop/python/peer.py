@@ -132,6 +132,13 @@ class Acceptor:
         await stream.close_write()
         await reader.expect_rest(b"")
 
+    async def exchange(self, stream, reader, byte_length):
+        # sends before it reads, as the opener does
+        sent_digest = await send_pattern(stream, byte_length, PACE_BYTES)
+        read_digest = await reader.digest(sys.maxsize, 0)
+        await stream.write(sent_digest + read_digest)
+        await stream.close_write()
+
     async def hang(self, stream, reader):
         await stream.write(b"\1")
         await self.ends_in.send(await how_it_ends(reader))
@@ -203,6 +210,13 @@ class Peer:
         await stream.close_write()
         digest = await reader.digest(int(byte_length), int(pause_ms))
         await reader.expect_rest(digest)
+
+    async def exchange(self, byte_length):
+        stream, reader = await self.open(f"exchange {byte_length}")
+        sent_digest = await send_pattern(stream, int(byte_length), PACE_BYTES)
+        await stream.close_write()
+        received_digest = await reader.digest(int(byte_length), 0)
+        await reader.expect_rest(received_digest + sent_digest)
 
     async def hang(self):
         stream, reader = await self.open("hang")

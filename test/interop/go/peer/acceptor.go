@@ -7,10 +7,11 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"io"
-	"math/rand"
 	"os"
 	"strings"
 )
+
+const acceptorSeed = 2
 
 // hangEnds receives what a read of each stream of job `hang` returned at last.
 var hangEnds = make(chan error, 1000)
@@ -48,6 +49,8 @@ func do(stream Stream, reader *bufio.Reader, job string, numbers []int) error {
 		return stream.CloseWrite()
 	case "source":
 		return source(stream, reader, numbers[0])
+	case "exchange":
+		return answerExchange(stream, reader, numbers[0])
 	case "hang":
 		if _, err := stream.Write([]byte{1}); err != nil {
 			return err
@@ -64,19 +67,36 @@ func do(stream Stream, reader *bufio.Reader, job string, numbers []int) error {
 
 // source sends so many bytes and the SHA-256 of them.
 func source(stream Stream, reader io.Reader, byteLength int) error {
-	hash := sha256.New()
-	bytes := io.TeeReader(io.LimitReader(rand.New(rand.NewSource(2)), int64(byteLength)), hash)
-
-	if _, err := io.Copy(struct{ io.Writer }{stream}, bytes); err != nil {
+	digest, err := sendPattern(stream, acceptorSeed, byteLength, paceBytes)
+	if err != nil {
 		return err
 	}
-	if _, err := stream.Write(hash.Sum(nil)); err != nil {
+	if _, err := stream.Write(digest); err != nil {
 		return err
 	}
 	if err := stream.CloseWrite(); err != nil {
 		return err
 	}
 
-	_, err := io.Copy(io.Discard, reader)
+	_, err = io.Copy(io.Discard, reader)
 	return err
+}
+
+// answerExchange sends so many bytes before it reads more, as the opener does, and then the SHA-256 of what was sent
+// and of what was read.
+func answerExchange(stream Stream, reader io.Reader, byteLength int) error {
+	sentDigest, err := sendPattern(stream, acceptorSeed, byteLength, paceBytes)
+	if err != nil {
+		return err
+	}
+
+	read := sha256.New()
+	if err := copyPaced(read, reader, 0); err != nil {
+		return err
+	}
+	if _, err := stream.Write(read.Sum(sentDigest)); err != nil {
+		return err
+	}
+
+	return stream.CloseWrite()
 }

@@ -15,6 +15,8 @@ import (
 // paceBytes is what a reader that pauses takes between two pauses.
 const paceBytes = 64 * 1024
 
+const openerSeed = 1
+
 func open(connection Connection, job string, parameters ...any) (Stream, error) {
 	stream, err := connection.Open()
 	if err != nil {
@@ -72,18 +74,15 @@ func send(connection Connection, byteLength, pieceBytes, pauseMs int) error {
 		return err
 	}
 
-	hash := sha256.New()
-	source := io.TeeReader(io.LimitReader(rand.New(rand.NewSource(1)), int64(byteLength)), hash)
-	// hides that the stream could read from the source itself, in pieces of its own choice
-	writer := struct{ io.Writer }{stream}
-	if _, err := io.CopyBuffer(writer, source, make([]byte, pieceBytes)); err != nil {
+	digest, err := sendPattern(stream, openerSeed, byteLength, pieceBytes)
+	if err != nil {
 		return err
 	}
 	if err := stream.CloseWrite(); err != nil {
 		return err
 	}
 
-	return expectRest(stream, hash.Sum(nil))
+	return expectRest(stream, digest)
 }
 
 func receive(connection Connection, byteLength, pauseMs int) error {
@@ -103,6 +102,30 @@ func receive(connection Connection, byteLength, pauseMs int) error {
 	return expectRest(stream, hash.Sum(nil))
 }
 
+// exchange sends so many bytes before it reads any, as the other side does, and reads the SHA-256 of both behind what
+// that sent.
+func exchange(connection Connection, byteLength int) error {
+	stream, err := open(connection, "exchange %d\n", byteLength)
+	if err != nil {
+		return err
+	}
+
+	sentDigest, err := sendPattern(stream, openerSeed, byteLength, paceBytes)
+	if err != nil {
+		return err
+	}
+	if err := stream.CloseWrite(); err != nil {
+		return err
+	}
+
+	received := sha256.New()
+	if err := copyPaced(received, io.LimitReader(stream, int64(byteLength)), 0); err != nil {
+		return err
+	}
+
+	return expectRest(stream, append(received.Sum(nil), sentDigest...))
+}
+
 // openHanging returns a stream that the other side has and does nothing with.
 func openHanging(connection Connection) (Stream, error) {
 	stream, err := open(connection, "hang\n")
@@ -112,6 +135,16 @@ func openHanging(connection Connection) (Stream, error) {
 
 	_, err = io.ReadFull(stream, make([]byte, 1))
 	return stream, err
+}
+
+// sendPattern sends so many bytes in pieces and returns their SHA-256.
+func sendPattern(stream Stream, seed int64, byteLength, pieceBytes int) ([]byte, error) {
+	hash := sha256.New()
+	source := io.TeeReader(io.LimitReader(rand.New(rand.NewSource(seed)), int64(byteLength)), hash)
+	// hides that the stream could read from the source itself, in pieces of its own choice
+	writer := struct{ io.Writer }{stream}
+	_, err := io.CopyBuffer(writer, source, make([]byte, pieceBytes))
+	return hash.Sum(nil), err
 }
 
 func copyPaced(to io.Writer, from io.Reader, pauseMs int) error {

@@ -83,6 +83,8 @@ func (s *server) run(words []string) (string, error) {
 		return "", send(s.connection, numbers[0], numbers[1], numbers[2])
 	case "receive":
 		return "", receive(s.connection, numbers[0], numbers[1])
+	case "exchange":
+		return "", exchange(s.connection, numbers[0])
 	case "hang":
 		_, err := openHanging(s.connection)
 		return "", err

@@ -8,7 +8,7 @@ use futures::{
 };
 use tokio::sync::mpsc::UnboundedSender;
 
-use crate::{Muxer, Stream, how_it_ends, read_paced, send_pattern};
+use crate::{Muxer, PACE_BYTES, Stream, how_it_ends, read_paced, send_pattern};
 
 pub async fn accept<M: Muxer>(stream: Stream, end: UnboundedSender<String>) {
     if let Err(error) = work::<M>(stream, end).await {
@@ -34,10 +34,21 @@ async fn work<M: Muxer>(stream: Stream, end: UnboundedSender<String>) -> io::Res
             stream.close().await
         }
         "source" => {
-            let digest = send_pattern(stream.get_mut(), number, 64 * 1024).await?;
+            let digest = send_pattern(stream.get_mut(), number, PACE_BYTES).await?;
             stream.get_mut().write_all(&digest).await?;
             stream.close().await?;
             copy(stream, &mut sink()).await.map(drop)
+        }
+        // sends before it reads, as the opener does
+        "exchange" => {
+            let sent_digest = send_pattern(stream.get_mut(), number, PACE_BYTES).await?;
+            stream.get_mut().flush().await?;
+            let read_digest = read_paced(&mut stream, u64::MAX, 0).await?;
+            stream
+                .get_mut()
+                .write_all(&[sent_digest, read_digest].concat())
+                .await?;
+            stream.close().await
         }
         "hang" => {
             let mut stream = stream.into_inner();

@@ -95,6 +95,7 @@ async fn run(connection: &mut Connection, words: &[&str]) -> io::Result<String> 
         "echo" => opener::echo_all(connection, numbers[0] as usize, numbers[1] as usize).await?,
         "send" => opener::send(connection, numbers[0], numbers[1] as usize, numbers[2]).await?,
         "receive" => opener::receive(connection, numbers[0], numbers[1]).await?,
+        "exchange" => opener::exchange(connection, numbers[0]).await?,
         "hang" => connection.hold(opener::hanging(connection).await?),
         // dropped before its end: the only way to reset a stream
         "reset" => drop(opener::hanging(connection).await?),

@@ -6,7 +6,8 @@ use futures::{AsyncReadExt, AsyncWriteExt, future::try_join_all};
 use tokio::sync::Barrier;
 
 use crate::{
-    Stream, connection::Connection, connection::Opener, fill, how_it_ends, read_paced, send_pattern,
+    PACE_BYTES, Stream, connection::Connection, connection::Opener, fill, how_it_ends, read_paced,
+    send_pattern,
 };
 
 async fn open(opener: &Opener, job: &str) -> io::Result<Stream> {
@@ -67,6 +68,16 @@ pub async fn receive(connection: &Connection, byte_length: u64, pause_ms: u64) -
     let digest = read_paced(&mut stream, byte_length, pause_ms).await?;
 
     expect_rest(&mut stream, &digest).await
+}
+
+/// Sends so many bytes before it reads any, as the other side does, and reads the SHA-256 of both behind what that sent.
+pub async fn exchange(connection: &Connection, byte_length: u64) -> io::Result<()> {
+    let mut stream = open(&connection.opener, &format!("exchange {byte_length}")).await?;
+    let sent_digest = send_pattern(&mut stream, byte_length, PACE_BYTES).await?;
+    stream.close().await?;
+    let received_digest = read_paced(&mut stream, byte_length, 0).await?;
+
+    expect_rest(&mut stream, &[received_digest, sent_digest].concat()).await
 }
 
 /// A stream that the other side has and does nothing with.
