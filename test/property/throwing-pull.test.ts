@@ -165,5 +165,5 @@ test('where a pull throws, its connection ends with an error, or one stream does
         expect(payloadOf(frames, stream.id)).toEqual(bytes.flatMap(piece => [...piece]))
       }
     }
-  }), { numRuns: 300 })
+  }), { numRuns: 200 })
 })

@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { equals } from 'uint8arrays/equals'
 import { describe, expect, test } from 'vitest'
-import { connect, openBoth } from '../against-stock/fixtures/connected-pair.ts'
+import { connect, openBoth } from './fixtures/connected-pair.ts'
 import { MUXER_PAIRS } from '../libp2p/fixtures/muxers.ts'
 import { patternBytes } from '../libp2p/fixtures/pattern.ts'
 import { readAll, sendAndClose } from '../libp2p/fixtures/streams.ts'
