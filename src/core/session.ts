@@ -2,7 +2,7 @@
  * One yamux session. Pure: bytes and time in; bytes, and news of streams, out.
  */
 import { concat } from 'uint8arrays/concat'
-import { COPIED_BELOW_BYTES, SendCopies } from './buffer/send-copies.ts'
+import { COPIED_BELOW_BYTES } from './buffer/send-queue.ts'
 import { WriteBatch } from './flush/write-batch.ts'
 import { Decoder } from './frame/decoder.ts'
 import { InboundFrames } from './inbound-frames.ts'
@@ -25,7 +25,6 @@ export class Session<Owner> {
   readonly #decoder: Decoder
   /** No other session's: bytes of one connection must not reach another's peer, whatever goes wrong in between */
   readonly #batch = new WriteBatch()
-  readonly #copies = new SendCopies()
 
   constructor (init: SessionInit) {
     this.#creditsOnReceipt = init.creditsOnReceipt
@@ -107,7 +106,7 @@ export class Session<Owner> {
     stream.beforeMessage(byteLength)
 
     if (byteLength < COPIED_BELOW_BYTES) {
-      this.#copies.copyPartsTo(stream.sendQueue, parts, byteLength, stream.isMerging)
+      stream.sendQueue.copyParts(parts, byteLength, stream.isMerging)
     } else if (!stream.isMerging && parts.length > 1) {
       stream.sendQueue.push(concat(parts, byteLength))
     } else {
@@ -197,7 +196,7 @@ export class Session<Owner> {
     if (bytes.byteLength >= COPIED_BELOW_BYTES) {
       stream.sendQueue.push(bytes)
     } else if (bytes.byteLength > 0) {
-      this.#copies.copyTo(stream.sendQueue, bytes, stream.isMerging)
+      stream.sendQueue.copy(bytes, stream.isMerging)
     }
   }
 

@@ -2,8 +2,7 @@
  * All that the protocol knows of one stream: its two half-closes, what it owes the peer, its
  * credit in both directions and the bytes that wait on either side. Plain data, moved by the session.
  */
-import { PieceQueue } from './buffer/piece-queue.ts'
-import { SentBytesChangedError } from './bytes-changed-error.ts'
+import { SendQueue } from './buffer/send-queue.ts'
 import { SendCredit } from './flow/send-credit.ts'
 import { FLAG_ACK, FLAG_FIN, FLAG_RST, FLAG_SYN } from './frame/frame.ts'
 import { NORMAL } from './schedule/lane.ts'
@@ -37,12 +36,6 @@ export const NEWS_STALLED = 128
 /** A peer that does not cut messages waits for credit for a whole frame: of other muxers of ours at most so long */
 const MAX_FRAME_BYTES = 65_536
 
-/**
- * Room for so many sends is kept by a stream that has nothing to send, 4 KiB. Allocating it anew for each burst costs
- * more: with 64, 1,000 streams of 100 bytes lose a twentieth.
- */
-const KEPT_SENDS = 256
-
 /** When messages are frames of their own, the same for all streams of a connection */
 export interface MessageBoundaries {
   /** They are while less than this waits on their stream: 0 for never, Infinity for always */
@@ -57,7 +50,7 @@ export class StreamState<Owner = unknown> {
   /** Whoever acts for the application; set by the shell */
   owner: Owner | undefined
 
-  readonly sendQueue = new PieceQueue(KEPT_SENDS, SentBytesChangedError)
+  readonly sendQueue = new SendQueue()
   readonly sendCredit = new SendCredit()
   readonly readBuffer: ReadBuffer
   readonly receiveWindow: ReceiveWindow
@@ -129,6 +122,7 @@ export class StreamState<Owner = unknown> {
   /** Nothing is queued any more */
   onQueueEmpty (): void {
     this.isMerging = this.#boundaries.mergeFromBytes === 0
+    this.sendQueue.release()
   }
 
   /** A message that fits into a frame waits for credit, and room, for all of it */
