@@ -113,7 +113,7 @@ export interface YamuxMuxerInit extends StreamMuxerOptions<YamuxStreamOptions> {
   priority?: Priority
 
   /**
-   * What a peer may cost beyond what its windows allow, in frames and in time. No well-behaved one comes near.
+   * What a peer may cost beyond what its windows allow, in frames and in time. See SECURITY.md.
    */
   limits?: LimitOptions
 }

@@ -17,7 +17,7 @@ export interface LimitOptions extends Partial<Record<keyof Limits, Partial<Limit
   /**
    * Streams the peer resets within a second of opening them
    *
-   * @default { burst: 1_000, perSecond: 33 }
+   * @default { burst: 10_000, perSecond: 200 }
    */
   resets?: Partial<Limit>
 
@@ -73,10 +73,11 @@ export interface LimitConfig extends Limits {
 
 /**
  * What answers or ignores a frame in well under a microsecond may come often: a thousand a second cost
- * less than a hundredth of a core. Resets also cost the application; nghttp2 allows 1,000 and 33 a second.
+ * less than a hundredth of a core. Resets also cost the application. nghttp2 allows 1,000 and 33 a second, which an application
+ * that gives up 50 requests a second, or asks 1,500 times for a protocol that the peer does not have, is beyond.
  */
 const CHEAP: Limit = { burst: 10_000, perSecond: 1000 }
-const RESETS: Limit = { burst: 1000, perSecond: 33 }
+const RESETS: Limit = { burst: 10_000, perSecond: 200 }
 /** What a fast sender has under way over a long path when its stream is reset: 30 frames a millisecond for 300 ms */
 const UNDER_WAY: Limit = { burst: 100_000, perSecond: 10_000 }
 

@@ -6,6 +6,7 @@ import { MuxerClosedError } from '@libp2p/interface'
 import { GoAwayCode } from '../core/frame/frame.ts'
 import { Session } from '../core/session.ts'
 import { createStreamLimits } from '../config.ts'
+import { handled } from '../deferred.ts'
 import { GuardedEmitter } from '../guarded-emitter.ts'
 import { logDebug, logError } from '../thrown.ts'
 import { EarlyStreams } from './early-streams.ts'
@@ -172,7 +173,11 @@ export class YamuxMuxer extends GuardedEmitter<StreamMuxerEvents<YamuxStream>> i
     return this.#session.roundTrip.lastMs ?? -1
   }
 
-  async close (options: CloseOptions = {}): Promise<void> {
+  close (options: CloseOptions = {}): Promise<void> {
+    return handled(this.#close(options))
+  }
+
+  async #close (options: CloseOptions): Promise<void> {
     if (this.#isClosingHere || this.status === 'closed') {
       await this.#closing?.catch(() => {})
       return

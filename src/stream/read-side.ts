@@ -56,6 +56,7 @@ export class ReadSide implements ChunkSource {
     if (this.status === 'paused') {
       this.status = 'readable'
       this.deliver()
+      this.#closeIfDone()
     }
   }
 
@@ -141,11 +142,11 @@ export class ReadSide implements ChunkSource {
     // what came of a frame that was cut off is ready now
     this.deliver()
 
-    if (isOver && this.#buffer.byteLength === 0) {
-      this.status = 'closed'
+    if (isOver) {
+      this.#closeIfDone()
+    } else {
+      this.#settle()
     }
-
-    this.#settle()
   }
 
   /** What waits is discarded */
@@ -181,7 +182,13 @@ export class ReadSide implements ChunkSource {
     this.#readers.catchUp()
     this.#onRead(this.#readers.takeFinishedBytes())
     this.deliver()
-    this.#settle()
+
+    // as long as this side may write, a loop that has come to the end may still put something back
+    if (this.#stream.status === 'open') {
+      this.#settle()
+    } else {
+      this.#closeIfDone()
+    }
   }
 
   #deliverAll (): void {
@@ -247,11 +254,13 @@ export class ReadSide implements ChunkSource {
     this.#closeIfDone()
   }
 
+  /** Not while a loop has the last chunk in hand: it may want to pause the stream for it */
   #closeIfDone (): void {
-    if (this.#buffer.byteLength === 0 && this.#isRemoteDone) {
+    if (this.#buffer.byteLength === 0 && this.#isRemoteDone && this.status !== 'paused' && this.#readers.areAllAsking) {
       this.status = 'closed'
-      this.#settle()
     }
+
+    this.#settle()
   }
 
   /** The peer will send no more */

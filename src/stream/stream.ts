@@ -5,6 +5,7 @@
 import { StreamAbortEvent, StreamCloseEvent, StreamResetEvent } from '@libp2p/interface'
 import { StreamClosedError } from '@libp2p/utils'
 import { LANES } from '../core/schedule/lane.ts'
+import { handled } from '../deferred.ts'
 import { errorCodeOf } from '../errors.ts'
 import { GuardedEmitter } from '../guarded-emitter.ts'
 import { OptionReader } from '../option-reader.ts'
@@ -156,7 +157,12 @@ export class YamuxStream extends GuardedEmitter<MessageStreamEvents> implements 
     }
   }
 
-  async close (options?: AbortOptions): Promise<void> {
+  close (options?: AbortOptions): Promise<void> {
+    // many programs do not wait: the stream's own events say how it ends
+    return handled(this.#close(options))
+  }
+
+  async #close (options?: AbortOptions): Promise<void> {
     const hasBegun = this.#writing.beginClose()
 
     if (hasBegun) {

@@ -82,12 +82,18 @@ describe('leaks of tokens, maps and half-closed streams (go-yamux 29, hashicorp 
     return id
   }
 
+  /** The memory of buffers is swept by another thread, some time behind the collection */
   async function heldBytes (): Promise<number> {
-    await collectGarbage()
-    await collectGarbage()
-    const { heapUsed, arrayBuffers } = process.memoryUsage()
+    let leastBytes = Infinity
 
-    return heapUsed + arrayBuffers
+    for (let i = 0; i < 5; i++) {
+      await collectGarbage()
+      await new Promise(resolve => { setTimeout(resolve, 10) })
+      const { heapUsed, arrayBuffers } = process.memoryUsage()
+      leastBytes = Math.min(leastBytes, heapUsed + arrayBuffers)
+    }
+
+    return leastBytes
   }
 
   test.each(cycles)('25,000 cycles leave nothing: %s', async (_, cycle) => {

@@ -40,7 +40,7 @@ test('without options all have the documented defaults', () => {
     },
     limits: {
       pings: { burst: 10_000, perSecond: 1000 },
-      resets: { burst: 1000, perSecond: 33 },
+      resets: { burst: 10_000, perSecond: 200 },
       emptyFrames: { burst: 10_000, perSecond: 1000 },
       refusedStreams: { burst: 10_000, perSecond: 1000 },
       unknownStreamFrames: { burst: 100_000, perSecond: 10_000 },

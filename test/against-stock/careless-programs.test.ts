@@ -1,0 +1,114 @@
+// Programs that work with stock though they leave something undone: they do with ours. Over TCP and Noise.
+import { createHash } from 'node:crypto'
+import { echo } from '@libp2p/utils'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { MUXER_PAIRS } from '../libp2p/fixtures/muxers.ts'
+import { pattern } from '../libp2p/fixtures/pattern.ts'
+import { patternDigest } from '../libp2p/fixtures/pattern-digest.ts'
+import { closeOf, sendAll } from '../libp2p/fixtures/streams.ts'
+import { connectNodes } from './fixtures/connected-nodes.ts'
+import type { ConnectedNodes } from './fixtures/connected-nodes.ts'
+import type { Stream } from '@libp2p/interface'
+
+const MEBIBYTE = 2 ** 20
+
+describe.each(MUXER_PAIRS)('$dialler that dials $listener', names => {
+  let nodes: ConnectedNodes
+  const unhandled: unknown[] = []
+  const onUnhandled = (reason: unknown): void => { unhandled.push(reason) }
+
+  beforeEach(async () => {
+    unhandled.length = 0
+    process.on('unhandledRejection', onUnhandled)
+    nodes = await connectNodes(names)
+  })
+
+  afterEach(async () => {
+    await nodes.stop()
+    process.off('unhandledRejection', onUnhandled)
+    expect(unhandled).toEqual([])
+  })
+
+  test('a close() that nobody waits for ends in an abort in the same turn', async () => {
+    const [opened] = await nodes.open()
+    opened.send(new Uint8Array(10))
+    opened.close()
+    opened.abort(new Error('Done with it'))
+    await new Promise(resolve => { setTimeout(resolve, 20) })
+    expect(opened.status).toBe('aborted')
+  })
+
+  test('a close() that nobody waits for ends in a reset by the peer', async () => {
+    const [opened, accepted] = await nodes.open()
+    const closed = closeOf(opened)
+    accepted.addEventListener('message', () => { accepted.abort(new Error('Enough')) })
+    opened.send(new Uint8Array(200_000))
+    opened.close()
+    await closed
+  })
+
+  test('a close() that nobody waits for ends with the connection', async () => {
+    const [opened, accepted] = await nodes.open()
+    accepted.pause()
+    const closed = closeOf(opened)
+    opened.send(new Uint8Array(600_000))
+    opened.close()
+    nodes.dialler.connection.abort(new Error('Done with it'))
+    await closed
+  })
+
+  test('a loop pauses and resumes its stream at the last chunk, with the FIN there', async () => {
+    const [opened, accepted] = await nodes.open()
+    const statuses: string[] = []
+    const loop = (async () => {
+      for await (const chunk of accepted) {
+        await new Promise(resolve => { setTimeout(resolve, 30) })
+        accepted.pause()
+        statuses.push(accepted.readStatus)
+        accepted.resume()
+        statuses.push(`${chunk.byteLength}`)
+      }
+
+      return 'done'
+    })()
+    opened.send(new Uint8Array(1000))
+    await opened.close()
+
+    expect(await loop).toBe('done')
+    expect(statuses.slice(0, 2)).toEqual(['paused', '1000'])
+    await accepted.close()
+    expect(accepted.readStatus).toBe('closed')
+  })
+})
+
+async function digestOf (stream: Stream, pauseMs: number): Promise<string> {
+  const hash = createHash('sha256')
+
+  for await (const chunk of stream) {
+    hash.update(chunk.subarray())
+
+    if (pauseMs > 0) {
+      await new Promise(resolve => { setTimeout(resolve, pauseMs) })
+    }
+  }
+
+  return hash.digest('hex')
+}
+
+// stock's own loops end where the FIN comes while they are paused
+describe.each(MUXER_PAIRS.filter(({ listener }) => listener === 'ours'))('$dialler that dials $listener', names => {
+  test('echo() of @libp2p/utils gives back all of 2 MiB, whoever reads how fast', async () => {
+    const nodes = await connectNodes(names)
+
+    for (const pauseMs of [0, 5]) {
+      const [opened, accepted] = await nodes.open()
+      echo(accepted).catch(() => {})
+      const received = digestOf(opened, pauseMs)
+      await sendAll(opened, pattern(1, 2 * MEBIBYTE))
+      await opened.close()
+      expect(await received).toBe(patternDigest(1, 2 * MEBIBYTE))
+    }
+
+    await nodes.stop()
+  })
+})
