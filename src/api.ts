@@ -63,5 +63,5 @@ export interface CloseOptions extends AbortOptions {
  * `connection.newStream` give streams of all muxers that a node has.
  */
 export function isYamuxStream (stream: Stream & { priority?: unknown }): stream is YamuxStream {
-  return LANES.includes(stream.priority as Lane)
+  return LANES.includes(stream?.priority as Lane)
 }

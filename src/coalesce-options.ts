@@ -3,6 +3,7 @@
  */
 import { InvalidParametersError } from '@libp2p/interface'
 import { anyOf } from './option-reader.ts'
+import { print } from './thrown.ts'
 import type { OptionReader } from './option-reader.ts'
 
 const STRATEGIES = ['turn', 'delay', 'adaptive', 'off'] as const
@@ -137,6 +138,6 @@ function strategyOf (reader: OptionReader<CoalesceOptions>): Strategy {
 /** An option that has no effect under the strategy is a mistake */
 function checkEffect (options: CoalesceOptions, name: keyof CoalesceOptions, strategy: Strategy, strategies: Strategy[]): void {
   if (options[name] != null && !strategies.includes(strategy)) {
-    throw new InvalidParametersError(`coalesce.${name} is ${options[name]}, which takes effect with ${anyOf(strategies)} only, but coalesce.strategy is '${strategy}'`)
+    throw new InvalidParametersError(`coalesce.${name} is ${print(options[name])}, which takes effect with ${anyOf(strategies)} only, but coalesce.strategy is '${strategy}'`)
   }
 }

@@ -4,6 +4,7 @@
  */
 import { InvalidParametersError } from '@libp2p/interface'
 import { findNearest } from './nearest-name.ts'
+import { print } from './thrown.ts'
 
 export class OptionReader<Options> {
   readonly options: Options
@@ -99,5 +100,5 @@ export function anyOf (choices: ReadonlyArray<string | boolean>): string {
 }
 
 export function createInvalidOptionError (name: string, value: unknown, allowed: string): Error {
-  return new InvalidParametersError(`${name} is ${typeof value === 'string' ? JSON.stringify(value) : String(value)}, it must be ${allowed}`)
+  return new InvalidParametersError(`${name} is ${typeof value === 'string' ? JSON.stringify(value) : print(value)}, it must be ${allowed}`)
 }

@@ -6,7 +6,7 @@ import type { Logger } from '@libp2p/interface'
 
 /** The error itself, or one that says `what` happened and has what was thrown as its cause */
 export function toError (thrown: unknown, what: string): Error {
-  return isError(thrown) ? thrown : new Error(`${what} ${describe(thrown)}`, { cause: thrown })
+  return isError(thrown) ? thrown : new Error(`${what} ${print(thrown)}`, { cause: thrown })
 }
 
 /** What somebody's function has returned: if it is a promise of any kind and is rejected, `onRejected` hears of it */
@@ -22,7 +22,7 @@ export function logError (owner: { readonly log: Logger }, message: string, err:
     owner.log.error(message, err)
   } catch (cause) {
     try {
-      owner.log.error(message, new Error('An error that cannot be printed', { cause: describe(cause) }))
+      owner.log.error(message, new Error('An error that cannot be printed', { cause: print(cause) }))
     } catch {
       // a logger that fails is no reason to end anything
     }
@@ -54,7 +54,8 @@ function isError (thrown: unknown): thrown is Error {
   }
 }
 
-function describe (thrown: unknown): string {
+/** Whatever it is, without ever throwing */
+export function print (thrown: unknown): string {
   try {
     return String(thrown)
   } catch {

@@ -92,7 +92,7 @@ export function abortBehindLastWords (maConn: MessageStream, clock: Clock, reaso
     }
   }
   const look = (): void => {
-    if (!maConn.writableNeedsDrain) {
+    if (!needsDrain(maConn)) {
       abort()
     }
   }
@@ -104,13 +104,21 @@ export function abortBehindLastWords (maConn: MessageStream, clock: Clock, reaso
   lookSoon()
 }
 
+/** Transports are not all libp2p's: one may throw */
+function needsDrain (maConn: MessageStream): boolean {
+  try {
+    return maConn.writableNeedsDrain
+  } catch {
+    return false
+  }
+}
+
 /** Without a close the socket below @libp2p/websockets 10 would stay open (js-libp2p 3625). What is closing can still be aborted. */
 export function cutTransport (maConn: MessageStream, reason: Error): void {
   closeGently(maConn).catch(() => {})
   abortTransport(maConn, reason)
 }
 
-/** Transports are not all libp2p's: one may throw */
 export function abortTransport (maConn: MessageStream, reason: Error): void {
   try {
     maConn.abort(reason)

@@ -21,6 +21,7 @@ export class LateFins {
   readonly #waiting = new Set<State>()
   #timer: unknown
   #isReleasing = false
+  #isStopped = false
 
   /** `closeWrite` is called for each stream that was held back, when the moment is over */
   constructor (session: Session<YamuxStream>, clock: Clock, closeWrite: (state: State) => void) {
@@ -33,7 +34,7 @@ export class LateFins {
   holdBack (state: State): boolean {
     const isLate = this.#session.remoteGoAwayCode === GoAwayCode.NormalTermination && state.isRemoteFinished && state.sendQueue.byteLength === 0
 
-    if (!isLate || this.#isReleasing) {
+    if (!isLate || this.#isReleasing || this.#isStopped) {
       return false
     }
 
@@ -49,6 +50,7 @@ export class LateFins {
 
   /** Nothing is written from here on */
   stop (): void {
+    this.#isStopped = true
     this.#clock.clearTimer(this.#timer)
     this.#waiting.clear()
   }

@@ -9,14 +9,18 @@ import type { StreamState } from '../core/stream-state.ts'
 import type { YamuxStream } from '../stream/stream.ts'
 import type { Logger } from '@libp2p/interface'
 
+type State = StreamState<YamuxStream>
+
 /** A stream that has no more to be granted is reported when it has carried nothing for so long */
 const REPORTED_AFTER_MS = 10_000
+/** At once; others are only counted */
+const MAX_LOGGED = 8
 
 export interface StallsInit {
   session: Session<YamuxStream>
   clock: Clock
   log: Logger
-  /** A stream owes the peer credit */
+  /** Streams may owe their peers credit */
   onRelieved (): void
   /** A stream was reported */
   onStalled (): void
@@ -24,74 +28,95 @@ export interface StallsInit {
 
 export class Stalls {
   readonly #init: StallsInit
-  readonly #streams = new Set<StreamState<YamuxStream>>()
-  readonly #reported = new WeakSet<StreamState<YamuxStream>>()
-  #timer: unknown
-  #dueMs = Infinity
+  /** Not looked at yet */
+  #suspects = new Set<State>()
+  #suspectsTimer: unknown
+  /** Still stood when they were looked at. What they were granted may be of no use, and others may give back some of the budget. */
+  readonly #standing = new Set<State>()
+  #standingTimer: unknown
+  readonly #reported = new WeakSet<State>()
   #isStopped = false
 
   constructor (init: StallsInit) {
     this.#init = init
   }
 
-  /** A stream stands still now. Its reader may be on the way: it is looked at again when the event loop has come round. */
-  suspect (stream: StreamState<YamuxStream>): void {
+  /**
+   * A stream stands still now. Its reader may be on the way: it is looked at again when the event loop has come round. Not all
+   * that stand are, or each frame of one would cost a look at a thousand.
+   */
+  suspect (stream: State): void {
     if (!this.#isStopped) {
-      this.#streams.add(stream)
-      this.#lookIn(0)
+      this.#suspects.add(stream)
+      this.#suspectsTimer ??= this.#init.clock.setTimer(this.#lookAtSuspects, 0)
     }
   }
 
   stop (): void {
-    this.#isStopped = true
-    this.#init.clock.clearTimer(this.#timer)
-  }
-
-  #lookIn (delayMs: number): void {
     const { clock } = this.#init
-    const dueMs = clock.nowMs() + delayMs
-
-    if (dueMs < this.#dueMs) {
-      clock.clearTimer(this.#timer)
-      this.#dueMs = dueMs
-      this.#timer = clock.setTimer(this.#look, delayMs)
-    }
+    this.#isStopped = true
+    clock.clearTimer(this.#suspectsTimer)
+    clock.clearTimer(this.#standingTimer)
+    this.#suspects.clear()
+    this.#standing.clear()
   }
 
-  readonly #look = (): void => {
-    const nowMs = this.#init.clock.nowMs()
-    this.#dueMs = Infinity
+  readonly #lookAtSuspects = (): void => {
+    const suspects = this.#suspects
+    this.#suspects = new Set()
+    this.#suspectsTimer = undefined
 
-    for (const stream of this.#streams) {
-      if (stream.isOver || !stream.isStalled || this.#relieve(stream, nowMs)) {
-        this.#streams.delete(stream)
-      } else {
-        this.#wait(stream, nowMs)
-      }
+    for (const stream of suspects) {
+      this.#relieve(stream)
     }
 
+    this.#awaitStanding()
     this.#init.onRelieved()
   }
 
-  #relieve (stream: StreamState<YamuxStream>, nowMs: number): boolean {
-    return this.#init.session.relieve(stream, stream.owner?.maxReadBufferLength ?? 0, nowMs)
-  }
+  readonly #lookAtStanding = (): void => {
+    const quietSinceMs = this.#init.clock.nowMs() - REPORTED_AFTER_MS
+    const stuck: State[] = []
+    this.#standingTimer = undefined
 
-  /** There is no more to be had, as long as others do not give some back */
-  #wait (stream: StreamState<YamuxStream>, nowMs: number): void {
-    const leftMs = stream.lastActiveMs + REPORTED_AFTER_MS - nowMs
-
-    if (leftMs <= 0 && !this.#reported.has(stream)) {
-      this.#reported.add(stream)
-      this.#report(stream)
+    for (const stream of this.#standing) {
+      if (!this.#relieve(stream) && stream.isStalled && stream.lastActiveMs <= quietSinceMs && !this.#reported.has(stream)) {
+        stuck.push(stream)
+      }
     }
 
-    this.#lookIn(leftMs > 0 ? leftMs : REPORTED_AFTER_MS)
+    this.#awaitStanding()
+    this.#init.onRelieved()
+    stuck.forEach(this.#report)
   }
 
-  #report ({ id, sendQueue, readBuffer, receiveWindow, owner }: StreamState<YamuxStream>): void {
+  #awaitStanding (): void {
+    if (this.#standing.size > 0) {
+      this.#standingTimer ??= this.#init.clock.setTimer(this.#lookAtStanding, REPORTED_AFTER_MS)
+    }
+  }
+
+  /** Returns whether it was granted anything */
+  #relieve (stream: State): boolean {
+    if (stream.isOver || !stream.isStalled) {
+      this.#standing.delete(stream)
+      return false
+    }
+
+    this.#standing.add(stream)
+
+    return this.#init.session.relieve(stream, stream.owner?.maxReadBufferLength ?? 0, this.#init.clock.nowMs())
+  }
+
+  readonly #report = (stream: State, index: number): void => {
+    const { id, sendQueue, readBuffer, receiveWindow, owner } = stream
     const { log, onStalled } = this.#init
-    logError({ log }, '%e', new Error(`Stream ${id} has carried nothing for ${REPORTED_AFTER_MS} ms in either direction: ${sendQueue.byteLength} bytes wait to be sent until the peer reads, and ${readBuffer.byteLength} wait to be read here, which the peer may be waiting for. Read while you write, or raise streamOptions.maxReadBufferLength (${owner?.maxReadBufferLength}) or maxConnectionWindow: the window is ${receiveWindow.windowBytes} bytes`))
+    this.#reported.add(stream)
+
+    if (index < MAX_LOGGED) {
+      logError({ log }, '%e', new Error(`Stream ${id} has carried nothing for ${REPORTED_AFTER_MS} ms in either direction: ${sendQueue.byteLength} bytes wait to be sent until the peer reads, and ${readBuffer.byteLength} wait to be read here, which the peer may be waiting for. Read while you write, or raise streamOptions.maxReadBufferLength (${owner?.maxReadBufferLength}) or maxConnectionWindow: the window is ${receiveWindow.windowBytes} bytes`))
+    }
+
     onStalled()
   }
 }

@@ -140,6 +140,7 @@ test('an unknown window update mode is refused', () => {
 test.each([
   ['enableKeepAlive', 'no', 'enableKeepAlive is "no", it must be true or false'],
   ['coalesce.mergeMessages', 0, 'coalesce.mergeMessages is 0, it must be \'backlog\' or true or false'],
+  ['keepAliveInterval', Object.create(null), 'keepAliveInterval is a value of type object that cannot be printed, it must be a number from 1 to Infinity'],
   ['streamOptions', 'large', 'streamOptions is "large", it must be an object'],
   ['coalesce', false, 'coalesce is false, it must be an object'],
   ['limits', 5, 'limits is 5, it must be an object'],

@@ -1,6 +1,6 @@
 // Streams that stand still in both directions get more credit; streams that are only read slowly do not.
 import { describe, expect, test } from 'vitest'
-import { data, DATA, FIN, pattern, RST, WINDOW_UPDATE, windowUpdate } from '../fixtures/frames.ts'
+import { data, DATA, FIN, pattern, ping, RST, SYN, WINDOW_UPDATE, windowUpdate } from '../fixtures/frames.ts'
 import { nextTurn } from '../fixtures/raw-peer.ts'
 import { createMeteredPeer, openStreams } from '../muxer/fixtures/metered-peer.ts'
 import { createSink } from '../muxer/fixtures/recording-log.ts'
@@ -81,6 +81,53 @@ describe('a stream that both ends write to, and neither reads', () => {
     expect(await it.grants()).toEqual([100_000])
     fill(it, 100_000)
     expect(await it.grants()).toEqual([])
+  })
+
+  test('gets no more than maxStreamWindowSize allows', async () => {
+    const it = await stall({ streamOptions: { maxStreamWindowSize: WINDOW_BYTES + 5000 }, maxConnectionWindow: MEBIBYTE })
+    write(it)
+    fill(it)
+    expect(await it.grants()).toEqual([5000])
+    fill(it, 5000)
+    expect(await it.grants()).toEqual([])
+  })
+
+  test('gets nothing more until the transport has taken what it got, however often it is written to', async () => {
+    const it = await stall()
+    write(it)
+    await nextTurn()
+    it.peer.transport.isFull = true
+    it.peer.deliver(ping(1, SYN))
+    await nextTurn()
+    fill(it)
+
+    for (let i = 0; i < 3; i++) {
+      write(it, 10)
+      await it.grants()
+    }
+
+    it.peer.transport.drain()
+    expect(await it.grants()).toEqual([WINDOW_BYTES])
+  })
+
+  test('gets what others give back later, also when it got too little at first', async () => {
+    const peer = createMeteredPeer({ maxConnectionWindow: WINDOW_BYTES + 1000 })
+    const [first, second] = await openStreams(peer, 2)
+    const grantedTo = (id: number): number => peer.takeFrames().filter(frame => frame.type === WINDOW_UPDATE && frame.id === id && frame.flags === 0).reduce((sum, { length }) => sum + length, 0)
+
+    for (const stream of [first, second]) {
+      stream.send(pattern(WINDOW_BYTES + 1000))
+      peer.deliver(data(Number(stream.id), pattern(WINDOW_BYTES)))
+      await nextTurn()
+      peer.clock.advance(1)
+      await nextTurn()
+    }
+
+    expect(grantedTo(3)).toBe(1000)
+    first.abort(new Error('Enough'))
+    peer.clock.advance(20_000)
+    await nextTurn()
+    expect(grantedTo(3)).toBe(WINDOW_BYTES)
   })
 
   test('gets what was read, however little, with the rest', async () => {
@@ -193,6 +240,43 @@ describe('a stall that nothing more can be granted for', () => {
     peer.clock.advance(60_000)
     expect(lines()).toEqual([])
     expect(peer.takeFrames().filter(({ type }) => type === DATA)).not.toEqual([])
+  })
+
+  test('leaves no timer behind when whoever hears of it ends the connection', async () => {
+    const { sink, log } = createSink()
+    const it = await stall({ log, maxConnectionWindow: 0 })
+    write(it)
+    fill(it)
+    await it.grants()
+    let lines = 0
+    sink.onLine = () => {
+      if (lines++ === 0) {
+        it.peer.muxer.abort(new Error('Enough'))
+      }
+    }
+    it.peer.clock.advance(12_000)
+    expect(lines).toBeGreaterThan(1)
+    await nextTurn()
+    it.peer.transport.end()
+    it.peer.clock.advance(2000)
+    expect(it.peer.muxer.status).toBe('closed')
+    expect(it.peer.clock.timerCount).toBe(0)
+  })
+
+  test('is logged for a few streams at once, and counted for all', async () => {
+    const { sink, log } = createSink()
+    const peer = createMeteredPeer({ log, maxConnectionWindow: 0 })
+
+    for (const stream of await openStreams(peer, 20)) {
+      stream.send(pattern(WINDOW_BYTES + 1000))
+      peer.deliver(data(Number(stream.id), pattern(WINDOW_BYTES)))
+    }
+
+    await nextTurn()
+    peer.clock.advance(25_000)
+    await nextTurn()
+    expect(sink.lines.filter(([level]) => level === 'yamux:yamux:error')).toHaveLength(8)
+    expect(peer.sink.count('stalled_streams_total')).toBe(20)
   })
 
   test('leaves no timer behind when the connection ends', async () => {

@@ -120,14 +120,15 @@ export class ReceiveWindow implements BudgetShare {
   }
 
   /**
-   * Both directions stand still: gives back what was read, and twice the window, as far as the budget allows and `roomBytes` are
-   * left to be filled. Returns whether there is anything to tell the peer.
+   * Both directions stand still: gives back what was read, and twice the window, as far as `maxBytes` and the budget allow, and
+   * `roomBytes` are left to be filled. Returns whether there is anything to tell the peer.
    */
   relieve (roomBytes: number, nowMs: number, budget: ConnectionBudget): boolean {
-    const wishBytes = Math.min(this.windowBytes, roomBytes - this.availableBytes - this.#raiseBytes)
+    const wishBytes = Math.min(this.windowBytes, this.#maxBytes - this.windowBytes, roomBytes - this.availableBytes)
 
-    if (wishBytes > 0) {
-      this.#raiseBytes += budget.take(this, wishBytes, nowMs)
+    // once until the peer is told
+    if (wishBytes > 0 && this.#raiseBytes === 0) {
+      this.#raiseBytes = budget.take(this, wishBytes, nowMs)
     }
 
     return this.#raiseBytes + this.#readBytes > 0
