@@ -18,8 +18,6 @@ const MAX_BLOCK_BYTES = 16_384
 export class FrameLengths {
   /** How many there are */
   count = 0
-  /** What was put in front, the first one last */
-  #front: number[] = []
   #blocks: Uint8Array[] = []
   /** Where the next length is read in the first block, and written in the last */
   #readAt = 0
@@ -44,27 +42,9 @@ export class FrameLengths {
     this.count++
   }
 
-  unshift (length: number): void {
-    this.#front.push(length)
-    this.count++
-  }
-
   /** Takes the first; there must be one */
   shift (): number {
     this.count--
-
-    return this.#front.pop() ?? this.#read()
-  }
-
-  clear (): void {
-    this.count = 0
-    this.#front = []
-    this.#blocks = []
-    this.#readAt = 0
-    this.#writeAt = 0
-  }
-
-  #read (): number {
     const [block] = this.#blocks
     let length = 0
     let shift = 0
@@ -84,6 +64,13 @@ export class FrameLengths {
     }
 
     return length >>> 0
+  }
+
+  clear (): void {
+    this.count = 0
+    this.#blocks = []
+    this.#readAt = 0
+    this.#writeAt = 0
   }
 
   /** A block that is not the last has no room for another length at its end */

@@ -10,7 +10,7 @@ export class ReadBuffer {
   readonly mergeFromBytes: number
   #bytes = new UnreadBytes()
   /** The lengths of the messages that wait, unless they are merged */
-  readonly #messages: FrameLengths | undefined
+  readonly #messages = new FrameLengths()
   /** All that can be taken is one message */
   #isMerged: boolean
   /** What was put back, in front of the first message */
@@ -24,7 +24,6 @@ export class ReadBuffer {
   constructor (mergeFromBytes: number) {
     this.mergeFromBytes = mergeFromBytes
     this.#isMerged = mergeFromBytes === 0
-    this.#messages = this.#isMerged ? undefined : new FrameLengths()
   }
 
   get byteLength (): number {
@@ -94,7 +93,7 @@ export class ReadBuffer {
 
   /** Hands over the first message; the list belongs to the caller. There must be something. Throws a ReceivedBytesChangedError. */
   take (): Uint8ArrayList {
-    if (this.#messages === undefined || this.#isMerged) {
+    if (this.#isMerged) {
       const all = this.#bytes.take(this.#readyBytes)
       this.#frontBytes = 0
       this.#isMerged = this.mergeFromBytes === 0
@@ -118,7 +117,7 @@ export class ReadBuffer {
     this.#aside = undefined
     this.#frontBytes = 0
     this.#partialBytes = 0
-    this.#messages?.clear()
+    this.#messages.clear()
     this.#isMerged = this.mergeFromBytes === 0
   }
 
@@ -128,7 +127,7 @@ export class ReadBuffer {
 
   /** So many more bytes can be taken */
   #onMessage (byteLength: number): void {
-    if (this.#messages === undefined || this.#isMerged) {
+    if (this.#isMerged) {
       return
     }
 

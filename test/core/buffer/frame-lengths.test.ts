@@ -3,11 +3,10 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { FrameLengths } from '../../../src/core/buffer/frame-lengths.ts'
 
-test('lengths come out in the order of a plain array, whatever is pushed, put in front, taken and cleared when', () => {
+test('lengths come out in the order of a plain array, whatever is pushed, taken and cleared when', () => {
   const length = fc.oneof(fc.integer({ min: 1, max: 300 }), fc.constantFrom(127, 128, 16_383, 16_384, 2 ** 21, 2 ** 28, 2 ** 32 - 1))
   const steps = fc.array(fc.oneof(
     { weight: 6, arbitrary: fc.record({ does: fc.constant('push' as const), length, times: fc.integer({ min: 1, max: 50 }) }) },
-    { weight: 1, arbitrary: fc.record({ does: fc.constant('unshift' as const), length, times: fc.constant(1) }) },
     { weight: 6, arbitrary: fc.record({ does: fc.constant('shift' as const), length: fc.constant(0), times: fc.integer({ min: 1, max: 60 }) }) },
     { weight: 1, arbitrary: fc.record({ does: fc.constant('clear' as const), length: fc.constant(0), times: fc.constant(1) }) }
   ), { minLength: 1, maxLength: 200 })
@@ -21,9 +20,6 @@ test('lengths come out in the order of a plain array, whatever is pushed, put in
         if (does === 'push') {
           lengths.push(length)
           model.push(length)
-        } else if (does === 'unshift') {
-          lengths.unshift(length)
-          model.unshift(length)
         } else if (does === 'clear') {
           lengths.clear()
           model = []
