@@ -2,7 +2,7 @@
  * The options: their units, defaults and allowed ranges, in one place.
  */
 import { UPDATE_PARTS } from './core/flow/receive-window.ts'
-import { INITIAL_WINDOW_BYTES, MAX_UINT32 } from './core/frame/frame.ts'
+import { INITIAL_WINDOW_BYTES, MAX_FRAME_BYTES, MAX_UINT32 } from './core/frame/frame.ts'
 import { createCoalesceConfig } from './coalesce-options.ts'
 import { createLimitConfig } from './limit-options.ts'
 import { OptionReader } from './option-reader.ts'
@@ -141,7 +141,6 @@ export interface Config extends CoalesceConfig {
  */
 const FRAME_BYTES = 16_384
 const LONE_FRAME_BYTES = 65_507
-const MAX_FRAME_BYTES = 65_536
 const MIN_FRAME_BYTES = 1024
 
 /** What one stream may do before it is reset */

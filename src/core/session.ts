@@ -90,7 +90,6 @@ export class Session<Owner> {
     }
 
     stream.beforeMessage(byteLength)
-
     this.#queue(stream, message)
     this.#lifecycle.scheduler.data.enlist(stream, byteLength)
   }
@@ -192,6 +191,7 @@ export class Session<Owner> {
     this.#lifecycle.handedDown()
   }
 
+  /** A whole message, or a part of one */
   #queue (stream: StreamState<Owner>, bytes: Uint8Array): void {
     if (bytes.byteLength >= COPIED_BELOW_BYTES) {
       stream.sendQueue.push(bytes)

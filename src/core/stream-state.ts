@@ -4,7 +4,7 @@
  */
 import { SendQueue } from './buffer/send-queue.ts'
 import { SendCredit } from './flow/send-credit.ts'
-import { FLAG_ACK, FLAG_FIN, FLAG_RST, FLAG_SYN } from './frame/frame.ts'
+import { FLAG_ACK, FLAG_FIN, FLAG_RST, FLAG_SYN, MAX_FRAME_BYTES } from './frame/frame.ts'
 import { NORMAL } from './schedule/lane.ts'
 import type { ReadBuffer } from './buffer/read-buffer.ts'
 import type { ReceiveWindow } from './flow/receive-window.ts'
@@ -32,9 +32,6 @@ export const NEWS_LOCAL_FIN = 32
 export const NEWS_FAILED = 64
 /** It stands still in both directions, if nobody reads from it in a moment */
 export const NEWS_STALLED = 128
-
-/** A peer that does not cut messages waits for credit for a whole frame: of other muxers of ours at most so long */
-const MAX_FRAME_BYTES = 65_536
 
 /** When messages are frames of their own, the same for all streams of a connection */
 export interface MessageBoundaries {
@@ -95,7 +92,7 @@ export class StreamState<Owner = unknown> {
   /** What is left of this round's share */
   deficitBytes = 0
 
-  /** Messages share frames: so much waited that boundaries count for less than full frames, until nothing waits any more */
+  /** Messages share frames, until nothing waits any more */
   isMerging: boolean
   readonly #boundaries: MessageBoundaries
 
@@ -110,12 +107,12 @@ export class StreamState<Owner = unknown> {
     this.lastActiveMs = nowMs
   }
 
-  /** A message is about to be queued: is it, and all that waits with it, still to be kept apart from others? */
+  /** To be called before a message is queued: from a backlog on all that waits is merged */
   beforeMessage (byteLength: number): void {
     const { mergeFromBytes, maxWholeBytes } = this.#boundaries
     const queuedBytes = this.sendQueue.byteLength
 
-    // one that is longer than a frame has no boundaries to keep, if it is alone
+    // the parts of one that is alone and longer than a frame need not be told apart either
     this.isMerging ||= queuedBytes >= mergeFromBytes || (queuedBytes === 0 && byteLength > maxWholeBytes && !this.isNeverCut)
   }
 
@@ -152,8 +149,8 @@ export class StreamState<Owner = unknown> {
   }
 
   /**
-   * No credit is left for what waits to be sent, nor has the peer any, or too little for a frame. If its writer is waiting as this
-   * one is, and neither reads before it has written, that is for ever.
+   * No credit is left for what waits to be sent, and the peer has too little for a frame: it may be one of ours that cuts none. If
+   * both ends write before they read, neither goes on by itself.
    */
   get isStalled (): boolean {
     return this.sendQueue.byteLength > 0 && !this.canSendData && !this.isRemoteFinished && this.receiveWindow.availableBytes < MAX_FRAME_BYTES

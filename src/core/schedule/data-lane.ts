@@ -41,7 +41,7 @@ export interface DataLaneInit<Owner> {
   onFinWritten (stream: StreamState<Owner>): void
   /** All data is written, but the batch has no room for the FIN */
   onFinDue (stream: StreamState<Owner>): void
-  /** The stream has used up its credit; bytes may be left */
+  /** The stream has left the lane: nothing waits, or there is no credit for it */
   onBlocked (stream: StreamState<Owner>): void
   /** Bytes of the stream cannot be written: it is to be taken out of the lane */
   onBytesLost (stream: StreamState<Owner>, err: Error, nowMs: number): void
