@@ -23,7 +23,7 @@ describe.each(MUXER_PAIRS)('$dialler that sends to $listener', names => {
   })
 
   /** The bytes of each `message` event, or of each chunk of a loop */
-  async function exchange (send: (stream: Stream) => void, reads: 'by event' | 'by loop' = 'by event'): Promise<Uint8Array[]> {
+  async function exchange (send: (stream: Stream) => void | Promise<void>, reads: 'by event' | 'by loop' = 'by event'): Promise<Uint8Array[]> {
     const messages: Uint8Array[] = []
     const received = new Promise<Uint8Array[]>((resolve, reject) => {
       listener.libp2p.handle(PROTOCOL, async stream => {
@@ -41,7 +41,7 @@ describe.each(MUXER_PAIRS)('$dialler that sends to $listener', names => {
       }, { force: true }).catch(reject)
     })
     const stream = await dialler.libp2p.dialProtocol(listener.libp2p.getMultiaddrs(), PROTOCOL)
-    send(stream)
+    await send(stream)
     await stream.close()
 
     return received
@@ -79,6 +79,20 @@ describe.each(MUXER_PAIRS)('$dialler that sends to $listener', names => {
     })
 
     expect(messages).toEqual([0, 1, 2, 3].map(i => new Uint8Array(4).fill(i)))
+  })
+
+  test('memory of any length may be used again when the stream is idle', async () => {
+    const block = new Uint8Array(20_000)
+    const messages = await exchange(async stream => {
+      for (let i = 0; i < 40; i++) {
+        block.fill(i)
+        const idle = new Promise(resolve => { stream.addEventListener('idle', resolve, { once: true }) })
+        stream.send(block)
+        await idle
+      }
+    })
+
+    expect(concat(...messages)).toEqual(concat(...Array.from({ length: 40 }, (_, i) => new Uint8Array(20_000).fill(i))))
   })
 
   test('a list whose parts are used again arrives as it was', async () => {

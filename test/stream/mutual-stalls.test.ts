@@ -4,7 +4,7 @@ import { data, DATA, FIN, pattern, ping, RST, SYN, WINDOW_UPDATE, windowUpdate }
 import { nextTurn } from '../fixtures/raw-peer.ts'
 import { createMeteredPeer, openStreams } from '../muxer/fixtures/metered-peer.ts'
 import { createSink } from '../muxer/fixtures/recording-log.ts'
-import type { YamuxStream } from '../../src/index.ts'
+import type { YamuxMuxerInit, YamuxStream } from '../../src/index.ts'
 import type { MeteredPeer, MeteredPeerInit } from '../muxer/fixtures/metered-peer.ts'
 
 const WINDOW_BYTES = 262_144
@@ -74,17 +74,11 @@ describe('a stream that both ends write to, and neither reads', () => {
     expect(it.stream.readBufferLength).toBe(4 * MEBIBYTE)
   })
 
-  test('gets no more than maxConnectionWindow allows', async () => {
-    const it = await stall({ maxConnectionWindow: 100_000 })
-    write(it)
-    fill(it)
-    expect(await it.grants()).toEqual([100_000])
-    fill(it, 100_000)
-    expect(await it.grants()).toEqual([])
-  })
-
-  test('gets no more than maxStreamWindowSize allows', async () => {
-    const it = await stall({ streamOptions: { maxStreamWindowSize: WINDOW_BYTES + 5000 }, maxConnectionWindow: MEBIBYTE })
+  test.each<[string, YamuxMuxerInit]>([
+    ['maxConnectionWindow', { maxConnectionWindow: 5000 }],
+    ['maxStreamWindowSize', { streamOptions: { maxStreamWindowSize: WINDOW_BYTES + 5000 }, maxConnectionWindow: MEBIBYTE }]
+  ])('gets no more than %s allows', async (_, init) => {
+    const it = await stall(init)
     write(it)
     fill(it)
     expect(await it.grants()).toEqual([5000])
