@@ -38,15 +38,6 @@ describe.each(MUXER_PAIRS)('$dialler that dials $listener', names => {
     expect(opened.status).toBe('aborted')
   })
 
-  test('a close() that nobody waits for ends in a reset by the peer', async () => {
-    const [opened, accepted] = await nodes.open()
-    const closed = closeOf(opened)
-    accepted.addEventListener('message', () => { accepted.abort(new Error('Enough')) })
-    opened.send(new Uint8Array(200_000))
-    opened.close()
-    await closed
-  })
-
   test('a close() that nobody waits for ends with the connection', async () => {
     const [opened, accepted] = await nodes.open()
     accepted.pause()

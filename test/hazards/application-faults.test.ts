@@ -7,6 +7,7 @@ import { ACK, data, DATA, FIN, GO_AWAY, pattern, RST, SYN, WINDOW_UPDATE, window
 import { nextTurn } from '../fixtures/raw-peer.ts'
 import { converse, endings, expectAlive, receive, WINDOW_BYTES } from '../protocol/fixtures/conversation.ts'
 import { forbidIncidents } from '../protocol/fixtures/incidents.ts'
+import { connect } from './fixtures/connected.ts'
 import type { Conversation, Received } from '../protocol/fixtures/conversation.ts'
 import type { YamuxMuxerInit, YamuxStream } from '../../src/index.ts'
 import type { Frame } from '../fixtures/frames.ts'
@@ -297,4 +298,16 @@ describe.each<YamuxMuxerInit['coalesce']>([{ strategy: 'turn' }, { strategy: 'de
     expect(stream.status).toBe('aborted')
     expect(bystander.status).toBe('open')
   })
+})
+
+test('a close() that nobody waits for is no unhandled rejection when the peer resets the stream in the chunk that led to it', async () => {
+  const { peer, stream } = await connect()
+  stream.addEventListener('message', () => {
+    stream.send(pattern(10))
+    stream.close()
+  })
+  peer.deliver(data(1, pattern(10)), windowUpdate(1, 0, RST))
+  await nextTurn()
+
+  expect(stream.status).toBe('reset')
 })
