@@ -154,7 +154,7 @@ describe.each(['backlog', true, false] as const)('with mergeMessages: %s', merge
       }
     })
 
-    await vi.waitFor(() => { expect(first).toHaveLength(50) })
+    await vi.waitFor(() => { expect(first).toHaveLength(50) }, { timeout: 10_000 })
     expect(Uint8Array.from(first)).toEqual(bytes.subarray(0, 50))
   })
 
