@@ -9,8 +9,14 @@ const tagOf = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(Uint8Array.p
 
 /** The parts, as views of this realm. Throws an InvalidBytesError; `taker` is what they were handed to. */
 export function partsOf (data: unknown, taker: string): Uint8Array[] {
+  const parts: Uint8Array[] = []
+
   // of any copy of the package
-  return isUint8ArrayList(data) ? Array.from(data as Iterable<unknown>, part => toView(part, taker)) : [toView(data, taker)]
+  for (const part of isUint8ArrayList(data) ? data as Iterable<unknown> : [data]) {
+    parts.push(part instanceof Uint8Array ? part : toView(part, taker))
+  }
+
+  return parts
 }
 
 /** In one piece, in memory of its own. Throws an InvalidBytesError. */
@@ -28,10 +34,6 @@ export function copyOf (data: unknown, taker: string): Uint8Array {
 }
 
 function toView (value: unknown, taker: string): Uint8Array {
-  if (value instanceof Uint8Array) {
-    return value
-  }
-
   if (ArrayBuffer.isView(value) && tagOf?.call(value) === 'Uint8Array') {
     return new Uint8Array(value.buffer, value.byteOffset, value.byteLength)
   }

@@ -12,6 +12,8 @@ export interface Clock {
   /** A timer for less than this comes late */
   readonly shortestTimerMs: number
   setTimer (task: () => void, delayMs: number): unknown
+  /** One that does not keep the process alive */
+  setBackgroundTimer (task: () => void, delayMs: number): unknown
   clearTimer (timer: unknown): void
 }
 
@@ -33,6 +35,12 @@ export const systemClock: Clock = {
   // browsers clamp timers that set timers
   shortestTimerMs: nextTick == null ? 4 : 1,
   setTimer: (task, delayMs) => setTimeout(task, delayMs),
+  setBackgroundTimer: (task, delayMs) => {
+    const timer = setTimeout(task, delayMs) as { unref?: () => void }
+    timer.unref?.()
+
+    return timer
+  },
   clearTimer: timer => { clearTimeout(timer as ReturnType<typeof setTimeout>) }
 }
 

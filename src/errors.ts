@@ -2,7 +2,7 @@
  * The errors that applications see. Those the peer's mistakes cause are in core/protocol-error.ts.
  */
 import { ConnectionClosedError, InvalidParametersError, StreamResetError, TimeoutError } from '@libp2p/interface'
-import { MAX_UINT32 } from './core/frame/frame.ts'
+import { MAX_UINT32 } from './core/wire/frame.ts'
 
 /** The peer reset the stream. Named as libp2p and `@libp2p/yamux` name it: applications look for that. */
 export class RemoteResetError extends StreamResetError {
@@ -45,54 +45,28 @@ export class RemoteGoAwayError extends ConnectionClosedError {
   }
 }
 
-/** Nothing was sent or received on a stream for its inactivity timeout */
-export class InactivityTimeoutError extends TimeoutError {
-  override name = 'InactivityTimeoutError'
-  readonly code = 'ERR_INACTIVITY_TIMEOUT'
+const TIMEOUT_CODES = {
+  /** Nothing was sent or received on a stream for its inactivity timeout */
+  InactivityTimeoutError: 'ERR_INACTIVITY_TIMEOUT',
+  /** The peer has not acknowledged a stream that this side opened */
+  OpenTimeoutError: 'ERR_OPEN_TIMEOUT',
+  /** This side has closed a stream, and then it came to no end */
+  CloseTimeoutError: 'ERR_CLOSE_TIMEOUT',
+  /** The transport has data and accepts none of it: the peer does not read, or is not there */
+  WriteTimeoutError: 'ERR_WRITE_TIMEOUT',
+  /** The peer does not answer keep-alive pings, and sends nothing else, or does not for very long */
+  KeepAliveTimeoutError: 'ERR_KEEP_ALIVE_TIMEOUT'
+} as const
 
-  constructor (streamId: number, timeoutMs: number) {
-    super(`Stream ${streamId} carried no data for ${timeoutMs} ms, raise streamOptions.inactivityTimeout if it is meant to be quiet`)
-  }
-}
+/** Something took too long: what, says its name */
+export class YamuxTimeoutError extends TimeoutError {
+  override name: keyof typeof TIMEOUT_CODES
+  readonly code: typeof TIMEOUT_CODES[keyof typeof TIMEOUT_CODES]
 
-/** The peer has not acknowledged a stream that this side opened */
-export class OpenTimeoutError extends TimeoutError {
-  override name = 'OpenTimeoutError'
-  readonly code = 'ERR_OPEN_TIMEOUT'
-
-  constructor (streamId: number, timeoutMs: number) {
-    super(`The peer did not acknowledge stream ${streamId} within ${timeoutMs} ms, see limits.openTimeoutMs`)
-  }
-}
-
-/** This side has closed a stream, and then it came to no end */
-export class CloseTimeoutError extends TimeoutError {
-  override name = 'CloseTimeoutError'
-  readonly code = 'ERR_CLOSE_TIMEOUT'
-
-  constructor (streamId: number, timeoutMs: number, unsentBytes: number) {
-    super(`Stream ${streamId} was closed and then carried nothing for ${timeoutMs} ms, ${unsentBytes} bytes were not sent for want of credit, see limits.closeTimeoutMs`)
-  }
-}
-
-/** The transport has data and accepts none of it: the peer does not read, or is not there */
-export class WriteTimeoutError extends TimeoutError {
-  override name = 'WriteTimeoutError'
-  readonly code = 'ERR_WRITE_TIMEOUT'
-
-  constructor (timeoutMs: number) {
-    super(`The transport accepted nothing for ${timeoutMs} ms, see limits.writeTimeoutMs`)
-  }
-}
-
-/** The peer does not answer keep-alive pings, and sends nothing else, or does not for very long */
-export class KeepAliveTimeoutError extends TimeoutError {
-  override name = 'KeepAliveTimeoutError'
-  readonly code = 'ERR_KEEP_ALIVE_TIMEOUT'
-
-  /** `what` the peer has failed to do for so long */
-  constructor (what: 'sent nothing, with a ping to answer,' | 'did not answer a ping', waitedMs: number) {
-    super(`The peer ${what} for ${Math.round(waitedMs)} ms`)
+  constructor (name: keyof typeof TIMEOUT_CODES, message: string) {
+    super(message)
+    this.name = name
+    this.code = TIMEOUT_CODES[name]
   }
 }
 

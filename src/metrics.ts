@@ -1,9 +1,9 @@
 /**
  * What libp2p's metrics can show of all connections of a node. Without them none of this exists.
  */
-import { LANES } from './core/schedule/lane.ts'
+import { LANES } from './core/scheduler/lanes.ts'
 import { logError, toError, watch } from './thrown.ts'
-import type { FlushReason } from './core/flush/flush-policy.ts'
+import type { FlushReason } from './core/flush/policy.ts'
 import type { Session } from './core/session.ts'
 import type { StreamState } from './core/stream-state.ts'
 import type { Counter, CounterGroup, Histogram, HistogramGroup, Logger, Metrics } from '@libp2p/interface'
@@ -135,8 +135,8 @@ export class NodeMetrics {
       label: 'direction',
       help: 'Open streams',
       calculate: () => ({
-        inbound: sum(this.sessions, ({ registry }) => registry.inboundCount),
-        outbound: sum(this.sessions, ({ registry }) => registry.outboundCount)
+        inbound: sum(this.sessions, ({ streams }) => streams.inboundCount),
+        outbound: sum(this.sessions, ({ streams }) => streams.outboundCount)
       })
     })
     metrics.registerMetricGroup(`${PREFIX}window_bytes`, { label: 'window', help: 'Receive windows of all streams: their sum and the largest', calculate: () => this.#windows() })
@@ -148,8 +148,8 @@ export class NodeMetrics {
   }
 
   * #streams (): Iterable<StreamState> {
-    for (const { registry } of this.sessions) {
-      yield * registry.values()
+    for (const { streams } of this.sessions) {
+      yield * streams.values()
     }
   }
 

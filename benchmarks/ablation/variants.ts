@@ -2,7 +2,7 @@
 import { mplex } from '@libp2p/mplex'
 import { yamux as stock } from '@libp2p/yamux'
 import { systemClock } from '../../src/clock.ts'
-import { createConfig } from '../../src/config.ts'
+import { createConfig } from '../../src/options/config.ts'
 import { yamux } from '../../src/index.ts'
 import { YAMUX_PROTOCOL_ID, YamuxMuxer } from '../../src/muxer/muxer.ts'
 import type { CoalesceOptions, Lane } from '../../src/index.ts'

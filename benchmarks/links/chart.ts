@@ -13,8 +13,8 @@ const HEIGHT = 420
 /** Room for labels to be wider than they are taken for: which font a reader has is not known here */
 const LEGEND_GAP = 20
 const SWATCH_WIDTH = 16
-/** Ours stands out, its variants are of one family, others are grey */
-const COLOURS = ['#0b6e4f', '#fa9f42', '#c8963e', '#6fb98f', '#a8d5ba', '#2b4162', '#8d99ae', '#c9cdd6']
+/** Ours stands out, others are grey */
+const COLOURS = ['#0b6e4f', '#2b4162', '#8d99ae']
 
 /** `ofWork` are the results of one work */
 export function drawLinkParts (ofWork: Result[]): string {

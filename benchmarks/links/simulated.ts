@@ -1,5 +1,5 @@
 // One work on one link in virtual time: exact figures, the same in every run.
-import { HEADER_BYTES } from '../../src/core/frame/frame.ts'
+import { HEADER_BYTES } from '../../src/core/wire/frame.ts'
 import { simulate } from '../../test/simulation/simulate.ts'
 import { idealMs, linkOptions } from './links.ts'
 import { Receiver, Sender } from './transfer.ts'

@@ -1,4 +1,4 @@
-// A link of any speed, in CPU time: what updates cost where nothing but the muxers is slow.
+// A link of any speed, in CPU time: where nothing but the muxers is slow.
 import { median } from 'simple-statistics'
 import { startChild } from '../child.ts'
 import { format, renderGroups } from '../report/table.ts'
@@ -10,7 +10,7 @@ import type { UnconstrainedCommands } from './unconstrained-process.ts'
 import type { Variant } from './variants.ts'
 import type { Work } from './works.ts'
 
-const COMPARED = ['ours', 'half', 'zero', 'stock', 'mplex'].map(findVariant)
+const COMPARED = ['ours', 'stock', 'mplex'].map(findVariant)
 /** Which of two equal processes is the faster one is decided for its whole life: what was compiled when, how its heap has grown */
 const GENERATIONS = 5
 /** Of each generation */
@@ -59,17 +59,17 @@ export async function measureUnconstrained (stopAtEnd: (started: Stoppable[]) =>
 export function renderUnconstrained (results: Unconstrained[]): string {
   const groups = plainWorks.map(work => {
     const ofWork = results.filter(result => result.work === work)
-    const zero = ofWork.find(({ variant }) => variant.id === 'zero') as Unconstrained
+    const stock = ofWork.find(({ variant }) => variant.id === 'stock') as Unconstrained
 
     return {
       label: `unconstrained\n${work.label}`,
       lines: ofWork.map(({ variant, megabytesPerS }) => [
         variant.label,
         format(median(megabytesPerS)),
-        format(median(megabytesPerS.map((measured, round) => measured / zero.megabytesPerS[round])))
+        format(median(megabytesPerS.map((measured, round) => measured / stock.megabytesPerS[round])))
       ])
     }
   })
 
-  return `${renderGroups(['muxer', 'MB per\nCPU s', '× at zero'], groups)}\n\nMedians of ${ROUNDS} interleaved rounds in each of ${GENERATIONS} processes, which have both muxers; the simulation itself included.`
+  return `${renderGroups(['muxer', 'MB per\nCPU s', '× stock'], groups)}\n\nMedians of ${ROUNDS} interleaved rounds in each of ${GENERATIONS} processes, which have both muxers; the simulation itself included.`
 }

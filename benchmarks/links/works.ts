@@ -1,5 +1,5 @@
 // What is sent: the messages of the rust-yamux benchmark, and for fast far links ten seconds of sending.
-import { INITIAL_WINDOW_BYTES } from '../../src/core/frame/frame.ts'
+import { INITIAL_WINDOW_BYTES } from '../../src/core/wire/frame.ts'
 import { bandwidthDelayBytes, links } from './links.ts'
 import type { Link } from './links.ts'
 

@@ -7,7 +7,7 @@
 import { setImmediate } from 'node:timers/promises'
 import Table from 'cli-table3'
 import { Bench } from 'tinybench'
-import { TYPE_WINDOW_UPDATE } from '../../src/core/frame/frame.ts'
+import { TYPE_WINDOW_UPDATE } from '../../src/core/wire/frame.ts'
 import { yamux } from '../../src/index.ts'
 import { frameOf, Transport } from './transport.ts'
 import type { Strategy } from '../../src/index.ts'

@@ -7,14 +7,14 @@ import { PerformanceObserver } from 'node:perf_hooks'
 import { setImmediate } from 'node:timers/promises'
 import Table from 'cli-table3'
 import { Bench } from 'tinybench'
-import { WriteBatch } from '../../src/core/flush/write-batch.ts'
-import { Decoder } from '../../src/core/frame/decoder.ts'
-import { encodeHeader } from '../../src/core/frame/encode.ts'
-import { FLAG_SYN, HEADER_BYTES, TYPE_DATA, TYPE_WINDOW_UPDATE } from '../../src/core/frame/frame.ts'
+import { Batch } from '../../src/core/scheduler/batch.ts'
+import { Decoder } from '../../src/core/wire/decoder.ts'
+import { encodeHeader } from '../../src/core/wire/encode.ts'
+import { FLAG_SYN, HEADER_BYTES, TYPE_DATA, TYPE_WINDOW_UPDATE } from '../../src/core/wire/frame.ts'
 import { yamux } from '../../src/index.ts'
 import { createScheduler, createStream } from '../../test/core/fixtures/lanes.ts'
 import { frameOf, Transport } from './transport.ts'
-import type { FrameSink } from '../../src/core/frame/decoder.ts'
+import type { FrameSink } from '../../src/core/wire/decoder.ts'
 
 /** All of it fits into one write */
 const STREAMS = 50
@@ -68,7 +68,7 @@ function schedule (laysOut: boolean): Step {
   let finished = 0
   const scheduler = createScheduler()
   const streams = ids.map(id => createStream(id))
-  const batch = new WriteBatch()
+  const batch = new Batch()
   const counting = { frameCount: 0, roomBytes: 0, header () {}, piece (bytes: Uint8Array) { finished += bytes.byteLength } }
 
   return () => {
@@ -80,7 +80,7 @@ function schedule (laysOut: boolean): Step {
       scheduler.data.enlist(stream, MESSAGE_BYTES)
     }
 
-    streams.forEach(stream => { stream.sendCredit.grant(MESSAGES_PER_STREAM * MESSAGE_BYTES, stream.id) })
+    streams.forEach(stream => { stream.creditBytes += MESSAGES_PER_STREAM * MESSAGE_BYTES })
 
     if (laysOut) {
       batch.begin(2 * MESSAGES * MESSAGE_BYTES)
@@ -88,7 +88,7 @@ function schedule (laysOut: boolean): Step {
       finished = batch.finish().byteLength - STREAMS * HEADER_BYTES
     } else {
       counting.roomBytes = 2 * MESSAGES * MESSAGE_BYTES
-      scheduler.fill(counting as unknown as WriteBatch, Infinity, 0, 0)
+      scheduler.fill(counting as unknown as Batch, Infinity, 0, 0)
     }
 
     expectBytes(finished)

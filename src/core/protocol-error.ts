@@ -1,7 +1,7 @@
 /**
  * The peer broke a rule of the protocol: the connection ends with a GoAway that carries `goAwayCode`.
  */
-import { GoAwayCode } from './frame/frame.ts'
+import { GoAwayCode } from './wire/frame.ts'
 
 export type ProtocolErrorCode =
   /** A header that no yamux peer may send: version, type, id and flags do not fit together */

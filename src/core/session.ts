@@ -1,86 +1,97 @@
 /**
- * One yamux session. Pure: bytes and time in; bytes, and news of streams, out.
+ * One yamux session: its streams, how they begin and end, and what is to be said of them. Pure: bytes and time in; bytes, and
+ * events of streams, out. What each frame of the peer means is in receiver.ts, what goes out next in scheduler/.
  */
 import { concat } from 'uint8arrays/concat'
-import { COPIED_BELOW_BYTES } from './buffer/send-queue.ts'
-import { WriteBatch } from './flush/write-batch.ts'
-import { Decoder } from './frame/decoder.ts'
-import { InboundFrames } from './inbound-frames.ts'
-import { RoundTrip } from './round-trip.ts'
-import { StreamLifecycle } from './stream-lifecycle.ts'
-import { OWES_FIN } from './stream-state.ts'
-import type { StreamLifecycleInit } from './stream-lifecycle.ts'
-import type { StreamRegistry } from './stream-registry.ts'
+import { COPIED_BELOW_BYTES } from './buffers/send-queue.ts'
+import { PeerLimits, RAPID_MS } from './limits/peer-limits.ts'
+import { Receiver } from './receiver.ts'
+import { Batch } from './scheduler/batch.ts'
+import { ControlLane } from './scheduler/control.ts'
+import { DataLanes, URGENT } from './scheduler/lanes.ts'
+import { EVENT_FAILED, EVENT_LOCAL_FIN, EVENT_OPENED, EVENT_REMOTE_FIN, EVENT_REMOTE_RST, PENDING_ACK, PENDING_FIN, PENDING_RST, PENDING_SYN, PENDING_UPDATE } from './stream-state.ts'
+import { StreamTable } from './stream-table.ts'
+import { RoundTrip } from './window/round-trip.ts'
+import { Decoder } from './wire/decoder.ts'
+import { INITIAL_WINDOW_BYTES } from './wire/frame.ts'
+import type { Limits } from './limits/peer-limits.ts'
+import type { ControlHandler } from './scheduler/control.ts'
+import type { DataHandler } from './scheduler/lanes.ts'
 import type { StreamState } from './stream-state.ts'
+import type { StreamTableInit } from './stream-table.ts'
+import type { WindowTuning } from './window/receive-window.ts'
 import type { Uint8ArrayList } from 'uint8arraylist'
 
-export type SessionInit = StreamLifecycleInit
+export interface SessionInit extends StreamTableInit {
+  isDialler: boolean
+  /** A waiting writer may go on at or below this */
+  lowWaterMarkBytes: number
+  /** The largest payload of a frame that no other stream waits behind */
+  loneFrameBytes: number
+  /** Credit is given back for what arrives, not for what is read */
+  creditsOnReceipt: boolean
+  limits: Limits
+}
 
-export class Session<Owner> {
+/** What goes on inside, for whoever measures or logs it. Nothing may be asked of the session in the first two. */
+export interface SessionObserver {
+  /** A frame of a stream whose `waitsSinceMs` is known was written */
+  onWaited? (lane: number, waitedMs: number): void
+  /** A stream that the peer has opened is not taken */
+  onRefused? (streamId: number): void
+  /** Replies pile up while a chunk is received: `pull` may be called here, or not at all */
+  onRepliesFull (): void
+}
+
+export class Session<Owner> implements DataHandler<Owner>, ControlHandler<Owner> {
+  readonly streams: StreamTable<Owner>
+  readonly control: ControlLane<Owner>
+  readonly lanes: DataLanes<Owner>
+  readonly limits: PeerLimits
   readonly roundTrip = new RoundTrip()
+  readonly windowTuning: WindowTuning
+  /** Streams that something has happened to, each once; to be emptied after every `receive` and `pull` */
+  readonly eventful: Array<StreamState<Owner>> = []
   framesWritten = 0
+  /** The code of the peer's GoAway, if it said one */
+  remoteGoAwayCode: number | undefined
+  /** This side has said GoAway: whoever opens a stream now is refused */
+  isLeaving = false
   readonly #creditsOnReceipt: boolean
-  readonly #lifecycle: StreamLifecycle<Owner>
-  readonly #inbound: InboundFrames<Owner>
+  readonly #observer: SessionObserver
+  readonly #receiver: Receiver<Owner>
   readonly #decoder: Decoder
   /** No other session's: bytes of one connection must not reach another's peer, whatever goes wrong in between */
-  readonly #batch = new WriteBatch()
+  readonly #batch = new Batch()
+  /** Whose FIN is in a batch that the transport has not taken yet */
+  #finsWritten: Array<StreamState<Owner>> = []
 
-  constructor (init: SessionInit) {
+  constructor (init: SessionInit, observer: SessionObserver) {
     this.#creditsOnReceipt = init.creditsOnReceipt
-    this.#lifecycle = new StreamLifecycle(init, this.roundTrip)
-    this.#inbound = new InboundFrames(init, this.#lifecycle, this.roundTrip)
-    this.#decoder = new Decoder(this.#inbound)
-  }
-
-  get registry (): StreamRegistry<Owner> {
-    return this.#lifecycle.registry
-  }
-
-  /** Streams with news, each once; to be emptied after every `receive` and `pull` */
-  get withNews (): Array<StreamState<Owner>> {
-    return this.#lifecycle.withNews
-  }
-
-  /** The code of the peer's GoAway, if it said one */
-  get remoteGoAwayCode (): number | undefined {
-    return this.#inbound.goAwayCode
+    this.#observer = observer
+    this.streams = new StreamTable(init.isDialler, init)
+    this.limits = new PeerLimits(init.limits)
+    this.windowTuning = { budget: this.streams.budget, roundTrip: this.roundTrip }
+    this.control = new ControlLane(this)
+    this.lanes = new DataLanes(init, this)
+    this.#receiver = new Receiver(init, this)
+    this.#decoder = new Decoder(this.#receiver)
   }
 
   get hasOutput (): boolean {
-    return this.#lifecycle.scheduler.hasOutput
+    return this.lanes.streamCount > 0 || this.control.hasOutput
   }
 
-  /** A stream of the urgent lane has data */
-  get hasUrgent (): boolean {
-    return this.#lifecycle.scheduler.data.hasUrgent
-  }
-
-  /** There are streams of the urgent lane, with data or without */
-  get hasUrgentStreams (): boolean {
-    return this.#lifecycle.registry.urgentCount > 0
-  }
-
-  /** There are control frames other than acknowledgements */
-  get hasControl (): boolean {
-    return this.#lifecycle.scheduler.control.hasMoreThanAcks
-  }
-
-  /** What streams have queued and may send */
-  get queuedBytes (): number {
-    return this.#lifecycle.scheduler.data.queuedBytes
-  }
-
-  /** What output may wait by; undefined until it was measured */
-  get roundTripMs (): number | undefined {
-    return this.roundTrip.shorterMs
-  }
+  // What the application does
 
   open (nowMs: number): StreamState<Owner> {
-    return this.#lifecycle.openOutbound(nowMs)
+    const stream = this.streams.addOutbound(nowMs)
+    this.schedule(stream, PENDING_SYN)
+
+    return stream
   }
 
-  /** Queues a message. Hot: runs once per send */
+  /** Queues a message. Hot: runs once per send. */
   write (stream: StreamState<Owner>, message: Uint8Array): void {
     const { byteLength } = message
 
@@ -90,36 +101,54 @@ export class Session<Owner> {
     }
 
     stream.beforeMessage(byteLength)
-    this.#queue(stream, message)
-    this.#lifecycle.scheduler.data.enlist(stream, byteLength)
+
+    if (byteLength < COPIED_BELOW_BYTES) {
+      stream.sendQueue.copy(message, stream.isMerging)
+    } else {
+      stream.sendQueue.push(message)
+    }
+
+    this.lanes.enlist(stream, byteLength)
   }
 
   /** Queues a message in parts, as one piece if it is not to share a frame */
   writeParts (stream: StreamState<Owner>, parts: Uint8Array[]): void {
-    const byteLength = parts.reduce((sum, part) => sum + part.byteLength, 0)
+    let byteLength = 0
+
+    for (const part of parts) {
+      byteLength += part.byteLength
+    }
 
     if (byteLength === 0 || stream.isOver) {
       return
     }
 
+    const { sendQueue } = stream
     stream.beforeMessage(byteLength)
 
     if (byteLength < COPIED_BELOW_BYTES) {
-      stream.sendQueue.copyParts(parts, byteLength, stream.isMerging)
+      sendQueue.copyParts(parts, byteLength, stream.isMerging)
     } else if (!stream.isMerging && parts.length > 1) {
-      stream.sendQueue.push(concat(parts, byteLength))
+      sendQueue.push(concat(parts, byteLength))
     } else {
       for (const part of parts) {
-        this.#queue(stream, part)
+        if (part.byteLength >= COPIED_BELOW_BYTES) {
+          sendQueue.push(part)
+        } else if (part.byteLength > 0) {
+          sendQueue.copy(part, stream.isMerging)
+        }
       }
     }
 
-    this.#lifecycle.scheduler.data.enlist(stream, byteLength)
+    this.lanes.enlist(stream, byteLength)
   }
 
   /** From here on its data goes out in another of the LANES */
   setLane (stream: StreamState<Owner>, lane: number): void {
-    this.#lifecycle.setLane(stream, lane)
+    if (lane !== stream.lane && !stream.isOver) {
+      this.streams.urgentCount += Number(lane === URGENT) - Number(stream.lane === URGENT)
+      this.lanes.move(stream, lane)
+    }
   }
 
   /** No more will be written; the FIN goes behind the last byte */
@@ -132,77 +161,73 @@ export class Session<Owner> {
     stream.lastActiveMs = nowMs
 
     if (stream.sendQueue.byteLength === 0) {
-      this.#lifecycle.owe(stream, OWES_FIN)
+      this.schedule(stream, PENDING_FIN)
     }
   }
 
-  /** The application has read so much; credit is given back when enough has gathered */
+  /** The application has read so much; credit is given back when enough has gathered. Hot: runs once per event. */
   read (stream: StreamState<Owner>, payloadBytes: number): void {
     if (!this.#creditsOnReceipt) {
-      this.#lifecycle.giveBack(stream, payloadBytes, this.#inbound.nowMs)
+      this.giveBack(stream, payloadBytes, this.#receiver.nowMs)
     }
   }
 
   /** Grants a stalled stream more, until `maxUnreadBytes` wait to be read; returns whether there was more to grant */
   relieve (stream: StreamState<Owner>, maxUnreadBytes: number, nowMs: number): boolean {
-    return this.#lifecycle.relieve(stream, maxUnreadBytes, nowMs)
-  }
+    // not by what the window is: a loop may have a part of it in hand, and be waiting to send that back
+    const roomBytes = maxUnreadBytes - stream.readBuffer.byteLength
+    const isRelieved = stream.receiveWindow.relieve(roomBytes, nowMs, this.streams.budget)
 
-  /** Ends the stream at once, in both directions */
-  reset (stream: StreamState<Owner>, errorCode: number, nowMs: number): void {
-    if (!stream.isOver) {
-      this.#lifecycle.reset(stream, errorCode, nowMs)
+    if (isRelieved) {
+      this.schedule(stream, PENDING_UPDATE)
     }
+
+    return isRelieved
   }
 
-  /** The connection is gone: forgets a stream without a word to the peer */
+  /** Ends the stream at once, in both directions, and says so to the peer if it knows of the stream */
+  reset (stream: StreamState<Owner>, errorCode: number, nowMs: number): void {
+    if (stream.isOver) {
+      return
+    }
+
+    if ((stream.pending & PENDING_SYN) !== 0) {
+      this.forget(stream)
+      return
+    }
+
+    if (!stream.isOutbound && nowMs - stream.openedMs < RAPID_MS) {
+      this.limits.noteRefusal(nowMs)
+    }
+
+    this.#drop(stream)
+    this.limits.expectLate(stream.isRemoteFinished ? 0 : stream.receiveWindow.availableBytes, stream.dataFramesSent)
+    stream.errorCode = errorCode
+    this.schedule(stream, PENDING_RST)
+  }
+
+  /** Ends the stream in both directions without a word to the peer */
   forget (stream: StreamState<Owner>): void {
     if (!stream.isOver) {
-      this.#lifecycle.forget(stream)
+      this.#drop(stream)
+      this.streams.release(stream)
     }
   }
 
   ping (): void {
-    this.#lifecycle.ping()
+    this.control.ping(this.roundTrip.begin())
   }
 
   goAway (code: number): void {
-    this.#inbound.isLeaving = true
-    this.#lifecycle.scheduler.control.goAway(code)
+    this.isLeaving = true
+    this.control.goAway(code)
   }
 
-  /**
-   * The next write, at most `maxBytes` and `maxFrames` long, but for a message that must not be cut; undefined when there
-   * is nothing to write. While there are urgent streams, data of others leaves `reservedBytes` free. The session is of no
-   * use any more when this throws, or when the transport does not take what it returns.
-   */
-  pull (maxBytes: number, maxFrames: number, nowMs: number, reservedBytes = 0): Uint8ArrayList | undefined {
-    const { scheduler, registry } = this.#lifecycle
-    const batch = this.#batch
-    batch.begin(maxBytes)
-    scheduler.fill(batch, maxFrames, registry.urgentCount > 0 ? reservedBytes : 0, nowMs)
-    this.framesWritten += batch.frameCount
-
-    return batch.frameCount === 0 ? undefined : batch.finish()
-  }
-
-  /** The transport has taken what was pulled last */
-  handedDown (): void {
-    this.#lifecycle.handedDown()
-  }
-
-  /** A whole message, or a part of one */
-  #queue (stream: StreamState<Owner>, bytes: Uint8Array): void {
-    if (bytes.byteLength >= COPIED_BELOW_BYTES) {
-      stream.sendQueue.push(bytes)
-    } else if (bytes.byteLength > 0) {
-      stream.sendQueue.copy(bytes, stream.isMerging)
-    }
-  }
+  // What the transport does
 
   /** Throws a ProtocolError when the peer breaks a rule; what came before it has been accounted for */
   receive (chunk: Uint8Array | Iterable<Uint8Array>, nowMs: number): void {
-    this.#inbound.nowMs = nowMs
+    this.#receiver.nowMs = nowMs
 
     if (chunk instanceof Uint8Array) {
       this.#decoder.push(chunk)
@@ -211,5 +236,157 @@ export class Session<Owner> {
         this.#decoder.push(part)
       }
     }
+  }
+
+  /**
+   * The next write, at most `maxBytes` and `maxFrames` long, but for a message that must not be cut; undefined when there
+   * is nothing to write. While there are urgent streams, data of others leaves `reservedBytes` free. The session is of no
+   * use any more when this throws, or when the transport does not take what it returns.
+   */
+  pull (maxBytes: number, maxFrames: number, nowMs: number, reservedBytes = 0): Uint8ArrayList | undefined {
+    const batch = this.#batch
+    batch.begin(maxBytes)
+    this.control.fill(batch, maxFrames, nowMs)
+    this.lanes.fill(batch, maxFrames, this.streams.urgentCount > 0 ? reservedBytes : 0, nowMs)
+    this.framesWritten += batch.frameCount
+
+    return batch.frameCount === 0 ? undefined : batch.finish()
+  }
+
+  /** The transport has taken what was pulled last: only now is a FIN one that the peer will see */
+  handedDown (): void {
+    if (this.#finsWritten.length === 0) {
+      return
+    }
+
+    for (const stream of this.#finsWritten) {
+      // by who was called back from the transport
+      if (!stream.isReset) {
+        stream.isLocalFinished = true
+        this.emit(stream, EVENT_LOCAL_FIN)
+        this.#endIfFinished(stream)
+      }
+    }
+
+    this.#finsWritten = []
+  }
+
+  // What frames do: for the receiver
+
+  accept (id: number, nowMs: number): StreamState<Owner> {
+    const stream = this.streams.addInbound(id, nowMs)
+    this.schedule(stream, PENDING_ACK)
+    this.emit(stream, EVENT_OPENED)
+
+    return stream
+  }
+
+  /** The peer gets a RST for its SYN, and may have sent more behind it */
+  refuse (id: number, nowMs: number): void {
+    this.limits.spend('refusedStreams', nowMs)
+    this.limits.expectLate(INITIAL_WINDOW_BYTES, 0)
+    this.control.replies.refuse(id)
+    this.#observer.onRefused?.(id)
+  }
+
+  /** So many bytes of the window are free again; an update is due when they are enough */
+  giveBack (stream: StreamState<Owner>, payloadBytes: number, nowMs: number): void {
+    const { receiveWindow } = stream
+    receiveWindow.read(payloadBytes, nowMs)
+
+    if (receiveWindow.isUpdateDue(nowMs, this.windowTuning) && !stream.isRemoteFinished && !stream.isReset) {
+      this.schedule(stream, PENDING_UPDATE)
+
+      if (this.roundTrip.isStale(nowMs)) {
+        this.ping()
+      }
+    }
+  }
+
+  finishRemote (stream: StreamState<Owner>): void {
+    if (!stream.isRemoteFinished) {
+      stream.isRemoteFinished = true
+      this.emit(stream, EVENT_REMOTE_FIN)
+      this.#endIfFinished(stream)
+    }
+  }
+
+  resetByPeer (stream: StreamState<Owner>, errorCode: number, nowMs: number): void {
+    if (!stream.isOutbound && nowMs - stream.openedMs < RAPID_MS) {
+      this.limits.spend('resets', nowMs)
+    }
+
+    this.forget(stream)
+    stream.errorCode = errorCode
+    this.emit(stream, EVENT_REMOTE_RST)
+  }
+
+  emit (stream: StreamState<Owner>, event: number): void {
+    if (stream.events === 0) {
+      this.eventful.push(stream)
+    }
+
+    stream.events |= event
+  }
+
+  /** The peer is to be told */
+  schedule (stream: StreamState<Owner>, what: number): void {
+    stream.pending |= what
+    this.control.enlist(stream)
+  }
+
+  // What writing does: for the scheduler
+
+  onWaited (lane: number, waitedMs: number): void {
+    this.#observer.onWaited?.(lane, waitedMs)
+  }
+
+  onFinWritten (stream: StreamState<Owner>): void {
+    this.#finsWritten.push(stream)
+  }
+
+  onFinDue (stream: StreamState<Owner>): void {
+    this.schedule(stream, PENDING_FIN)
+  }
+
+  /** The stream cannot go on, and nothing else is wrong */
+  onBytesLost (stream: StreamState<Owner>, err: Error, nowMs: number): void {
+    this.reset(stream, 0, nowMs)
+    stream.failure = err
+    this.emit(stream, EVENT_FAILED)
+  }
+
+  onResetWritten (stream: StreamState<Owner>): void {
+    this.streams.release(stream)
+  }
+
+  onPingWritten (nowMs: number): void {
+    this.roundTrip.sent(nowMs)
+  }
+
+  onRepliesFull (): void {
+    this.#observer.onRepliesFull()
+  }
+
+  #endIfFinished (stream: StreamState<Owner>): void {
+    if (stream.isLocalFinished && stream.isRemoteFinished) {
+      stream.isOver = true
+      this.streams.acknowledge(stream)
+      this.streams.remove(stream)
+      this.streams.release(stream)
+      this.limits.expectLate(0, stream.dataFramesSent)
+    }
+  }
+
+  #drop (stream: StreamState<Owner>): void {
+    stream.isReset = true
+    stream.isOver = true
+    stream.pending = 0
+    // what came of a frame that was cut off can still be read
+    stream.readBuffer.endFrame()
+    this.control.remove(stream)
+    this.lanes.discard(stream)
+    this.streams.acknowledge(stream)
+    this.streams.remove(stream)
   }
 }

@@ -1,37 +1,36 @@
 /**
- * All that the protocol knows of one stream: its two half-closes, what it owes the peer, its
- * credit in both directions and the bytes that wait on either side. Plain data, moved by the session.
+ * All that the protocol knows of one stream: its two halves, what is to be said of it, its credit in both directions and
+ * the bytes that wait on either side. Plain data, which the session and its scheduler move.
  */
-import { SendQueue } from './buffer/send-queue.ts'
-import { SendCredit } from './flow/send-credit.ts'
-import { FLAG_ACK, FLAG_FIN, FLAG_RST, FLAG_SYN, MAX_FRAME_BYTES } from './frame/frame.ts'
-import { NORMAL } from './schedule/lane.ts'
-import type { ReadBuffer } from './buffer/read-buffer.ts'
-import type { ReceiveWindow } from './flow/receive-window.ts'
+import { SendQueue } from './buffers/send-queue.ts'
+import { NORMAL } from './scheduler/lanes.ts'
+import { FLAG_ACK, FLAG_FIN, FLAG_RST, FLAG_SYN, INITIAL_WINDOW_BYTES, MAX_FRAME_BYTES } from './wire/frame.ts'
+import type { ReadBuffer } from './buffers/read-buffer.ts'
+import type { ReceiveWindow } from './window/receive-window.ts'
 
 /**
- * What a stream owes the peer. Intents, not frames: they become a frame when the batch has
- * room for one, and one that is superseded until then vanishes. The first four are the wire's own flags.
+ * What the peer is to be told of a stream. They become a frame when a batch has room for one; what is superseded until then
+ * is never written. The first four are the wire's own flags.
  */
-export const OWES_SYN = FLAG_SYN
-export const OWES_ACK = FLAG_ACK
-export const OWES_FIN = FLAG_FIN
-export const OWES_RST = FLAG_RST
-export const OWES_UPDATE = 16
+export const PENDING_SYN = FLAG_SYN
+export const PENDING_ACK = FLAG_ACK
+export const PENDING_FIN = FLAG_FIN
+export const PENDING_RST = FLAG_RST
+export const PENDING_UPDATE = 16
 
-/** What has happened to a stream since its owner last looked; owners are told in this order */
-export const NEWS_OPENED = 1
-export const NEWS_DATA = 2
-export const NEWS_REMOTE_FIN = 4
-export const NEWS_REMOTE_RST = 8
-/** Queued bytes were taken and fell to the low mark, or to nothing */
-export const NEWS_TAKEN = 16
-/** The transport has taken the FIN: nothing more will be sent */
-export const NEWS_LOCAL_FIN = 32
+/** What has happened to a stream since its owner was last told; owners are told in this order */
+export const EVENT_OPENED = 1
+export const EVENT_DATA = 2
+export const EVENT_REMOTE_FIN = 4
+export const EVENT_REMOTE_RST = 8
+/** The queue has fallen to the low mark, or is empty */
+export const EVENT_DRAINED = 16
+/** The transport has taken the FIN */
+export const EVENT_LOCAL_FIN = 32
 /** This side had to give the stream up, because of `failure` */
-export const NEWS_FAILED = 64
-/** It stands still in both directions, if nobody reads from it in a moment */
-export const NEWS_STALLED = 128
+export const EVENT_FAILED = 64
+/** Neither end has credit, and if nobody reads soon neither gets any */
+export const EVENT_STALLED = 128
 
 /** When messages are frames of their own, the same for all streams of a connection */
 export interface MessageBoundaries {
@@ -44,18 +43,19 @@ export interface MessageBoundaries {
 export class StreamState<Owner = unknown> {
   readonly id: number
   readonly isOutbound: boolean
-  /** Whoever acts for the application; set by the shell */
+  /** Who acts for the application */
   owner: Owner | undefined
 
   readonly sendQueue = new SendQueue()
-  readonly sendCredit = new SendCredit()
   readonly readBuffer: ReadBuffer
   readonly receiveWindow: ReceiveWindow
+  /** What the peer lets this side send. Starts at the protocol's window: a larger one exists only once the peer has advertised it. */
+  creditBytes = INITIAL_WINDOW_BYTES
 
-  /** Bits of OWES_* */
-  owes = 0
-  /** Bits of NEWS_* */
-  news = 0
+  /** Bits of PENDING_* */
+  pending = 0
+  /** Bits of EVENT_* */
+  events = 0
   /** Goes into the length of the RST, or came in it; 0 is none */
   errorCode = 0
   failure: Error | undefined
@@ -66,9 +66,11 @@ export class StreamState<Owner = unknown> {
   isClosing = false
   isLocalFinished = false
   isRemoteFinished = false
-  /** Reset by either side: both directions are over */
+  /** By either side */
   isReset = false
-  /** The opener's slot in the ack backlog is taken until the peer says anything on the stream */
+  /** Reset, or finished by both sides: neither may send any more */
+  isOver = false
+  /** The peer has said nothing on a stream that this side has opened */
   awaitsAck = false
   /** A writer was told to wait */
   awaitsDrain = false
@@ -83,7 +85,7 @@ export class StreamState<Owner = unknown> {
   /** Which of the LANES its data goes out in */
   lane = NORMAL
 
-  // Places in the scheduler's lists. They are here so that the lists need no objects of their own.
+  // The scheduler's. They are here so that its lists need no objects of their own.
   /** SYN or ACK let a DATA frame go first, once */
   hasDeferredControl = false
   isInDataLane = false
@@ -94,11 +96,14 @@ export class StreamState<Owner = unknown> {
 
   /** Messages share frames, until nothing waits any more */
   isMerging: boolean
+  /** A message that fits into a frame waits for credit, and room, for all of it */
+  readonly isNeverCut: boolean
   readonly #boundaries: MessageBoundaries
 
   constructor (id: number, isOutbound: boolean, receiveWindow: ReceiveWindow, readBuffer: ReadBuffer, boundaries: MessageBoundaries, nowMs: number) {
     this.#boundaries = boundaries
     this.isMerging = boundaries.mergeFromBytes === 0
+    this.isNeverCut = boundaries.mergeFromBytes === Infinity
     this.id = id
     this.isOutbound = isOutbound
     this.receiveWindow = receiveWindow
@@ -107,7 +112,7 @@ export class StreamState<Owner = unknown> {
     this.lastActiveMs = nowMs
   }
 
-  /** To be called before a message is queued: from a backlog on all that waits is merged */
+  /** To be called before a message is queued: from a backlog on all that waits is merged. Hot. */
   beforeMessage (byteLength: number): void {
     const { mergeFromBytes, maxWholeBytes } = this.#boundaries
     const queuedBytes = this.sendQueue.byteLength
@@ -116,18 +121,13 @@ export class StreamState<Owner = unknown> {
     this.isMerging ||= queuedBytes >= mergeFromBytes || (queuedBytes === 0 && byteLength > maxWholeBytes && !this.isNeverCut)
   }
 
-  /** Nothing is queued any more */
+  /** Nothing is queued any more. Hot. */
   onQueueEmpty (): void {
     this.isMerging = this.#boundaries.mergeFromBytes === 0
     this.sendQueue.release()
   }
 
-  /** A message that fits into a frame waits for credit, and room, for all of it */
-  get isNeverCut (): boolean {
-    return this.#boundaries.mergeFromBytes === Infinity
-  }
-
-  /** The length of the next frame if it is to hold one message whole; 0 if it may be cut, or hold more */
+  /** The length of the next message if the next frame is to hold it whole; 0 if it may be cut, or the frame hold more. Hot. */
   get wholeFrameBytes (): number {
     if (this.isMerging) {
       return 0
@@ -138,14 +138,9 @@ export class StreamState<Owner = unknown> {
     return firstPieceBytes <= this.#boundaries.maxWholeBytes ? firstPieceBytes : 0
   }
 
-  /** Neither side may send any more */
-  get isOver (): boolean {
-    return this.isReset || (this.isLocalFinished && this.isRemoteFinished)
-  }
-
-  /** There are bytes to send, and credit for at least one of them, or for a whole message if it must not be cut */
+  /** There are bytes to send, and credit for at least one of them, or for a whole message if it must not be cut. Hot. */
   get canSendData (): boolean {
-    return this.sendQueue.byteLength > 0 && this.sendCredit.availableBytes >= (this.isNeverCut ? this.wholeFrameBytes || 1 : 1)
+    return this.sendQueue.byteLength > 0 && this.creditBytes >= (this.isNeverCut ? this.wholeFrameBytes || 1 : 1)
   }
 
   /**
@@ -158,6 +153,6 @@ export class StreamState<Owner = unknown> {
 
   /** What is queued and has no credit */
   get blockedBytes (): number {
-    return Math.max(0, this.sendQueue.byteLength - (this.canSendData ? this.sendCredit.availableBytes : 0))
+    return Math.max(0, this.sendQueue.byteLength - (this.canSendData ? this.creditBytes : 0))
   }
 }

@@ -3,11 +3,10 @@
  * write that meets that makes an error of an end in good order. So they wait a moment for the transport to end. A peer that stays,
  * as go-yamux may, gets them behind that: without the FIN it would take the answer that it still reads for cut off.
  */
-import { GoAwayCode } from '../core/frame/frame.ts'
-import type { Clock } from '../clock.ts'
-import type { Session } from '../core/session.ts'
+import { GoAwayCode } from '../core/wire/frame.ts'
 import type { StreamState } from '../core/stream-state.ts'
 import type { YamuxStream } from '../stream/stream.ts'
+import type { Driver } from './driver.ts'
 
 type State = StreamState<YamuxStream>
 
@@ -15,24 +14,20 @@ type State = StreamState<YamuxStream>
 const MOMENT_MS = 100
 
 export class LateFins {
-  readonly #session: Session<YamuxStream>
-  readonly #clock: Clock
-  readonly #closeWrite: (state: State) => void
+  readonly #driver: Driver
   readonly #waiting = new Set<State>()
   #timer: unknown
   #isReleasing = false
   #isStopped = false
 
-  /** `closeWrite` is called for each stream that was held back, when the moment is over */
-  constructor (session: Session<YamuxStream>, clock: Clock, closeWrite: (state: State) => void) {
-    this.#session = session
-    this.#clock = clock
-    this.#closeWrite = closeWrite
+  constructor (driver: Driver) {
+    this.#driver = driver
   }
 
   /** Whether the stream's FIN is one to wait with. One behind data goes with that. */
   holdBack (state: State): boolean {
-    const isLate = this.#session.remoteGoAwayCode === GoAwayCode.NormalTermination && state.isRemoteFinished && state.sendQueue.byteLength === 0
+    const { session, clock } = this.#driver
+    const isLate = session.remoteGoAwayCode === GoAwayCode.NormalTermination && state.isRemoteFinished && state.sendQueue.byteLength === 0
 
     if (!isLate || this.#isReleasing || this.#isStopped) {
       return false
@@ -40,7 +35,7 @@ export class LateFins {
 
     if (this.#waiting.size === 0) {
       // timers run before the event loop looks at the transport
-      this.#timer = this.#clock.setTimer(() => { this.#clock.nextTurn(this.#release) }, MOMENT_MS)
+      this.#timer = clock.setTimer(() => { clock.nextTurn(this.#release) }, MOMENT_MS)
     }
 
     this.#waiting.add(state)
@@ -51,13 +46,13 @@ export class LateFins {
   /** Nothing is written from here on */
   stop (): void {
     this.#isStopped = true
-    this.#clock.clearTimer(this.#timer)
+    this.#driver.clock.clearTimer(this.#timer)
     this.#waiting.clear()
   }
 
   readonly #release = (): void => {
     this.#isReleasing = true
-    this.#waiting.forEach(this.#closeWrite)
+    this.#waiting.forEach(state => { this.#driver.closeWrite(state) })
     this.#waiting.clear()
     this.#isReleasing = false
   }

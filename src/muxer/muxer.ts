@@ -1,142 +1,90 @@
 /**
- * One connection's muxer as libp2p sees it: opening streams, pings and its end. What the bytes mean
- * is in core/session.ts, when they are written in coalescer.ts.
+ * One connection's muxer as libp2p sees it: opening streams, pings, and how it ends. What the bytes mean is in core/, what
+ * joins them to the transport and to the streams in driver.ts.
  */
 import { MuxerClosedError } from '@libp2p/interface'
-import { GoAwayCode } from '../core/frame/frame.ts'
-import { Session } from '../core/session.ts'
-import { createStreamLimits } from '../config.ts'
-import { handled } from '../deferred.ts'
-import { GuardedEmitter } from '../guarded-emitter.ts'
-import { logDebug, logError } from '../thrown.ts'
-import { EarlyStreams } from './early-streams.ts'
-import { Ending } from './ending.ts'
-import { Goodbye } from './goodbye.ts'
-import { Housekeeping } from './housekeeping.ts'
-import { Pinger } from './pinger.ts'
-import { SessionDriver } from './session-driver.ts'
-import { createFlushPolicy } from './strategy.ts'
-import { StreamOpener } from './stream-opener.ts'
-import { ConnectionMetrics } from '../metrics.ts'
-import { LOW_WATER_MARK_BYTES } from '../stream/write-side.ts'
+import { ProtocolError } from '../core/protocol-error.ts'
+import { GoAwayCode } from '../core/wire/frame.ts'
+import { GuardedEmitter } from '../emitter.ts'
+import { RemoteGoAwayError, TransportClosedError } from '../errors.ts'
+import { createStreamLimits } from '../options/config.ts'
+import { abortable, handled, withHandledRejection } from '../promises.ts'
 import { YamuxStream } from '../stream/stream.ts'
+import { logDebug, logError, reasonOf, toError } from '../thrown.ts'
+import { Driver } from './driver.ts'
+import { EarlyStreams } from './early-streams.ts'
+import { Opener } from './opener.ts'
+import { abortBehindLastWords, abortTransport, closeTransport, cutTransport } from './transport.ts'
 import type { CloseOptions, YamuxMuxer as Api } from '../api.ts'
 import type { Clock } from '../clock.ts'
-import type { Config, StreamLimits } from '../config.ts'
 import type { StreamState } from '../core/stream-state.ts'
 import type { NodeMetrics } from '../metrics.ts'
-import type { AbortOptions, CreateStreamOptions, Logger, MessageStream, StreamMessageEvent, StreamMuxerEvents, StreamMuxerStatus } from '@libp2p/interface'
+import type { Config, StreamLimits } from '../options/config.ts'
+import type { DriverHandler } from './driver.ts'
+import type { AbortOptions, CreateStreamOptions, MessageStream, StreamMessageEvent, StreamMuxerEvents, StreamMuxerStatus } from '@libp2p/interface'
 
 export const YAMUX_PROTOCOL_ID = '/yamux/1.0.0'
 
-export class YamuxMuxer extends GuardedEmitter<StreamMuxerEvents<YamuxStream>> implements Api {
-  readonly protocol = YAMUX_PROTOCOL_ID
-  /** `closing` from when either side says that it goes away, until the streams in flight and the transport have come to their end */
-  status: StreamMuxerStatus = 'open'
-  readonly #config: Config
-  readonly #log: Logger
-  readonly #session: Session<YamuxStream>
-  readonly #driver: SessionDriver
-  readonly #housekeeping: Housekeeping
-  readonly #opener: StreamOpener
-  readonly #pinger: Pinger
-  #streams: YamuxStream[] | undefined
-  #isClosingHere = false
-  #closing: Promise<void> | undefined
-  /** The peer has gone away, and no stream was left */
-  #hasPeerLeft = false
-  readonly #earlyStreams: EarlyStreams
-  readonly #goodbye: Goodbye
-  readonly #ending: Ending
+/** How long the peer may take to accept what is queued when a session is closed without a signal */
+const CLOSE_TIMEOUT_MS = 5000
 
-  constructor (maConn: MessageStream, config: Config, clock: Clock, nodeMetrics?: NodeMetrics) {
+/**
+ * - `goneAway`: the peer opens no more streams and takes none, those in flight get to finish
+ * - `left`: they have, and the transport is being closed
+ * - `closing`: this side takes its leave, whatever the peer has said
+ * - `closed`: it has, and the transport is still there
+ * - `aborting`: streams are being reset, and what their owners do of it must not begin anew
+ * - `ended`: nothing can be sent or received any more
+ */
+type Phase = 'open' | 'goneAway' | 'left' | 'closing' | 'closed' | 'aborting' | 'ended'
+
+const STATUS: Record<Phase, StreamMuxerStatus> = {
+  open: 'open',
+  goneAway: 'closing',
+  left: 'closing',
+  closing: 'closing',
+  closed: 'closed',
+  aborting: 'closing',
+  ended: 'closed'
+}
+
+export class YamuxMuxer extends GuardedEmitter<StreamMuxerEvents<YamuxStream>> implements Api, DriverHandler {
+  readonly protocol = YAMUX_PROTOCOL_ID
+  readonly #transport: MessageStream
+  readonly #driver: Driver
+  readonly #opener: Opener
+  readonly #earlyStreams: EarlyStreams
+  #phase: Phase = 'open'
+  #streams: YamuxStream[] | undefined
+  #closing: Promise<void> | undefined
+  /** Settled when the GoAway has been handed down */
+  #goAwaySaid: PromiseWithResolvers<void> | undefined
+  /** Settled when the ping that is under way is answered */
+  #pong: PromiseWithResolvers<number> | undefined
+
+  constructor (transport: MessageStream, config: Config, clock: Clock, nodeMetrics?: NodeMetrics) {
     super()
-    this.#config = config
-    this.#log = maConn.log.newScope('yamux')
-    this.#session = new Session({
-      ...config,
-      isDialler: maConn.direction === 'outbound',
-      initialWindowBytes: config.streamOptions.initialStreamWindowSize,
-      maxWindowBytes: config.streamOptions.maxStreamWindowSize,
-      lowWaterMarkBytes: LOW_WATER_MARK_BYTES,
-      onWaited: (lane, waitedMs) => { metrics?.onWaited(lane, waitedMs) },
-      onRefused: streamId => {
-        metrics?.onRefused()
-        logDebug(this.#log, () => `refused stream ${streamId}, ${this.#isClosingHere ? 'this side has said GoAway' : `maxInboundStreams allows ${config.maxInboundStreams}`}`)
-      },
-      onRepliesFull: () => { this.#driver.flush() }
-    })
-    const onStreamsChanged = (): void => { this.#streams = undefined }
-    const metrics = nodeMetrics === undefined ? undefined : new ConnectionMetrics(nodeMetrics, this.#session, this.#log)
-    this.#driver = new SessionDriver({
-      ...config,
-      session: this.#session,
-      clock,
-      log: this.#log,
-      policy: createFlushPolicy(config, clock.shortestTimerMs),
-      send: bytes => maConn.send(bytes),
-      onOpened: state => { this.#onOpened(state) },
-      onStreamsChanged,
-      onTransportFull: () => { this.#housekeeping.onTransportFull(clock.nowMs()) },
-      onTransportDrained: () => { this.#housekeeping.onTransportDrained() },
-      onDeadlineChanged: state => { this.#housekeeping.watch(state) },
-      onReceiving: nowMs => { this.#housekeeping.onReceived(nowMs) },
-      onReceived: violation => { this.#onReceived(violation) },
-      onSendFailed: err => { this.#ending.onSendFailed(this.#isClosingHere, err) },
-      metrics,
-      onSettled: () => { this.#onSettled() }
-    })
-    this.#earlyStreams = new EarlyStreams(config.maxEarlyStreams, clock, this.#announce, err => { this.#ending.fail(err) })
-    this.#goodbye = new Goodbye(this.#session, this.#driver)
-    this.#opener = new StreamOpener({
-      session: this.#session,
-      maxOutboundStreams: config.maxOutboundStreams,
-      nowMs: () => clock.nowMs(),
-      create: (state, limits) => this.#createStream(state, limits)
-    })
-    this.#pinger = new Pinger(this.#session.roundTrip, () => {
-      this.#session.ping()
-      this.#driver.requestIfOutput()
-    })
-    this.#housekeeping = new Housekeeping({
-      clock,
-      keepAliveIntervalMs: config.enableKeepAlive ? config.keepAliveInterval : Infinity,
-      timeouts: config.limits,
-      streams: () => this.#session.registry.values(),
-      ping: () => { this.#pinger.start() },
-      pendingPing: () => this.#session.roundTrip.pendingValue,
-      onDead: err => { this.#ending.fail(err) }
-    })
-    this.#ending = new Ending({
-      maConn,
-      clock,
-      log: this.#log,
-      session: this.#session,
-      driver: this.#driver,
-      opener: this.#opener,
-      pinger: this.#pinger,
-      goodbye: this.#goodbye,
-      housekeeping: this.#housekeeping,
-      metrics,
-      onEnded: () => { this.status = 'closed' },
-      onStreamsChanged
-    })
-    this.#start(maConn)
+    this.#transport = transport
+    this.#driver = new Driver(transport, config, clock, nodeMetrics, this)
+    this.#opener = new Opener(this.#driver.session.streams, config.maxOutboundStreams, limits => this.#open(limits))
+    this.#earlyStreams = new EarlyStreams(config.maxEarlyStreams, clock, this.#announce, err => { this.#fail(err) })
+    transport.addEventListener('message', this.#onMessage)
+    transport.addEventListener('drain', () => { this.#driver.drained() })
+    transport.addEventListener('close', evt => { this.#onTransportClosed(evt.error) })
+    this.#driver.timers.start()
   }
 
-  #start (maConn: MessageStream): void {
-    maConn.addEventListener('message', this.#onMessage)
-    maConn.addEventListener('drain', () => { this.#driver.drained() })
-    maConn.addEventListener('close', evt => { this.#onTransportClosed(evt.error) })
-    this.#housekeeping.start()
+  /** `closing` from when either side says that it goes away, until the streams in flight and the transport have come to their end */
+  get status (): StreamMuxerStatus {
+    return STATUS[this.#phase]
   }
 
   /** The open streams; a new list only when they have changed */
   get streams (): YamuxStream[] {
-    if (this.#streams == null) {
+    if (this.#streams === undefined) {
       this.#streams = []
 
-      for (const { owner } of this.#session.registry.values()) {
+      for (const { owner } of this.#driver.session.streams.values()) {
         if (owner != null) {
           this.#streams.push(owner)
         }
@@ -154,7 +102,7 @@ export class YamuxMuxer extends GuardedEmitter<StreamMuxerEvents<YamuxStream>> i
    * of its range.
    */
   async createStream (options: CreateStreamOptions = {}): Promise<YamuxStream> {
-    const limits = createStreamLimits(options, this.#config.streamOptions)
+    const limits = createStreamLimits(options, this.#driver.config.streamOptions)
     const stream = await this.#opener.open(limits, options.signal)
     this.#driver.requestForOpened()
 
@@ -162,45 +110,52 @@ export class YamuxMuxer extends GuardedEmitter<StreamMuxerEvents<YamuxStream>> i
   }
 
   async ping (options?: AbortOptions): Promise<number> {
-    if (this.status !== 'open') {
+    if (this.#phase !== 'open') {
       throw new MuxerClosedError()
     }
 
-    return this.#pinger.ping(options)
+    this.#pong ??= withHandledRejection()
+    const { promise } = this.#pong
+    this.#driver.ping()
+
+    return abortable(promise, options?.signal)
   }
 
   getRTT (): number {
-    return this.#session.roundTrip.lastMs ?? -1
+    return this.#driver.session.roundTrip.lastMs ?? -1
   }
 
   close (options: CloseOptions = {}): Promise<void> {
     return handled(this.#close(options))
   }
 
-  async #close (options: CloseOptions): Promise<void> {
-    if (this.#isClosingHere || this.status === 'closed') {
+  async #close ({ reason = GoAwayCode.NormalTermination, signal }: CloseOptions): Promise<void> {
+    if (this.#isLeaving || this.#phase === 'ended') {
       await this.#closing?.catch(() => {})
       return
     }
 
-    this.#isClosingHere = true
-    this.status = 'closing'
+    this.#phase = 'closing'
     this.#opener.close(new MuxerClosedError())
-    const { reason = GoAwayCode.NormalTermination, signal } = options
-    this.#ending.logClosed('this side', reason)
-    this.#closing = this.#goodbye.say(this.streams, reason, signal)
+    this.#logClosed('this side', reason)
+    this.#closing = this.#sayGoodbye(reason, signal)
 
     try {
       await this.#closing
     } finally {
-      this.#housekeeping.stop()
-      this.status = 'closed'
+      this.#driver.timers.stop()
+
+      if (this.#phase === 'closing') {
+        this.#phase = 'closed'
+      }
     }
   }
 
   /** Ends the session at once: every stream is reset and everything queued is discarded */
   abort (err: Error): void {
-    this.#ending.abort(err)
+    if (this.#isRunning) {
+      this.#resetAll(toError(err, 'The connection was aborted with'), 'aborted - %e')
+    }
   }
 
   override onListenerAdded (type: string): void {
@@ -211,65 +166,18 @@ export class YamuxMuxer extends GuardedEmitter<StreamMuxerEvents<YamuxStream>> i
 
   /** A stream whose handler failed is nobody's */
   onListenerError (err: Error, evt: CustomEvent<YamuxStream | null>): void {
-    logError({ log: this.#log }, `a listener of ${evt.type} failed - %e`, err)
+    logError(this.#driver, `a listener of ${evt.type} failed - %e`, err)
     evt.detail?.abort(err)
   }
 
-  #onTransportClosed (cause?: Error): void {
-    this.#driver.receiveLast()
-    this.#ending.onTransportClosed(this.#isClosingHere, cause)
-  }
+  // What the driver says
 
-  readonly #onMessage = (evt: StreamMessageEvent): void => {
-    if (!this.#ending.isRunning) {
+  onOpened (state: StreamState<YamuxStream>): void {
+    if (this.#phase === 'ended') {
       return
     }
 
-    this.#driver.receive(evt.data)
-  }
-
-  #onReceived (violation: Error | undefined): void {
-    if (violation !== undefined) {
-      this.#ending.fail(violation)
-    } else if ((this.#session.remoteGoAwayCode ?? GoAwayCode.NormalTermination) !== GoAwayCode.NormalTermination) {
-      this.#ending.onRemoteGoAway(this.#session.remoteGoAwayCode as number)
-    }
-  }
-
-  #onSettled (): void {
-    if (this.#session.remoteGoAwayCode !== undefined) {
-      this.#onRemoteLeaving()
-    }
-
-    this.#opener.admit()
-    this.#pinger.settle()
-    this.#goodbye.settle()
-  }
-
-  /** The peer opens no more streams and takes none; those in flight get to finish */
-  #onRemoteLeaving (): void {
-    // once: an error takes a stack trace, and this runs for every chunk
-    if (!this.#opener.isClosed) {
-      this.status = 'closing'
-      this.#opener.close(new MuxerClosedError('The peer is going away'))
-      this.#ending.logClosed('the peer', this.#session.remoteGoAwayCode)
-    }
-
-    const { remoteGoAwayCode, registry, hasOutput } = this.#session
-    const isLast = remoteGoAwayCode === GoAwayCode.NormalTermination && registry.size === 0 && !hasOutput
-
-    if (isLast && !this.#hasPeerLeft && !this.#isClosingHere && !this.#ending.hasEnded) {
-      this.#hasPeerLeft = true
-      this.#ending.onRemoteLeft()
-    }
-  }
-
-  #onOpened (state: StreamState<YamuxStream>): void {
-    if (this.#ending.hasEnded) {
-      return
-    }
-
-    const stream = this.#createStream(state, this.#config.streamOptions)
+    const stream = this.#createStream(state, this.#driver.config.streamOptions)
 
     if (this.listenerCount('stream') > 0) {
       this.#announce(stream)
@@ -278,16 +186,215 @@ export class YamuxMuxer extends GuardedEmitter<StreamMuxerEvents<YamuxStream>> i
     }
   }
 
+  onStreamsChanged (): void {
+    this.#streams = undefined
+  }
+
+  onSettled (): void {
+    const { session } = this.#driver
+
+    if (session.remoteGoAwayCode !== undefined) {
+      this.#onRemoteGoAway(session.remoteGoAwayCode)
+    }
+
+    if (this.#opener.waiting.size > 0) {
+      this.#opener.admit()
+    }
+
+    if (this.#pong !== undefined && !session.roundTrip.isPending && session.roundTrip.lastMs !== undefined) {
+      this.#pong.resolve(session.roundTrip.lastMs)
+      this.#pong = undefined
+    }
+
+    if (this.#goAwaySaid !== undefined && !session.hasOutput) {
+      this.#goAwaySaid.resolve()
+    }
+  }
+
+  onReceived (violation: Error | undefined): void {
+    const { remoteGoAwayCode = GoAwayCode.NormalTermination } = this.#driver.session
+
+    if (violation !== undefined) {
+      this.#fail(violation)
+    } else if (remoteGoAwayCode !== GoAwayCode.NormalTermination) {
+      this.#onRemoteFailure(remoteGoAwayCode)
+    }
+  }
+
+  onDead (err: Error): void {
+    this.#fail(err)
+  }
+
+  onTransmitFailed (err: Error): void {
+    this.#onTransportClosed(err)
+
+    // whoever holds the connection learns that it is of no use; one that is being closed is theirs
+    if (this.#transport.status === 'open') {
+      abortTransport(this.#transport, err)
+    }
+  }
+
+  /** Nothing has begun to end the session by force */
+  get #isRunning (): boolean {
+    return this.#phase !== 'ended' && this.#phase !== 'aborting'
+  }
+
+  /** This side has begun to take its leave */
+  get #isLeaving (): boolean {
+    return this.#phase === 'closing' || this.#phase === 'closed'
+  }
+
+  readonly #onMessage = (evt: StreamMessageEvent): void => {
+    if (this.#phase !== 'ended' && this.#phase !== 'aborting') {
+      this.#driver.receive(evt.data)
+    }
+  }
+
   readonly #announce = (stream: YamuxStream): void => {
     this.safeDispatchEvent('stream', { detail: stream })
   }
 
+  #open (limits: StreamLimits): YamuxStream {
+    const { session, clock } = this.#driver
+
+    return this.#createStream(session.open(clock.nowMs()), limits)
+  }
+
   #createStream (state: StreamState<YamuxStream>, limits: StreamLimits): YamuxStream {
-    const stream = new YamuxStream({ state, host: this.#driver, limits })
+    const stream = new YamuxStream(state, this.#driver, limits)
     state.owner = stream
     this.#streams = undefined
-    this.#housekeeping.watch(state)
+    this.#driver.timers.watch(state)
 
     return stream
+  }
+
+  /** Streams are closed for writing, then comes GoAway. Resolves when all is handed down; rejects only when the caller's signal is aborted. */
+  async #sayGoodbye (reason: GoAwayCode, callersSignal?: AbortSignal): Promise<void> {
+    const signal = callersSignal ?? AbortSignal.timeout(CLOSE_TIMEOUT_MS)
+
+    await Promise.all(this.streams.map(async stream => {
+      await stream.close({ signal }).catch((err: Error) => {
+        // one whose peer gives no credit never will be closed; one that has ended meanwhile may have bytes to be read
+        if (stream.status === 'open') {
+          stream.abort(err)
+        }
+      })
+    }))
+
+    if (this.#phase === 'closing') {
+      this.#goAwaySaid = withHandledRejection()
+      this.#driver.session.goAway(reason)
+      this.#driver.request()
+      await abortable(this.#goAwaySaid.promise, signal).catch(() => { callersSignal?.throwIfAborted() })
+    }
+  }
+
+  #onRemoteGoAway (code: number): void {
+    if (this.#phase === 'open') {
+      this.#phase = 'goneAway'
+      this.#opener.close(new MuxerClosedError('The peer is going away'))
+      this.#logClosed('the peer', code)
+    }
+
+    const { streams, hasOutput } = this.#driver.session
+
+    if (code === GoAwayCode.NormalTermination && this.#phase === 'goneAway' && streams.size === 0 && !hasOutput) {
+      // no stream is left: the connection is of no use to anybody. Nothing is written any more, for the peer may be closing its end.
+      this.#phase = 'left'
+      closeTransport(this.#transport, new RemoteGoAwayError(code))
+    }
+  }
+
+  /** The peer ends the session for a reason */
+  #onRemoteFailure (code: number): void {
+    if (this.#phase !== 'ended') {
+      const err = new RemoteGoAwayError(code)
+      logError(this.#driver, '%e', err)
+      this.#end(stream => { stream.onEnded(err) })
+      // behind the call that brought it: the transport may be in the middle of a write
+      queueMicrotask(() => { cutTransport(this.#transport, err) })
+    }
+  }
+
+  /** Nothing can be sent or received any more */
+  #onTransportClosed (cause?: Error): void {
+    // what it has brought comes first
+    this.#driver.receiveWaiting()
+
+    if (this.#phase === 'ended') {
+      return
+    }
+
+    this.#logClosed('the transport', undefined, cause)
+    const hasPeerLeft = this.#driver.session.remoteGoAwayCode === GoAwayCode.NormalTermination
+    const wasClosedHere = this.#isLeaving
+
+    this.#end((stream, hasUnsent) => {
+      const isComplete = stream.remoteWriteStatus === 'closed' && !hasUnsent
+
+      if (isComplete && hasPeerLeft) {
+        // it has no use for the FIN any more, however its transport ends
+        stream.onFinHandedDown()
+      } else if (cause == null && (wasClosedHere || isComplete)) {
+        stream.onClosed()
+      } else {
+        stream.onEnded(new TransportClosedError({ cause }))
+      }
+    })
+  }
+
+  /** The peer has broken a rule, or cannot be served: tells it why, and ends the connection */
+  #fail (err: Error & { code?: string }): void {
+    if (this.#isRunning) {
+      this.#driver.metrics?.onViolation(err.code ?? err.name)
+      this.#resetAll(err, 'connection ended - %e')
+      abortBehindLastWords(this.#transport, this.#driver.clock, err)
+    }
+  }
+
+  #resetAll (err: Error, message: string): void {
+    const { session } = this.#driver
+    this.#phase = 'aborting'
+    logError(this.#driver, message, err)
+    const code = err instanceof ProtocolError ? err.goAwayCode : GoAwayCode.InternalError
+    this.#logClosed('this side', code, err)
+
+    for (const { owner } of [...session.streams.values()]) {
+      owner?.abort(err)
+    }
+
+    session.goAway(code)
+    this.#driver.flushRegardless()
+    this.#end(stream => { stream.abort(err) })
+  }
+
+  /** Every stream learns why, and all that waits is settled */
+  #end (endStream: (stream: YamuxStream, hasUnsent: boolean) => void): void {
+    const { session, metrics } = this.#driver
+    this.#phase = 'ended'
+    this.#driver.stop()
+    this.#opener.close(new MuxerClosedError())
+    this.#pong?.reject(new MuxerClosedError())
+    this.#pong = undefined
+    this.#goAwaySaid?.resolve()
+
+    for (const state of [...session.streams.values()]) {
+      const hasUnsent = state.sendQueue.byteLength > 0
+      session.forget(state)
+      this.#streams = undefined
+
+      if (state.owner != null) {
+        endStream(state.owner, hasUnsent)
+      }
+    }
+
+    metrics?.end()
+  }
+
+  /** By whom, with which GoAway, and why */
+  #logClosed (who: string, code?: number, err?: Error): void {
+    const { log, session } = this.#driver
+    logDebug(log, () => `closed by ${who} with ${session.streams.size} open streams${code === undefined ? '' : `, GoAway code ${code}`}${reasonOf(err)}`)
   }
 }

@@ -3,11 +3,9 @@
  * reading would leave them so for ever, so they get more, out of the connection's budget, up to what a stream may buffer.
  */
 import { logError } from '../thrown.ts'
-import type { Clock } from '../clock.ts'
-import type { Session } from '../core/session.ts'
 import type { StreamState } from '../core/stream-state.ts'
 import type { YamuxStream } from '../stream/stream.ts'
-import type { Logger } from '@libp2p/interface'
+import type { Driver } from './driver.ts'
 
 type State = StreamState<YamuxStream>
 
@@ -16,18 +14,8 @@ const REPORTED_AFTER_MS = 10_000
 /** At once; others are only counted */
 const MAX_LOGGED = 8
 
-export interface StallsInit {
-  session: Session<YamuxStream>
-  clock: Clock
-  log: Logger
-  /** Streams may owe their peers credit */
-  onRelieved (): void
-  /** A stream was reported */
-  onStalled (): void
-}
-
 export class Stalls {
-  readonly #init: StallsInit
+  readonly #driver: Driver
   /** Not looked at yet */
   #suspects = new Set<State>()
   #suspectsTimer: unknown
@@ -37,8 +25,8 @@ export class Stalls {
   readonly #reported = new WeakSet<State>()
   #isStopped = false
 
-  constructor (init: StallsInit) {
-    this.#init = init
+  constructor (driver: Driver) {
+    this.#driver = driver
   }
 
   /**
@@ -48,12 +36,12 @@ export class Stalls {
   suspect (stream: State): void {
     if (!this.#isStopped) {
       this.#suspects.add(stream)
-      this.#suspectsTimer ??= this.#init.clock.setTimer(this.#lookAtSuspects, 0)
+      this.#suspectsTimer ??= this.#driver.clock.setTimer(this.#lookAtSuspects, 0)
     }
   }
 
   stop (): void {
-    const { clock } = this.#init
+    const { clock } = this.#driver
     this.#isStopped = true
     clock.clearTimer(this.#suspectsTimer)
     clock.clearTimer(this.#standingTimer)
@@ -71,11 +59,11 @@ export class Stalls {
     }
 
     this.#awaitStanding()
-    this.#init.onRelieved()
+    this.#driver.request()
   }
 
   readonly #lookAtStanding = (): void => {
-    const quietSinceMs = this.#init.clock.nowMs() - REPORTED_AFTER_MS
+    const quietSinceMs = this.#driver.clock.nowMs() - REPORTED_AFTER_MS
     const stuck: State[] = []
     this.#standingTimer = undefined
 
@@ -86,13 +74,13 @@ export class Stalls {
     }
 
     this.#awaitStanding()
-    this.#init.onRelieved()
+    this.#driver.request()
     stuck.forEach(this.#report)
   }
 
   #awaitStanding (): void {
     if (this.#standing.size > 0) {
-      this.#standingTimer ??= this.#init.clock.setTimer(this.#lookAtStanding, REPORTED_AFTER_MS)
+      this.#standingTimer ??= this.#driver.clock.setTimer(this.#lookAtStanding, REPORTED_AFTER_MS)
     }
   }
 
@@ -105,18 +93,19 @@ export class Stalls {
 
     this.#standing.add(stream)
 
-    return this.#init.session.relieve(stream, stream.owner?.maxReadBufferLength ?? 0, this.#init.clock.nowMs())
+    return this.#driver.session.relieve(stream, stream.owner?.maxReadBufferLength ?? 0, this.#driver.clock.nowMs())
   }
 
   readonly #report = (stream: State, index: number): void => {
     const { id, sendQueue, readBuffer, receiveWindow, owner } = stream
-    const { log, onStalled } = this.#init
+    const { metrics } = this.#driver
     this.#reported.add(stream)
 
     if (index < MAX_LOGGED) {
-      logError({ log }, '%e', new Error(`Stream ${id} has carried nothing for ${REPORTED_AFTER_MS} ms in either direction: ${sendQueue.byteLength} bytes wait to be sent until the peer reads, and ${readBuffer.byteLength} wait to be read here, which the peer may be waiting for. Read while you write, or raise streamOptions.maxReadBufferLength (${owner?.maxReadBufferLength}) or maxConnectionWindow: the window is ${receiveWindow.windowBytes} bytes`))
+      logError(this.#driver, '%e', new Error(`Stream ${id} has carried nothing for ${REPORTED_AFTER_MS} ms in either direction: ${sendQueue.byteLength} bytes wait to be sent until the peer reads, and ${readBuffer.byteLength} wait to be read here, which the peer may be waiting for. Read while you write, or raise streamOptions.maxReadBufferLength (${owner?.maxReadBufferLength}) or maxConnectionWindow: the window is ${receiveWindow.windowBytes} bytes`))
     }
 
-    onStalled()
+    metrics?.onStalled()
+    metrics?.report()
   }
 }

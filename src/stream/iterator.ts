@@ -2,7 +2,7 @@
  * Reads a stream with `for await`: a chunk is handed over when the loop asks for it, and counts
  * as read when the loop asks for the next. So a slow loop holds back a fast sender.
  */
-import type { ReadBuffer } from '../core/buffer/read-buffer.ts'
+import type { ReadBuffer } from '../core/buffers/read-buffer.ts'
 import type { Uint8ArrayList } from 'uint8arraylist'
 
 type Chunk = Uint8Array | Uint8ArrayList
@@ -55,7 +55,7 @@ export async function * iterateStream (source: ChunkSource): AsyncGenerator<Chun
 
   try {
     while (true) {
-      while (reader.missed?.isReady === true) {
+      while (reader.missed !== undefined && reader.missed.readyBytes > 0) {
         yield reader.missed.take()
       }
 

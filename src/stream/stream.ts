@@ -1,67 +1,76 @@
 /**
- * One stream as libp2p sees it: its events, statuses and buffers. How its bytes are read and
- * written is in read-side.ts and write-side.ts, what the protocol makes of it in core/session.ts.
+ * One stream as libp2p sees it: its events and statuses, and how it is written to. How it is read is in reader.ts, what the
+ * protocol makes of it in core/session.ts.
  */
-import { StreamAbortEvent, StreamCloseEvent, StreamResetEvent } from '@libp2p/interface'
+import { StreamAbortEvent, StreamBufferError, StreamCloseEvent, StreamResetEvent, StreamStateError } from '@libp2p/interface'
 import { StreamClosedError } from '@libp2p/utils'
-import { LANES } from '../core/schedule/lane.ts'
-import { handled } from '../deferred.ts'
-import { errorCodeOf } from '../errors.ts'
-import { GuardedEmitter } from '../guarded-emitter.ts'
-import { OptionReader } from '../option-reader.ts'
-import { toLaneIndex } from '../priority.ts'
+import { LANES } from '../core/scheduler/lanes.ts'
+import { EVENT_DATA, EVENT_DRAINED, EVENT_FAILED, EVENT_LOCAL_FIN, EVENT_REMOTE_FIN, EVENT_REMOTE_RST, EVENT_STALLED } from '../core/stream-state.ts'
+import { GuardedEmitter } from '../emitter.ts'
+import { errorCodeOf, RemoteResetError } from '../errors.ts'
+import { OptionReader } from '../options/option-reader.ts'
+import { toLaneIndex } from '../options/priority.ts'
+import { abortable, handled, withHandledRejection } from '../promises.ts'
 import { logError, reasonOf, toError } from '../thrown.ts'
-import { ReadSide } from './read-side.ts'
-import { WriteSide } from './write-side.ts'
+import { Reader } from './reader.ts'
 import type { YamuxStream as Api } from '../api.ts'
-import type { Lane } from '../core/schedule/lane.ts'
-import type { StreamHost } from './stream-host.ts'
-import type { PieceQueue } from '../core/buffer/piece-queue.ts'
+import type { PieceQueue } from '../core/buffers/piece-queue.ts'
+import type { Lane } from '../core/scheduler/lanes.ts'
 import type { StreamState } from '../core/stream-state.ts'
-import type { StreamLimits } from '../config.ts'
+import type { Driver } from '../muxer/driver.ts'
+import type { StreamLimits } from '../options/config.ts'
 import type { AbortOptions, Logger, MessageStreamDirection, MessageStreamEvents, MessageStreamReadStatus, MessageStreamStatus, MessageStreamTimeline, MessageStreamWriteStatus } from '@libp2p/interface'
 import type { Uint8ArrayList } from 'uint8arraylist'
 
-export interface YamuxStreamInit {
-  state: StreamState<YamuxStream>
-  host: StreamHost
-  limits: StreamLimits
-}
+/**
+ * `send()` returns false from here on. Four Noise records: with 64 KiB a writer stops so often
+ * that the number of records doubles.
+ */
+export const HIGH_WATER_MARK_BYTES = 262_144
+/** 'drain' follows at or below half of it, so that the writer is back before the queue is empty */
+export const LOW_WATER_MARK_BYTES = 131_072
 
 export class YamuxStream extends GuardedEmitter<MessageStreamEvents> implements Api {
   readonly id: string
   readonly direction: MessageStreamDirection
   readonly timeline: MessageStreamTimeline = { open: Date.now() }
   status: MessageStreamStatus = 'open'
+  writeStatus: MessageStreamWriteStatus = 'writable'
   remoteReadStatus: MessageStreamReadStatus = 'readable'
   remoteWriteStatus: MessageStreamWriteStatus = 'writable'
   maxReadBufferLength: number
   maxWriteBufferLength: number
 
   readonly #state: StreamState<YamuxStream>
-  readonly #host: StreamHost
-  readonly #reading: ReadSide
-  readonly #writing: WriteSide
+  readonly #driver: Driver
+  readonly #reader: Reader
   #log: Logger | undefined
   #protocol = ''
   #inactivityTimeout: number
+  /** In both directions */
+  #isOver = false
+  /** Settled when the FIN is handed down, or the stream ends before that */
+  #finished: PromiseWithResolvers<void> | undefined
+  /** Settled at the next drain */
+  #drained: PromiseWithResolvers<void> | undefined
+  /** Why the stream is over. Made only for those who wait: an error takes a stack trace. */
+  #createError: (() => Error) | undefined
 
-  constructor (init: YamuxStreamInit) {
+  constructor (state: StreamState<YamuxStream>, driver: Driver, limits: StreamLimits) {
     super()
-    this.#state = init.state
-    this.#host = init.host
-    this.id = String(init.state.id)
-    this.direction = init.state.isOutbound ? 'outbound' : 'inbound'
-    this.#inactivityTimeout = init.limits.inactivityTimeout
-    this.maxReadBufferLength = init.limits.maxReadBufferLength
-    this.maxWriteBufferLength = init.limits.maxWriteBufferLength
-    this.#writing = new WriteSide(init.state, init.host, this)
-    this.#reading = new ReadSide(init.state, init.host, this)
+    this.#state = state
+    this.#driver = driver
+    this.id = String(state.id)
+    this.direction = state.isOutbound ? 'outbound' : 'inbound'
+    this.#inactivityTimeout = limits.inactivityTimeout
+    this.maxReadBufferLength = limits.maxReadBufferLength
+    this.maxWriteBufferLength = limits.maxWriteBufferLength
+    this.#reader = new Reader(state, driver, this)
   }
 
   /** Made when somebody wants it */
   get log (): Logger {
-    this.#log ??= this.#host.createLog(this.#label)
+    this.#log ??= this.#driver.createLog(this.#label)
 
     return this.#log
   }
@@ -73,7 +82,7 @@ export class YamuxStream extends GuardedEmitter<MessageStreamEvents> implements 
   /** Set by libp2p when it is agreed on; the stream changes to the lane that `priority` gives the protocol */
   set protocol (protocol: string) {
     this.#protocol = protocol
-    this.#host.setLane(this.#state, this.#host.laneOf(protocol))
+    this.#driver.setLane(this.#state, this.#driver.config.laneOf(protocol))
   }
 
   get inactivityTimeout (): number {
@@ -82,7 +91,7 @@ export class YamuxStream extends GuardedEmitter<MessageStreamEvents> implements 
 
   set inactivityTimeout (timeoutMs: number) {
     this.#inactivityTimeout = new OptionReader({ inactivityTimeout: timeoutMs }, 'stream.').number('inactivityTimeout', NaN, 0, Infinity)
-    this.#host.onTimeoutChanged(this.#state)
+    this.#driver.timers.watch(this.#state)
   }
 
   get priority (): Lane {
@@ -90,23 +99,19 @@ export class YamuxStream extends GuardedEmitter<MessageStreamEvents> implements 
   }
 
   set priority (lane: Lane) {
-    this.#host.setLane(this.#state, toLaneIndex(lane, 'stream.priority'))
-  }
-
-  get writeStatus (): MessageStreamWriteStatus {
-    return this.#writing.status
+    this.#driver.setLane(this.#state, toLaneIndex(lane, 'stream.priority'))
   }
 
   get writableNeedsDrain (): boolean {
-    return this.#writing.needsDrain
+    return this.#state.awaitsDrain
   }
 
   get readStatus (): MessageStreamReadStatus {
-    return this.#reading.status
+    return this.#reader.status
   }
 
   get readableEnded (): boolean {
-    return this.#reading.hasEnded
+    return this.#reader.hasEnded
   }
 
   get readBufferLength (): number {
@@ -122,39 +127,45 @@ export class YamuxStream extends GuardedEmitter<MessageStreamEvents> implements 
     return this.#state.sendQueue
   }
 
+  // Writing
+
   /** Queues data. False means: wait for 'drain' before sending more. Hot. */
   send (data: Uint8Array | Uint8ArrayList): boolean {
-    return this.#writing.send(data)
+    if (this.writeStatus !== 'writable') {
+      throw new StreamStateError(`Cannot write to a stream that is ${this.writeStatus}`)
+    }
+
+    const state = this.#state
+    const wasToldToWait = state.awaitsDrain
+    this.#driver.write(state, data)
+    const queuedBytes = state.sendQueue.byteLength
+
+    if (wasToldToWait && queuedBytes > this.maxWriteBufferLength) {
+      this.abort(new StreamBufferError(`Write buffer length of ${queuedBytes} exceeded limit of ${this.maxWriteBufferLength}, write status is ${this.writeStatus}`))
+      return false
+    }
+
+    if (queuedBytes < HIGH_WATER_MARK_BYTES) {
+      return true
+    }
+
+    state.awaitsDrain = true
+
+    return false
   }
 
   async onDrain (options?: AbortOptions): Promise<void> {
-    await this.#writing.onDrain(options)
-  }
-
-  pause (): void {
-    this.#reading.pause()
-  }
-
-  resume (): void {
-    this.#reading.resume()
-  }
-
-  push (data: Uint8Array | Uint8ArrayList): void {
-    this.#reading.push(data)
-  }
-
-  unshift (data: Uint8Array | Uint8ArrayList): void {
-    this.#reading.unshift(data)
-  }
-
-  [Symbol.asyncIterator] (): AsyncGenerator<Uint8Array | Uint8ArrayList> {
-    return this.#reading.iterate()
-  }
-
-  override onListenerAdded (type: string): void {
-    if (type === 'message') {
-      this.#reading.onListener()
+    if (!this.#state.awaitsDrain) {
+      return
     }
+
+    if (this.#createError !== undefined) {
+      // between send() and here the stream has ended: no drain will come
+      throw this.#createError()
+    }
+
+    this.#drained ??= withHandledRejection()
+    await abortable(this.#drained.promise, options?.signal)
   }
 
   close (options?: AbortOptions): Promise<void> {
@@ -163,13 +174,41 @@ export class YamuxStream extends GuardedEmitter<MessageStreamEvents> implements 
   }
 
   async #close (options?: AbortOptions): Promise<void> {
-    const hasBegun = this.#writing.beginClose()
+    if (this.writeStatus === 'closed') {
+      return
+    }
 
-    if (hasBegun) {
+    this.#finished ??= withHandledRejection()
+    const { promise } = this.#finished
+
+    if (this.writeStatus === 'writable') {
+      this.writeStatus = 'closing'
       this.sendCloseWrite()
     }
 
-    await this.#writing.closed(hasBegun, options)
+    await abortable(promise, options?.signal)
+  }
+
+  // Reading
+
+  pause (): void {
+    this.#reader.pause()
+  }
+
+  resume (): void {
+    this.#reader.resume()
+  }
+
+  push (data: Uint8Array | Uint8ArrayList): void {
+    this.#reader.push(data)
+  }
+
+  unshift (data: Uint8Array | Uint8ArrayList): void {
+    this.#reader.unshift(data)
+  }
+
+  [Symbol.asyncIterator] (): AsyncGenerator<Uint8Array | Uint8ArrayList> {
+    return this.#reader.iterate()
   }
 
   async closeRead (options?: AbortOptions): Promise<void> {
@@ -177,37 +216,45 @@ export class YamuxStream extends GuardedEmitter<MessageStreamEvents> implements 
 
     if (this.readStatus === 'readable' || this.readStatus === 'paused') {
       this.sendCloseRead()
-      this.#reading.close()
+      this.#reader.close()
+    }
+  }
+
+  override onListenerAdded (type: string): void {
+    if (type === 'message') {
+      this.#reader.onListener()
     }
   }
 
   /** Asks for the FIN. Like sendCloseRead a step of its own because libp2p's own tests watch it. */
   protected sendCloseWrite (): void {
-    this.#host.closeWrite(this.#state)
+    this.#driver.closeWrite(this.#state)
   }
 
   /** Yamux has no frame that says "I will not read": what comes is discarded, and credit given back */
   protected sendCloseRead (): void {}
 
+  // Its end
+
   abort (reason: Error): void {
     const err = toError(reason, 'The stream was aborted with')
 
     if (this.#isOver) {
-      this.#reading.discardUnread(err)
+      this.#reader.discardUnread(err)
       return
     }
 
     const hasQueued = this.writeBufferLength > 0
     this.#end('aborted', err)
     logError(this, 'aborted - %e', err)
-    this.#host.handDown(this.#state)
-    this.#host.reset(this.#state, errorCodeOf(err))
+    this.#driver.handDown(this.#state)
+    this.#driver.reset(this.#state, errorCodeOf(err))
 
     if (hasQueued) {
       this.safeDispatchEvent('idle')
     }
 
-    this.#reading.abort(err)
+    this.#reader.abort(err)
     this.dispatchEvent(new StreamAbortEvent(err))
   }
 
@@ -217,36 +264,75 @@ export class YamuxStream extends GuardedEmitter<MessageStreamEvents> implements 
     this.abort(err)
   }
 
-  // What the muxer tells
+  // What the driver and the muxer say
 
-  onData (): void {
-    // what comes while the last bytes are handed down is not wanted any more
-    if (this.status !== 'aborted') {
-      this.#reading.onData()
+  /** Bits of EVENT_*. A listener of one may end the stream before the next. Hot: runs once per chunk, and per flush. */
+  handle (events: number): void {
+    // what comes while the last bytes of an abort are handed down is not wanted any more
+    if ((events & EVENT_DATA) !== 0 && this.status !== 'aborted') {
+      this.#reader.onData()
+    }
+
+    if ((events & EVENT_DRAINED) !== 0 && !this.#isOver) {
+      this.#onDrained()
+    }
+
+    if ((events & ~(EVENT_DATA | EVENT_DRAINED)) !== 0) {
+      this.#handleRare(events)
     }
   }
 
-  onRemoteCloseWrite (): void {
-    if (this.#isOver) {
-      return
+  #handleRare (events: number): void {
+    if ((events & EVENT_LOCAL_FIN) !== 0) {
+      this.onFinHandedDown()
     }
 
-    this.remoteWriteStatus = 'closed'
-    this.safeDispatchEvent('remoteCloseWrite')
-    this.#reading.onRemoteDone(false)
-    this.#closeIfDone()
+    if ((events & EVENT_STALLED) !== 0) {
+      this.#driver.checkStall(this.#state)
+    }
+
+    if ((events & EVENT_REMOTE_FIN) !== 0) {
+      this.#onRemoteFin()
+    }
+
+    if ((events & EVENT_FAILED) !== 0) {
+      this.abort(this.#state.failure as Error)
+    }
+
+    if ((events & EVENT_REMOTE_RST) !== 0) {
+      this.onEnded(new RemoteResetError(this.#state.id, this.#state.errorCode))
+    }
   }
 
-  onTaken (): void {
-    // another stream's drain listener may have ended this one
+  #onDrained (): void {
+    const state = this.#state
+
+    if (state.awaitsDrain && state.sendQueue.byteLength <= LOW_WATER_MARK_BYTES) {
+      state.awaitsDrain = false
+      this.#drained?.resolve()
+      this.#drained = undefined
+      this.safeDispatchEvent('drain')
+    }
+
+    if (state.sendQueue.byteLength === 0) {
+      this.safeDispatchEvent('idle')
+    }
+  }
+
+  #onRemoteFin (): void {
     if (!this.#isOver) {
-      this.#writing.onTaken()
+      this.remoteWriteStatus = 'closed'
+      this.safeDispatchEvent('remoteCloseWrite')
+      this.#reader.onRemoteDone(false)
+      this.#closeIfDone()
     }
   }
 
+  /** Nothing more will be sent */
   onFinHandedDown (): void {
     if (!this.#isOver) {
-      this.#writing.onFinHandedDown()
+      this.writeStatus = 'closed'
+      this.#finished?.resolve()
       this.#closeIfDone()
     }
   }
@@ -255,7 +341,7 @@ export class YamuxStream extends GuardedEmitter<MessageStreamEvents> implements 
   onEnded (err: Error): void {
     if (!this.#isOver) {
       this.#end('reset', err)
-      this.#reading.onRemoteDone(true, err)
+      this.#reader.onRemoteDone(true, err)
       this.dispatchEvent(new StreamResetEvent(err))
     }
   }
@@ -264,32 +350,37 @@ export class YamuxStream extends GuardedEmitter<MessageStreamEvents> implements 
   onClosed (): void {
     if (!this.#isOver) {
       this.#end('closed')
-      this.#reading.onRemoteDone(true)
+      this.#reader.onRemoteDone(true)
       this.dispatchEvent(new StreamCloseEvent())
     }
-  }
-
-  /** In both directions */
-  #end (status: MessageStreamStatus, err?: Error): void {
-    this.status = status
-    this.#writing.end(() => err ?? new StreamClosedError('The stream is closed'))
-    this.remoteWriteStatus = 'closed'
-    this.remoteReadStatus = 'closed'
-    this.timeline.close = Date.now()
-    this.#host.logDebug(() => `${this.#label}: ${status}${reasonOf(err)}`)
-  }
-
-  get #label (): string {
-    return `${this.direction} ${this.id}`
-  }
-
-  get #isOver (): boolean {
-    return this.status === 'aborted' || this.status === 'reset' || this.status === 'closed'
   }
 
   #closeIfDone (): void {
     if (this.writeStatus === 'closed' && this.remoteWriteStatus === 'closed') {
       this.onClosed()
     }
+  }
+
+  #end (status: MessageStreamStatus, err?: Error): void {
+    const createError = (): Error => err ?? new StreamClosedError('The stream is closed')
+
+    if (this.writeStatus === 'closing') {
+      this.#finished?.reject(createError())
+    }
+
+    this.#isOver = true
+    this.#createError = createError
+    this.#drained?.reject(createError())
+    this.#drained = undefined
+    this.status = status
+    this.writeStatus = 'closed'
+    this.remoteWriteStatus = 'closed'
+    this.remoteReadStatus = 'closed'
+    this.timeline.close = Date.now()
+    this.#driver.logDebug(() => `${this.#label}: ${status}${reasonOf(err)}`)
+  }
+
+  get #label (): string {
+    return `${this.direction} ${this.id}`
   }
 }

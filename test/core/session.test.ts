@@ -1,9 +1,9 @@
 // One session as its application and its peer see it: opening, sending, receiving, and what the owner is told.
 import { beforeEach, describe, expect, test } from 'vitest'
 import { Uint8ArrayList } from 'uint8arraylist'
-import { NEWS_DATA, NEWS_OPENED, NEWS_REMOTE_FIN, NEWS_TAKEN } from '../../src/core/stream-state.ts'
+import { EVENT_DATA, EVENT_OPENED, EVENT_REMOTE_FIN, EVENT_DRAINED } from '../../src/core/stream-state.ts'
 import { ACK, concat, DATA, data, FIN, GO_AWAY, goAway, pattern, PING, ping, RST, SYN, WINDOW_UPDATE, windowUpdate } from '../fixtures/frames.ts'
-import { counts, createSession, pull, pullAll, takeNews } from './fixtures/sessions.ts'
+import { counts, createSession, pull, pullAll, takeEvents } from './fixtures/sessions.ts'
 import type { Session } from '../../src/core/session.ts'
 import type { StreamState } from '../../src/core/stream-state.ts'
 
@@ -15,9 +15,9 @@ let session: Session<unknown>
 function accept (id = 2): StreamState {
   session.receive(windowUpdate(id, 0, SYN), 0)
   pullAll(session)
-  takeNews(session)
+  takeEvents(session)
 
-  return session.registry.get(id)!
+  return session.streams.get(id)!
 }
 
 beforeEach(() => {
@@ -65,10 +65,10 @@ describe('a stream of this side', () => {
 
   test('tells its owner when its bytes were taken', () => {
     session.write(session.open(0), pattern(10))
-    expect(takeNews(session)).toEqual([])
+    expect(takeEvents(session)).toEqual([])
 
     pull(session)
-    expect(takeNews(session)).toEqual([[1, NEWS_TAKEN]])
+    expect(takeEvents(session)).toEqual([[1, EVENT_DRAINED]])
   })
 
   test('is active when its bytes are written, and when some arrive', () => {
@@ -96,14 +96,14 @@ describe('a stream of the peer', () => {
   test('is acknowledged, and told of once', () => {
     session.receive(concat(data(2, Uint8Array.of(1, 2), SYN), data(2, Uint8Array.of(3))), 40)
 
-    expect(takeNews(session)).toEqual([[2, NEWS_OPENED | NEWS_DATA]])
+    expect(takeEvents(session)).toEqual([[2, EVENT_OPENED | EVENT_DATA]])
     expect(pullAll(session)).toMatchObject([{ type: WINDOW_UPDATE, flags: ACK, id: 2, length: 0 }])
-    expect([...session.registry.get(2)!.readBuffer.take().subarray()]).toEqual([1, 2, 3])
+    expect([...session.streams.get(2)!.readBuffer.take().subarray()]).toEqual([1, 2, 3])
   })
 
   test('is acknowledged by the first answer, if there is one', () => {
     session.receive(windowUpdate(2, 0, SYN), 0)
-    session.write(session.registry.get(2)!, Uint8Array.of(9))
+    session.write(session.streams.get(2)!, Uint8Array.of(9))
 
     expect(pullAll(session)).toMatchObject([{ type: DATA, flags: ACK, id: 2, length: 1 }])
   })
@@ -113,12 +113,12 @@ describe('a stream of the peer', () => {
     session.receive(new Uint8ArrayList(bytes.subarray(0, 5), bytes.subarray(5, 13), bytes.subarray(13)), 0)
 
     expect(counts(session).size).toBe(2)
-    expect([...session.registry.get(2)!.readBuffer.take().subarray()]).toEqual([1, 2, 3])
+    expect([...session.streams.get(2)!.readBuffer.take().subarray()]).toEqual([1, 2, 3])
   })
 
   test('may use what it brings along of credit', () => {
     session.receive(windowUpdate(2, 100_000, SYN), 0)
-    session.write(session.registry.get(2)!, pattern(400_000))
+    session.write(session.streams.get(2)!, pattern(400_000))
 
     expect(pullAll(session).reduce((sum, { type, length }) => type === DATA ? sum + length : sum, 0)).toBe(362_144)
   })
@@ -127,9 +127,9 @@ describe('a stream of the peer', () => {
     session = createSession({ maxInboundStreams: 1 })
     session.receive(concat(windowUpdate(2, 0, SYN), data(4, Uint8Array.of(1, 2), SYN), data(2, Uint8Array.of(3))), 0)
 
-    expect(takeNews(session)).toEqual([[2, NEWS_OPENED | NEWS_DATA]])
+    expect(takeEvents(session)).toEqual([[2, EVENT_OPENED | EVENT_DATA]])
     expect(pullAll(session)).toMatchObject([{ flags: RST, id: 4, length: 0 }, { flags: ACK, id: 2 }])
-    expect([...session.registry.get(2)!.readBuffer.take().subarray()]).toEqual([3])
+    expect([...session.streams.get(2)!.readBuffer.take().subarray()]).toEqual([3])
   })
 
   test('is refused after this side has said GoAway', () => {
@@ -223,7 +223,7 @@ describe('the session', () => {
     session.receive(concat(goAway(0), data(2, Uint8Array.of(1), FIN)), 0)
     expect(session.remoteGoAwayCode).toBe(0)
     expect(stream.readBuffer.byteLength).toBe(1)
-    expect(takeNews(session)).toEqual([[2, NEWS_DATA | NEWS_REMOTE_FIN]])
+    expect(takeEvents(session)).toEqual([[2, EVENT_DATA | EVENT_REMOTE_FIN]])
   })
 
   test('has nothing to write when nothing was asked', () => {
@@ -243,7 +243,7 @@ describe('the session', () => {
   test('has accounted for what came before a violation in the same chunk', () => {
     expect(() => { session.receive(concat(data(2, Uint8Array.of(5), SYN), data(1, Uint8Array.of(1), SYN)), 0) })
       .toThrow(expect.objectContaining({ code: 'ERR_INVALID_STREAM_ID' }))
-    expect(takeNews(session)).toEqual([[2, NEWS_OPENED | NEWS_DATA]])
+    expect(takeEvents(session)).toEqual([[2, EVENT_OPENED | EVENT_DATA]])
     expect(counts(session).size).toBe(1)
   })
 })

@@ -9,7 +9,7 @@ import { converse, endings, expectAlive, receive, WINDOW_BYTES } from '../protoc
 import { forbidIncidents } from '../protocol/fixtures/incidents.ts'
 import { controlTimeouts } from '../protocol/fixtures/timeouts.ts'
 import { FAILURES, NO_ERRORS } from './fixtures/no-errors.ts'
-import type { Strategy } from '../../src/coalesce-options.ts'
+import type { Strategy } from '../../src/options/coalesce.ts'
 import type { YamuxStream } from '../../src/index.ts'
 import type { RawPeerInit } from '../fixtures/raw-peer.ts'
 import type { Conversation, Received } from '../protocol/fixtures/conversation.ts'

@@ -1,7 +1,7 @@
 // Faults that go-yamux, rust-yamux, hashicorp/yamux and what is built on them were reported for, and what live peers of theirs do. Each test is named after the report.
 import { describe, expect, test, vi } from 'vitest'
 import { collectGarbage } from '../fixtures/garbage.ts'
-import { StreamOpener } from '../../src/muxer/stream-opener.ts'
+import { Opener } from '../../src/muxer/opener.ts'
 import { ACK, data, FIN, goAway, pattern, ping, PING, RST, SYN, windowUpdate } from '../fixtures/frames.ts'
 import { NO_LIMITS } from '../fixtures/limits.ts'
 import { nextTurn } from '../fixtures/raw-peer.ts'
@@ -173,7 +173,7 @@ test('a peer that has said GoAway and goes on sending makes no error a chunk', a
   const peer = converse()
   await peer.open()
   peer.deliver(goAway(0))
-  const close = vi.spyOn(StreamOpener.prototype, 'close')
+  const close = vi.spyOn(Opener.prototype, 'close')
 
   for (let i = 0; i < 100; i++) {
     peer.deliver(data(1, pattern(1)))

@@ -4,7 +4,7 @@ import { StreamCloseEvent, StreamMessageEvent, TypedEventEmitter } from '@libp2p
 import { defaultLogger } from '@libp2p/logger'
 import { afterEach, expect, test } from 'vitest'
 import { systemClock } from '../../src/clock.ts'
-import { createConfig } from '../../src/config.ts'
+import { createConfig } from '../../src/options/config.ts'
 import { YamuxMuxer } from '../../src/muxer/muxer.ts'
 import { ACK, concat, data, FIN, pattern, PING, ping, SYN, windowUpdate } from '../fixtures/frames.ts'
 import { endings } from '../protocol/fixtures/conversation.ts'

@@ -1,6 +1,6 @@
 // Waiting that a signal may end: by one listener for all who wait, and by none when nobody does.
 import { expect, test, vi } from 'vitest'
-import { abortable } from '../../src/abortable.ts'
+import { abortable } from '../../src/promises.ts'
 import { forbidIncidents } from '../protocol/fixtures/incidents.ts'
 
 forbidIncidents()

@@ -1,7 +1,7 @@
 // Which values the options take, and what is said about the others.
 import { describe, expect, test } from 'vitest'
-import { createConfig } from '../../src/config.ts'
-import { NORMAL } from '../../src/core/schedule/lane.ts'
+import { createConfig } from '../../src/options/config.ts'
+import { NORMAL } from '../../src/core/scheduler/lanes.ts'
 import { yamux } from '../../src/index.ts'
 import type { YamuxMuxerInit } from '../../src/index.ts'
 
@@ -30,7 +30,6 @@ test('without options all have the documented defaults', () => {
     mergeFromBytes: 16_384,
     creditsOnReceipt: false,
     maxGrowthBytes: 16_777_216,
-    updateParts: { usual: 0.499, heldBack: 0.2495 },
     streamOptions: {
       initialStreamWindowSize: 262_144,
       maxStreamWindowSize: 16_777_216,

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { ACK, pattern, windowUpdate } from '../fixtures/frames.ts'
 import { createRawPeer, nextTurn } from '../fixtures/raw-peer.ts'
-import { HIGH_WATER_MARK_BYTES, LOW_WATER_MARK_BYTES } from '../../src/stream/write-side.ts'
+import { HIGH_WATER_MARK_BYTES, LOW_WATER_MARK_BYTES } from '../../src/stream/stream.ts'
 import type { YamuxStream } from '../../src/index.ts'
 
 const STREAMS = 1000

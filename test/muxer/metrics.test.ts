@@ -1,6 +1,6 @@
 // What libp2p's metrics are told of the connections.
 import { describe, expect, test } from 'vitest'
-import { FLUSH_REASONS } from '../../src/core/flush/flush-policy.ts'
+import { FLUSH_REASONS } from '../../src/core/flush/policy.ts'
 import { ACK, data, FIN, goAway, ping, SYN, windowUpdate } from '../fixtures/frames.ts'
 import { nextTurn } from '../fixtures/raw-peer.ts'
 import { createMeteredPeer, openStreams } from './fixtures/metered-peer.ts'

@@ -1,8 +1,8 @@
 // Which lane a stream goes out in: by protocol, and by hand.
 import { describe, expect, test } from 'vitest'
-import { LANES } from '../../src/core/schedule/lane.ts'
+import { LANES } from '../../src/core/scheduler/lanes.ts'
 import { yamux } from '../../src/index.ts'
-import { createLaneOf } from '../../src/priority.ts'
+import { createLaneOf } from '../../src/options/priority.ts'
 import { ACK, parseFrames, pattern, windowUpdate } from '../fixtures/frames.ts'
 import { createRawPeer, nextTurn } from '../fixtures/raw-peer.ts'
 import type { Priority } from '../../src/index.ts'

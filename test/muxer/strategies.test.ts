@@ -1,6 +1,6 @@
 // What the strategies and their options do to the writes, in virtual time: nothing here waits for a real timer.
 import { describe, expect, test } from 'vitest'
-import { HEADER_BYTES } from '../../src/core/frame/frame.ts'
+import { HEADER_BYTES } from '../../src/core/wire/frame.ts'
 import { ACK, DATA, parseFrames, pattern, PING, ping, SYN, WINDOW_UPDATE, windowUpdate } from '../fixtures/frames.ts'
 import { NO_TIMEOUTS } from '../fixtures/limits.ts'
 import { createRawPeer, nextTurn, quietMicrotasks } from '../fixtures/raw-peer.ts'

@@ -1,8 +1,8 @@
 // Law: what a decoder reports is what was encoded, wherever the bytes are cut.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { Decoder } from '../../src/core/frame/decoder.ts'
-import { encodeHeader } from '../../src/core/frame/encode.ts'
+import { Decoder } from '../../src/core/wire/decoder.ts'
+import { encodeHeader } from '../../src/core/wire/encode.ts'
 import { RecordingSink } from '../core/fixtures/recording-sink.ts'
 import { concat, frame, pattern } from '../fixtures/frames.ts'
 import { cutInto, cuts } from './fixtures/chunks.ts'

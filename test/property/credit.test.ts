@@ -65,8 +65,8 @@ function checkCredit (connection: Connection, ledger: Ledger, raiseBytes: number
 }
 
 function checkBudget ({ session }: Side, totalBytes: number): void {
-  const { budget } = session.registry
-  const grownBytes = [...session.registry.values()].reduce((sum, { receiveWindow }) => sum + receiveWindow.grownBytes, 0)
+  const { budget } = session.streams
+  const grownBytes = [...session.streams.values()].reduce((sum, { receiveWindow }) => sum + receiveWindow.grownBytes, 0)
 
   expect(budget.availableBytes).toBeGreaterThanOrEqual(0)
   expect(budget.availableBytes + grownBytes).toBe(totalBytes)
@@ -88,7 +88,7 @@ test('credit granted is initial + read + growth under any mix of sends, reads, p
       checkBudgets()
     }
 
-    growths += connection.sides.filter(({ session }) => session.registry.budget.availableBytes < maxGrowthBytes).length
+    growths += connection.sides.filter(({ session }) => session.streams.budget.availableBytes < maxGrowthBytes).length
 
     if (steps.length <= lossAfterSteps) {
       settle(connection)
@@ -98,9 +98,9 @@ test('credit granted is initial + read + growth under any mix of sends, reads, p
 
     // the connection is lost, with whatever was open
     for (const { session } of connection.sides) {
-      ;[...session.registry.values()].forEach(stream => { session.forget(stream) })
-      expect(session.registry.budget.availableBytes).toBe(maxGrowthBytes)
-      expect([session.registry.size, session.registry.unackedCount, session.queuedBytes]).toEqual([0, 0, 0])
+      ;[...session.streams.values()].forEach(stream => { session.forget(stream) })
+      expect(session.streams.budget.availableBytes).toBe(maxGrowthBytes)
+      expect([session.streams.size, session.streams.unackedCount, session.lanes.queuedBytes]).toEqual([0, 0, 0])
     }
   }), { numRuns: 200 })
 

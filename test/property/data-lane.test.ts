@@ -52,7 +52,7 @@ test('every byte goes out once, in order, within credit, frame and batch, whatev
     })
     const senders = credits.map((creditBytes, i): Sender => {
       const stream = createStream(i, { maxWholeBytes: mergesMessages ? 0 : frameBytes })
-      stream.sendCredit.spend(WINDOW_BYTES - creditBytes)
+      stream.creditBytes -= WINDOW_BYTES - creditBytes
 
       return { stream, queued: [], writtenBytes: 0, sent: [], creditBytes, hasFinished: false }
     })
@@ -100,7 +100,7 @@ test('every byte goes out once, in order, within credit, frame and batch, whatev
         lane.enlist(stream, bytes.byteLength)
       } else if (step.does === 'grant') {
         sender.creditBytes += step.bytes
-        stream.sendCredit.grant(step.bytes, stream.id)
+        stream.creditBytes += step.bytes
         lane.enlist(stream, 0)
       } else if (step.does === 'close') {
         stream.isClosing ||= stream.sendQueue.byteLength > 0
@@ -113,7 +113,7 @@ test('every byte goes out once, in order, within credit, frame and batch, whatev
     // all credit there is, and all the room: everything must leave
     for (const sender of senders) {
       sender.creditBytes += 10_000_000
-      sender.stream.sendCredit.grant(10_000_000, 0)
+      sender.stream.creditBytes += 10_000_000
       lane.enlist(sender.stream, 0)
     }
 
@@ -142,7 +142,7 @@ test.each([true, false])('two streams that always have data are never further ap
     const sentBytes = [0, 0]
     let largestFrameBytes = 0
     let largestDifferenceBytes = 0
-    streams.forEach(({ sendCredit }) => { sendCredit.grant(100_000_000, 0) })
+    streams.forEach(stream => { stream.creditBytes += 100_000_000 })
 
     for (const { maxBytes, maxFrames } of batches) {
       streams.forEach((stream, i) => {

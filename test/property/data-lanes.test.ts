@@ -1,8 +1,8 @@
 // The law of the lanes: who is in front goes first, and nobody who waits is passed by more than the bound.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { MAX_PASSED_BYTES } from '../../src/core/schedule/data-lanes.ts'
-import { LANES } from '../../src/core/schedule/lane.ts'
+import { MAX_PASSED_BYTES } from '../../src/core/scheduler/lanes.ts'
+import { LANES } from '../../src/core/scheduler/lanes.ts'
 import { createDataLanes, createStream, fillBatch, FRAME_BYTES } from '../core/fixtures/lanes.ts'
 import { pattern } from '../fixtures/frames.ts'
 import type { StreamState } from '../../src/core/stream-state.ts'
@@ -31,7 +31,7 @@ test('a lane with data is passed by no more than 128 KiB, and what a batch leave
 
     streams.forEach((stream, i) => {
       stream.lane = i % LANES.length
-      stream.sendCredit.grant(1_000_000_000, i)
+      stream.creditBytes += 1_000_000_000
     })
 
     const write = (stream: StreamState, bytes: number): void => {

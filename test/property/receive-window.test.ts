@@ -1,8 +1,8 @@
 // Law: available + unread + read and not given back = window, so what a stream holds never exceeds its window.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { ConnectionBudget } from '../../src/core/flow/connection-budget.ts'
-import { ReceiveWindow, UPDATE_PARTS } from '../../src/core/flow/receive-window.ts'
+import { ConnectionBudget } from '../../src/core/window/connection-budget.ts'
+import { HELD_BACK_UPDATE_PART, ReceiveWindow, UPDATE_PART } from '../../src/core/window/receive-window.ts'
 import { ProtocolError } from '../../src/core/protocol-error.ts'
 
 const INITIAL_BYTES = 262_144
@@ -57,14 +57,14 @@ test('no byte of credit is made or lost, however receiving, reading, growth and 
         }
 
         const part = (readBytes + aheadBytes) / windowBytes
-        const isHeldBack = part >= UPDATE_PARTS.heldBack && nowMs - startMs < 4 * step.roundTripMs * (readBytes - firstBytes) / windowBytes
-        expect(window.isUpdateDue(nowMs, { budget, updateParts: UPDATE_PARTS, roundTripMs: step.roundTripMs })).toBe(isHeldBack || part >= UPDATE_PARTS.usual)
+        const isHeldBack = part >= HELD_BACK_UPDATE_PART && nowMs - startMs < 4 * step.roundTripMs * (readBytes - firstBytes) / windowBytes
+        expect(window.isUpdateDue(nowMs, { budget, roundTrip: { smoothedMs: step.roundTripMs } })).toBe(isHeldBack || part >= UPDATE_PART)
       } else if (step.does === 'overrun') {
         const tooManyBytes = availableBytes + 1 + Math.floor(step.part * 1000)
         expect(() => { window.receive(tooManyBytes, 1) }).toThrow(ProtocolError)
       } else {
         nowMs += step.afterMs
-        const grownBytes = window.takeUpdate(nowMs, { roundTripMs: step.roundTripMs, budget, updateParts: UPDATE_PARTS }) - readBytes - raiseBytes
+        const grownBytes = window.takeUpdate(nowMs, { roundTrip: { smoothedMs: step.roundTripMs }, budget }) - readBytes - raiseBytes
 
         const byteMs = 4 * (step.roundTripMs ?? 0) * (readBytes - firstBytes)
         const neededBytes = startMs === undefined || byteMs === 0 ? 0 : byteMs / (nowMs - startMs)
@@ -72,7 +72,7 @@ test('no byte of credit is made or lost, however receiving, reading, growth and 
         expect(grownBytes).toBeGreaterThanOrEqual(0)
         // doubled, or what the reading speaks for
         expect(grownBytes).toBeLessThanOrEqual(Math.max(windowBytes, neededBytes - windowBytes))
-        aheadBytes = raiseBytes + grownBytes === 0 ? (readBytes + aheadBytes) % (windowBytes * UPDATE_PARTS.heldBack) : 0
+        aheadBytes = raiseBytes + grownBytes === 0 ? (readBytes + aheadBytes) % (windowBytes * HELD_BACK_UPDATE_PART) : 0
         windowBytes += raiseBytes + grownBytes
         startMs = startMs === undefined ? undefined : nowMs
         firstBytes = 0
@@ -116,7 +116,7 @@ test('windows that share a budget never hold more than it, nor less than the 256
       const beforeBytes = window.availableBytes
       window.receive(readBytes, 1)
       window.read(readBytes, nowMs)
-      const tuning = { budget, roundTripMs: 100, updateParts: UPDATE_PARTS }
+      const tuning = { budget, roundTrip: { smoothedMs: 100 } }
       const deltaBytes = window.isUpdateDue(nowMs, tuning) ? window.takeUpdate(nowMs, tuning) : 0
 
       expect(deltaBytes).toBeGreaterThanOrEqual(0)

@@ -80,7 +80,7 @@ class Run {
 
   pull (maxBytes: number, maxFrames: number): boolean {
     const bytes = this.session.pull(maxBytes, maxFrames, this.#nowMs)
-    this.#takeNews()
+    this.#takeEvents()
 
     if (bytes != null && this.#isJudged) {
       expect(bytes.byteLength).toBeLessThanOrEqual(maxBytes)
@@ -91,36 +91,36 @@ class Run {
   }
 
   check (): void {
-    const { registry } = this.session
-    const live = [...registry.values()]
+    const { streams } = this.session
+    const live = [...streams.values()]
     const liveInbound = live.filter(({ isOutbound }) => !isOutbound).length
 
     for (const stream of this.streams) {
       const { windowBytes, availableBytes } = stream.receiveWindow
       expect(availableBytes).toBeGreaterThanOrEqual(0)
       expect(availableBytes + stream.readBuffer.byteLength).toBeLessThanOrEqual(windowBytes)
-      expect(stream.sendCredit.availableBytes).toBeGreaterThanOrEqual(0)
-      expect(stream.sendCredit.availableBytes).toBeLessThanOrEqual(MAX_UINT32)
-      expect(registry.get(stream.id) === stream).toBe(!stream.isOver)
+      expect(stream.creditBytes).toBeGreaterThanOrEqual(0)
+      expect(stream.creditBytes).toBeLessThanOrEqual(MAX_UINT32)
+      expect(streams.get(stream.id) === stream).toBe(!stream.isOver)
     }
 
-    expect(registry.inboundCount).toBeGreaterThanOrEqual(liveInbound)
-    expect(registry.inboundCount).toBeLessThanOrEqual(MAX_INBOUND_STREAMS)
-    expect(registry.outboundCount).toBeGreaterThanOrEqual(live.length - liveInbound)
-    expect(registry.unackedCount).toBe(live.filter(({ awaitsAck }) => awaitsAck).length)
-    expect(registry.budget.availableBytes).toBeGreaterThanOrEqual(0)
+    expect(streams.inboundCount).toBeGreaterThanOrEqual(liveInbound)
+    expect(streams.inboundCount).toBeLessThanOrEqual(MAX_INBOUND_STREAMS)
+    expect(streams.outboundCount).toBeGreaterThanOrEqual(live.length - liveInbound)
+    expect(streams.unackedCount).toBe(live.filter(({ awaitsAck }) => awaitsAck).length)
+    expect(streams.budget.availableBytes).toBeGreaterThanOrEqual(0)
   }
 
   /** All that there is to say has been said: only live streams hold a place or a part of the budget */
   checkEnd (): void {
-    const { registry } = this.session
-    const live = [...registry.values()]
+    const { streams } = this.session
+    const live = [...streams.values()]
 
-    expect(registry.inboundCount).toBe(live.filter(({ isOutbound }) => !isOutbound).length)
-    expect(registry.outboundCount).toBe(live.filter(({ isOutbound }) => isOutbound).length)
+    expect(streams.inboundCount).toBe(live.filter(({ isOutbound }) => !isOutbound).length)
+    expect(streams.outboundCount).toBe(live.filter(({ isOutbound }) => isOutbound).length)
     live.forEach(stream => { this.session.forget(stream) })
-    expect([registry.size, registry.inboundCount, registry.outboundCount, registry.unackedCount]).toEqual([0, 0, 0, 0])
-    expect(registry.budget.availableBytes).toBe(SESSION_INIT.maxGrowthBytes)
+    expect([streams.size, streams.inboundCount, streams.outboundCount, streams.unackedCount]).toEqual([0, 0, 0, 0])
+    expect(streams.budget.availableBytes).toBe(SESSION_INIT.maxGrowthBytes)
   }
 
   #receive (bytes: Uint8Array, step: Extract<Step, { does: 'receive' }>): void {
@@ -132,7 +132,7 @@ class Run {
       this.#isJudged = false
       throw err
     } finally {
-      this.#takeNews()
+      this.#takeEvents()
     }
   }
 
@@ -140,7 +140,7 @@ class Run {
     const { session } = this
 
     if (step.does === 'read') {
-      while (stream.readBuffer.isReady) {
+      while (stream.readBuffer.readyBytes > 0) {
         session.read(stream, stream.readBuffer.take().byteLength)
       }
     } else if (step.does === 'reset') {
@@ -154,9 +154,9 @@ class Run {
     }
   }
 
-  #takeNews (): void {
-    for (const stream of this.session.withNews.splice(0)) {
-      stream.news = 0
+  #takeEvents (): void {
+    for (const stream of this.session.eventful.splice(0)) {
+      stream.events = 0
 
       if (!this.streams.includes(stream)) {
         this.streams.push(stream)
@@ -221,7 +221,7 @@ test('any sequence of bytes ends in a legal state or a ProtocolError', () => {
       expect(err).toBeInstanceOf(ProtocolError)
     }
 
-    for (const stream of session.registry.values()) {
+    for (const stream of session.streams.values()) {
       expect(stream.readBuffer.byteLength).toBeLessThanOrEqual(bytes.byteLength)
     }
   }), { numRuns: 300 })

@@ -2,18 +2,15 @@
 import fc from 'fast-check'
 import { Uint8ArrayList } from 'uint8arraylist'
 import { afterEach, expect, test } from 'vitest'
-import { PieceQueue } from '../../src/core/buffer/piece-queue.ts'
-import { ReceiveWindow } from '../../src/core/flow/receive-window.ts'
-import { SendCredit } from '../../src/core/flow/send-credit.ts'
-import { WriteBatch } from '../../src/core/flush/write-batch.ts'
-import { RoundTrip } from '../../src/core/round-trip.ts'
-import { ControlLane } from '../../src/core/schedule/control-lane.ts'
-import { DataLane } from '../../src/core/schedule/data-lane.ts'
-import { DataLanes } from '../../src/core/schedule/data-lanes.ts'
-import { Replies } from '../../src/core/schedule/replies.ts'
+import { PieceQueue } from '../../src/core/buffers/piece-queue.ts'
+import { ReceiveWindow } from '../../src/core/window/receive-window.ts'
+import { Batch } from '../../src/core/scheduler/batch.ts'
+import { RoundTrip } from '../../src/core/window/round-trip.ts'
+import { ControlLane } from '../../src/core/scheduler/control.ts'
+import { DataLanes } from '../../src/core/scheduler/lanes.ts'
+import { Replies } from '../../src/core/scheduler/replies.ts'
 import { Session } from '../../src/core/session.ts'
-import { StreamLifecycle } from '../../src/core/stream-lifecycle.ts'
-import { StreamRegistry } from '../../src/core/stream-registry.ts'
+import { StreamTable } from '../../src/core/stream-table.ts'
 import { ACK, data, DATA, pattern, ping, SYN, windowUpdate } from '../fixtures/frames.ts'
 import { createRawPeer, nextTurn } from '../fixtures/raw-peer.ts'
 import type { Frame } from '../fixtures/frames.ts'
@@ -21,7 +18,7 @@ import type { RawPeer } from '../fixtures/raw-peer.ts'
 import type { YamuxStream } from '../../src/index.ts'
 
 /** All that `pull` calls, as far as it can be reached from outside */
-const CALLED_BY_PULL: object[] = [WriteBatch, PieceQueue, DataLane, DataLanes, ControlLane, Replies, SendCredit, ReceiveWindow, RoundTrip, StreamLifecycle, StreamRegistry, Uint8ArrayList].map(({ prototype }) => prototype)
+const CALLED_BY_PULL: object[] = [Batch, PieceQueue, DataLanes, ControlLane, Replies, ReceiveWindow, RoundTrip, Session, StreamTable, Uint8ArrayList].map(({ prototype }) => prototype)
 
 class Fault extends Error {}
 

@@ -1,8 +1,8 @@
 // Law: a batch with room for everything is, frame by frame, what lists and loops would write.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { LANES } from '../../src/core/schedule/lane.ts'
-import { OWES_ACK, OWES_FIN, OWES_RST, OWES_SYN, OWES_UPDATE } from '../../src/core/stream-state.ts'
+import { LANES } from '../../src/core/scheduler/lanes.ts'
+import { PENDING_ACK, PENDING_FIN, PENDING_RST, PENDING_SYN, PENDING_UPDATE } from '../../src/core/stream-state.ts'
 import { createScheduler, createStream, fillBatch, FRAME_BYTES } from '../core/fixtures/lanes.ts'
 import { ACK, DATA, FIN, GO_AWAY, PING, RST, SYN, WINDOW_UPDATE } from '../fixtures/frames.ts'
 
@@ -15,7 +15,7 @@ const BATCH_BYTES = 1_000_000
 type Line = [type: number, flags: number, id: number, length: number]
 
 interface Intent {
-  owes: number
+  pending: number
   lane: number
   /** Of which it may send `creditBytes` */
   queuedBytes: number
@@ -24,13 +24,13 @@ interface Intent {
 
 const bytes = fc.oneof(fc.constant(0), fc.nat(300), fc.nat(20_000), fc.nat(100_000))
 const intents = fc.array(fc.record<Intent>({
-  owes: fc.constantFrom(0, 0, OWES_SYN, OWES_ACK, OWES_UPDATE, OWES_ACK | OWES_UPDATE, OWES_SYN | OWES_FIN, OWES_ACK | OWES_FIN, OWES_RST),
+  pending: fc.constantFrom(0, 0, PENDING_SYN, PENDING_ACK, PENDING_UPDATE, PENDING_ACK | PENDING_UPDATE, PENDING_SYN | PENDING_FIN, PENDING_ACK | PENDING_FIN, PENDING_RST),
   lane: fc.nat(LANES.length - 1),
   queuedBytes: bytes,
   creditBytes: bytes
 }), { maxLength: 8, size: 'max' })
   // what is queued comes before a FIN, and is discarded with a RST
-  .map(streams => streams.map(stream => (stream.owes & (OWES_FIN | OWES_RST)) === 0 ? stream : { ...stream, queuedBytes: 0 }))
+  .map(streams => streams.map(stream => (stream.pending & (PENDING_FIN | PENDING_RST)) === 0 ? stream : { ...stream, queuedBytes: 0 }))
   .filter(streams => streams.reduce((sum, { queuedBytes }) => sum + queuedBytes, 0) < MAX_BYTES)
 
 const replies = fc.record({
@@ -44,10 +44,10 @@ type Replies = typeof replies extends fc.Arbitrary<infer T> ? T : never
 
 /** Replies, then what streams owe, then go away; SYN and ACK ride on data if there is nothing else to say */
 function controlOf ({ pongs, refusedIds, ping, goAwayCode }: Replies, streams: Intent[]): Line[] {
-  const owed = streams.flatMap(({ owes, ...stream }, id): Line[] => {
-    const ridesOnData = sendableBytes(stream) > 0 && (owes & OWES_UPDATE) === 0
+  const owed = streams.flatMap(({ pending, ...stream }, id): Line[] => {
+    const ridesOnData = sendableBytes(stream) > 0 && (pending & PENDING_UPDATE) === 0
 
-    return owes === 0 || ridesOnData ? [] : [[WINDOW_UPDATE, owes & (SYN | ACK | FIN | RST), id, (owes & OWES_UPDATE) === 0 ? 0 : READ_BYTES]]
+    return pending === 0 || ridesOnData ? [] : [[WINDOW_UPDATE, pending & (SYN | ACK | FIN | RST), id, (pending & PENDING_UPDATE) === 0 ? 0 : READ_BYTES]]
   })
 
   return [
@@ -63,7 +63,7 @@ function controlOf ({ pongs, refusedIds, ping, goAwayCode }: Replies, streams: I
 function dataOf (streams: Intent[]): Line[] {
   const lines: Line[] = []
   const left = streams.map(sendableBytes)
-  const first = streams.map(({ owes }) => (owes & OWES_UPDATE) === 0 ? owes & (SYN | ACK) : 0)
+  const first = streams.map(({ pending }) => (pending & PENDING_UPDATE) === 0 ? pending & (SYN | ACK) : 0)
 
   for (const lane of LANES.keys()) {
     const turns = [...streams.keys()].filter(id => streams[id].lane === lane && left[id] > 0)
@@ -102,14 +102,14 @@ test('replies come first, then what streams owe, then their data by lane and in 
       scheduler.control.goAway(replies.goAwayCode)
     }
 
-    for (const [id, { owes, lane, queuedBytes, creditBytes }] of intents.entries()) {
-      const stream = createStream(id, { owes, queued: queuedBytes > 0 ? [queuedBytes] : [] })
+    for (const [id, { pending, lane, queuedBytes, creditBytes }] of intents.entries()) {
+      const stream = createStream(id, { pending, queued: queuedBytes > 0 ? [queuedBytes] : [] })
       stream.lane = lane
-      stream.sendCredit.spend(stream.sendCredit.availableBytes - creditBytes)
+      stream.creditBytes -= stream.creditBytes - creditBytes
       stream.receiveWindow.receive(READ_BYTES, id)
       stream.receiveWindow.read(READ_BYTES, 0)
 
-      if (owes !== 0) {
+      if (pending !== 0) {
         scheduler.control.enlist(stream)
       }
 

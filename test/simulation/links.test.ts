@@ -1,6 +1,6 @@
 // How much of each link is used, by the benchmark's own measure: `npm run bench:links` shows the rest of the figures.
 import { describe, expect, it, test } from 'vitest'
-import { INITIAL_WINDOW_BYTES } from '../../src/core/frame/frame.ts'
+import { INITIAL_WINDOW_BYTES } from '../../src/core/wire/frame.ts'
 import { bandwidthDelayBytes, findLink, idealMs, linkOptions, links } from '../../benchmarks/links/links.ts'
 import { simulateTransfers, simulateWork } from '../../benchmarks/links/simulated.ts'
 import { findVariant } from '../../benchmarks/links/variants.ts'
@@ -61,29 +61,6 @@ test('4 MB on a new stream of 1 Gbit/s and 100 ms wait for credit once: for one 
   const [{ tookMs }] = await simulateTransfers(link, work, ours, 1)
 
   expect(tookMs).toBeLessThan(idealMs(link, payloadBytes(work)) + link.roundTripMs)
-})
-
-describe('updates at half instead of zero', () => {
-  // what rust-yamux gained by the change
-  it.each([['adsl2+', 1.41], ['mobile', 1.27]])('make 4 KiB messages on %s %f times as fast, within 3 %%', async (linkId, gain) => {
-    const link = findLink(linkId)
-    const work = findWork(link, '1x4k')
-    const [zero] = await simulateTransfers(link, work, findVariant('zero'), 1)
-
-    for (const variant of [findVariant('half'), ours]) {
-      const [{ tookMs }] = await simulateTransfers(link, work, variant, 1)
-      expect(Math.abs(zero.tookMs / tookMs / gain - 1)).toBeLessThan(0.03)
-    }
-  })
-
-  it.each(links)('are never slower on $id, also where 256 KiB are less than the link holds', async link => {
-    const work = findWork(link, '1x4k')
-    const zero = await simulateWork(link, work, findVariant('zero'))
-    const half = await simulateWork(link, work, findVariant('half'))
-
-    expect(half.first.tookMs).toBeLessThanOrEqual(zero.first.tookMs)
-    expect(half.again.tookMs).toBeLessThanOrEqual(zero.again.tookMs)
-  })
 })
 
 test('the figures are the same in every run', async () => {

@@ -1,17 +1,18 @@
-// `npm run mutants`: shows that the simulation finds each of the bugs in mutants/, put into a copy of the sources.
+// `npm run mutants`: shows that the simulation finds each of the bugs in mutants/list.ts, put into a copy of the sources.
 import { execFile } from 'node:child_process'
-import { cp, mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises'
+import { cp, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs, promisify } from 'node:util'
 import Table from 'cli-table3'
 import { Listr } from 'listr2'
+import { mutants as allMutants, mutate } from './mutants/list.ts'
 import { pinnedSeeds } from './search/pinned-seeds.ts'
+import type { Mutant } from './mutants/list.ts'
 
 const run = promisify(execFile)
 const root = fileURLToPath(new URL('../..', import.meta.url))
-const folder = fileURLToPath(new URL('mutants', import.meta.url))
 const SEEDS = 2000
 /** What is rare is found by a seed that is pinned for it */
 const SEARCHES = [['--seeds', String(SEEDS)], ...pinnedSeeds.map(({ seed }) => ['--first', String(seed), '--seeds', '1'])]
@@ -19,15 +20,12 @@ const SEARCHES = [['--seeds', String(SEEDS)], ...pinnedSeeds.map(({ seed }) => [
 const NOT_SOURCES = ['node_modules', '.build']
 const FAILED = /seed (\d+) fails\s+(.*)/
 
-interface Mutant {
-  name: string
-  /** What it does, the first line of the patch */
-  bug: string
+interface Examined extends Mutant {
   seed?: number
   law?: string
 }
 
-async function examine (mutant: Mutant): Promise<void> {
+async function examine (mutant: Examined): Promise<void> {
   const copy = await mkdtemp(join(tmpdir(), 'mutant-'))
 
   try {
@@ -36,7 +34,10 @@ async function examine (mutant: Mutant): Promise<void> {
     }
 
     await symlink(join(root, 'node_modules'), join(copy, 'node_modules'))
-    await run('git', ['apply', join(folder, `${mutant.name}.patch`)], { cwd: copy })
+
+    for (const [file, text] of mutate(mutant)) {
+      await writeFile(join(copy, file), text)
+    }
 
     for (const seeds of SEARCHES) {
       const [, seed, law] = FAILED.exec(await search(copy, seeds)) ?? []
@@ -62,8 +63,7 @@ async function search (copy: string, seeds: string[]): Promise<string> {
 }
 
 const { positionals } = parseArgs({ allowPositionals: true })
-const names = (await readdir(folder)).map(file => file.replace(/\.patch$/, '')).filter(name => positionals.length === 0 || positionals.includes(name))
-const mutants: Mutant[] = await Promise.all(names.map(async name => ({ name, bug: (await readFile(join(folder, `${name}.patch`), 'utf8')).split('\n')[0] })))
+const mutants: Examined[] = allMutants.filter(({ name }) => positionals.length === 0 || positionals.includes(name)).map(mutant => ({ ...mutant }))
 
 await new Listr(mutants.map(mutant => ({
   title: mutant.bug,

@@ -1,17 +1,20 @@
 // When each strategy wants to write, and why.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { adaptive } from '../../../src/core/flush/adaptive.ts'
-import { delay } from '../../../src/core/flush/delay.ts'
-import { off } from '../../../src/core/flush/off.ts'
-import { turn } from '../../../src/core/flush/turn.ts'
-import type { FlushPolicy, FlushSnapshot } from '../../../src/core/flush/flush-policy.ts'
+import { adaptive, delay, off, turn } from '../../../src/core/flush/strategies.ts'
+import type { FlushDecision, FlushPolicy, Moment } from '../../../src/core/flush/policy.ts'
 
 const WATERMARK_BYTES = 52_415
 
-/** A hundred bytes of a stream that is not urgent have just been queued at 1,000 ms */
-const SNAPSHOT: FlushSnapshot = {
-  nowMs: 1000,
+interface Snapshot extends Moment {
+  hasUrgent: boolean
+  hasControl: boolean
+  queuedBytes: number
+  roundTripMs: number | undefined
+}
+
+/** A hundred bytes of a stream that is not urgent have just been queued */
+const SNAPSHOT: Snapshot = {
   hasUrgent: false,
   hasControl: false,
   queuedBytes: 100,
@@ -27,10 +30,16 @@ const delayed = delay({ delayMs: () => 2, watermarkBytes: WATERMARK_BYTES, short
 const adapted = adaptive({ maxDelayMs: 3, watermarkBytes: WATERMARK_BYTES, shortestTimerMs: 1 })
 const onlyAcks = { queuedBytes: 0 }
 
-function decide (policy: FlushPolicy, snapshot: Partial<FlushSnapshot> = {}): unknown[] {
-  const { time, reason, atMs } = policy.decide({ ...SNAPSHOT, ...snapshot })
+function decide (policy: FlushPolicy, snapshot: Partial<Snapshot> = {}): unknown[] {
+  const { time, reason, delayMs } = ask(policy, snapshot)
 
-  return atMs === undefined ? [time, reason] : [time, reason, atMs]
+  return delayMs === undefined ? [time, reason] : [time, reason, delayMs]
+}
+
+function ask (policy: FlushPolicy, snapshot: Partial<Snapshot>): FlushDecision {
+  const { hasUrgent, hasControl, queuedBytes, roundTripMs, ...moment } = { ...SNAPSHOT, ...snapshot }
+
+  return policy.decide(moment, { lanes: { hasUrgent, queuedBytes }, control: { hasMoreThanAcks: hasControl }, roundTrip: { shorterMs: roundTripMs } })
 }
 
 describe.each([
@@ -88,7 +97,7 @@ describe.each([
     })
 
     fc.assert(fc.property(later, snapshot => {
-      expect(['next-turn', 'next-round', 'hold', 'at']).toContain(policy.decide({ ...SNAPSHOT, ...snapshot }).time)
+      expect(['next-turn', 'next-round', 'hold', 'later']).toContain(ask(policy, snapshot).time)
     }))
   })
 
@@ -124,16 +133,16 @@ describe('turn', () => {
 
 describe('delay', () => {
   test('lets data wait for its delay', () => {
-    expect(decide(delayed)).toEqual(['at', 'delay', 1002])
-    expect(decide(delayed, { occasion: 'chunk' })).toEqual(['at', 'delay', 1002])
+    expect(decide(delayed)).toEqual(['later', 'delay', 2])
+    expect(decide(delayed, { occasion: 'chunk' })).toEqual(['later', 'delay', 2])
   })
 
   test('does not begin anew when more data comes', () => {
-    expect(decide(delayed, { nowMs: 1001, isArranged: true })).toEqual(['hold', 'delay'])
+    expect(decide(delayed, { isArranged: true })).toEqual(['hold', 'delay'])
   })
 
   test('lets what was left behind full writes wait for its delay like any other data', () => {
-    expect(decide(delayed, { isRest: true })).toEqual(['at', 'delay', 1002])
+    expect(decide(delayed, { isRest: true })).toEqual(['later', 'delay', 2])
   })
 
   test('does not wait at the watermark', () => {
@@ -154,10 +163,10 @@ describe('adaptive', () => {
     [undefined, ['next-turn', 'delay']],
     [0.1, ['next-turn', 'delay']],
     [3.9, ['next-turn', 'delay']],
-    [4, ['at', 'delay', 1001]],
-    [8, ['at', 'delay', 1002]],
-    [12, ['at', 'delay', 1003]],
-    [900, ['at', 'delay', 1003]]
+    [4, ['later', 'delay', 1]],
+    [8, ['later', 'delay', 2]],
+    [12, ['later', 'delay', 3]],
+    [900, ['later', 'delay', 3]]
   ])('waits for a quarter of a round trip of %s ms, at most its longest delay', (roundTripMs, decision) => {
     expect(decide(adapted, { roundTripMs })).toEqual(decision)
   })

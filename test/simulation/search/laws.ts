@@ -43,16 +43,16 @@ function checkSession (side: Side): void {
     return
   }
 
-  const { registry } = session
+  const { streams } = session
 
   if (!side.isSessionAlive) {
-    law(registry.size === 0 && side.muxer.streams.length === 0, () => `the session of the ${name} has ended with ${registry.size} streams`)
+    law(streams.size === 0 && side.muxer.streams.length === 0, () => `the session of the ${name} has ended with ${streams.size} streams`)
     return
   }
 
   const counts = { inbound: 0, outbound: 0, unacked: 0, urgent: 0, queuedBytes: 0, grownBytes: 0 }
 
-  for (const state of registry.values()) {
+  for (const state of streams.values()) {
     checkState(side, state)
     counts[state.isOutbound ? 'outbound' : 'inbound']++
     counts.unacked += Number(state.awaitsAck)
@@ -61,25 +61,25 @@ function checkSession (side: Side): void {
     counts.grownBytes += state.receiveWindow.grownBytes
   }
 
-  law(session.withNews.length === 0, () => `the ${name} has news that nobody was told`)
-  law(registry.inboundCount >= counts.inbound && registry.outboundCount >= counts.outbound, () => `the ${name} counts ${registry.inboundCount} and ${registry.outboundCount} streams of ${counts.inbound} and ${counts.outbound}`)
-  law(registry.inboundCount <= (options.maxInboundStreams ?? Infinity) && registry.outboundCount <= (options.maxOutboundStreams ?? Infinity), () => `the ${name} has ${registry.inboundCount} and ${registry.outboundCount} streams`)
-  law(registry.unackedCount === counts.unacked && counts.unacked <= MAX_UNACKED_STREAMS, () => `the ${name} counts ${registry.unackedCount} streams that await an ACK of ${counts.unacked}`)
-  law(registry.urgentCount === counts.urgent, () => `the ${name} counts ${registry.urgentCount} urgent streams of ${counts.urgent}`)
-  law(session.queuedBytes === counts.queuedBytes, () => `the ${name} counts ${session.queuedBytes} queued bytes of ${counts.queuedBytes}`)
-  law(registry.budget.availableBytes >= 0 && registry.budget.availableBytes + counts.grownBytes === (options.maxConnectionWindow ?? options.streamOptions?.maxStreamWindowSize ?? DEFAULT_GROWTH_BYTES), () => `the budget of the ${name} has ${registry.budget.availableBytes} bytes left, its streams have taken ${counts.grownBytes}`)
+  law(session.eventful.length === 0, () => `the ${name} has news that nobody was told`)
+  law(streams.inboundCount >= counts.inbound && streams.outboundCount >= counts.outbound, () => `the ${name} counts ${streams.inboundCount} and ${streams.outboundCount} streams of ${counts.inbound} and ${counts.outbound}`)
+  law(streams.inboundCount <= (options.maxInboundStreams ?? Infinity) && streams.outboundCount <= (options.maxOutboundStreams ?? Infinity), () => `the ${name} has ${streams.inboundCount} and ${streams.outboundCount} streams`)
+  law(streams.unackedCount === counts.unacked && counts.unacked <= MAX_UNACKED_STREAMS, () => `the ${name} counts ${streams.unackedCount} streams that await an ACK of ${counts.unacked}`)
+  law(streams.urgentCount === counts.urgent, () => `the ${name} counts ${streams.urgentCount} urgent streams of ${counts.urgent}`)
+  law(session.lanes.queuedBytes === counts.queuedBytes, () => `the ${name} counts ${session.lanes.queuedBytes} queued bytes of ${counts.queuedBytes}`)
+  law(streams.budget.availableBytes >= 0 && streams.budget.availableBytes + counts.grownBytes === (options.maxConnectionWindow ?? options.streamOptions?.maxStreamWindowSize ?? DEFAULT_GROWTH_BYTES), () => `the budget of the ${name} has ${streams.budget.availableBytes} bytes left, its streams have taken ${counts.grownBytes}`)
 }
 
 /** A stream, beside what has passed the wire */
 function checkState ({ name, tap }: Side, state: StreamState): void {
-  const { id, sendCredit, receiveWindow, readBuffer, sendQueue } = state
-  const { creditBytes, allowanceBytes } = tap.dialogue(id)
+  const { id, creditBytes, receiveWindow, readBuffer, sendQueue } = state
+  const { creditBytes: grantedBytes, allowanceBytes } = tap.dialogue(id)
 
   law(!state.isOver, () => `${name}'s stream ${id} is over and still there`)
-  law(sendCredit.availableBytes === creditBytes && creditBytes >= 0, () => `${name}'s stream ${id} counts ${sendCredit.availableBytes} bytes of credit, it has ${creditBytes}`)
+  law(creditBytes === grantedBytes && creditBytes >= 0, () => `${name}'s stream ${id} counts ${creditBytes} bytes of credit, it has ${grantedBytes}`)
   law(receiveWindow.availableBytes === allowanceBytes && allowanceBytes >= 0, () => `${name}'s stream ${id} allows ${receiveWindow.availableBytes} bytes, the peer was told ${allowanceBytes}`)
   law(receiveWindow.availableBytes <= receiveWindow.windowBytes, () => `${name}'s stream ${id} allows ${receiveWindow.availableBytes} bytes with a window of ${receiveWindow.windowBytes}`)
-  law(state.isInDataLane === state.canSendData, () => `${name}'s stream ${id} has ${sendQueue.byteLength} bytes and ${sendCredit.availableBytes} of credit, and is ${state.isInDataLane ? '' : 'not '}in the lane`)
+  law(state.isInDataLane === state.canSendData, () => `${name}'s stream ${id} has ${sendQueue.byteLength} bytes and ${creditBytes} of credit, and is ${state.isInDataLane ? '' : 'not '}in the lane`)
   law(readBuffer.byteLength >= 0 && sendQueue.byteLength >= 0, () => `${name}'s stream ${id} holds less than nothing`)
 }
 
@@ -101,9 +101,9 @@ export function checkAtRest (run: Run): void {
 
     law(!session.hasOutput, () => `the ${name} has output that it does not write`)
 
-    for (const state of session.registry.values()) {
-      const { id, receiveWindow, sendCredit, sendQueue, readBuffer } = state
-      const peersState = peer.session?.registry.get(id)
+    for (const state of session.streams.values()) {
+      const { id, creditBytes, receiveWindow, sendQueue, readBuffer } = state
+      const peersState = peer.session?.streams.get(id)
       const { windowBytes, availableBytes } = receiveWindow
       const unreadBytes = readBuffer.byteLength
 
@@ -113,7 +113,7 @@ export function checkAtRest (run: Run): void {
 
       if (peersState != null) {
         law(!state.awaitsAck, () => `${name}'s stream ${id} was never acknowledged`)
-        law(sendCredit.availableBytes === peersState.receiveWindow.availableBytes, () => `${name}'s stream ${id} has ${sendCredit.availableBytes} bytes of credit, the peer allows ${peersState.receiveWindow.availableBytes}`)
+        law(creditBytes === peersState.receiveWindow.availableBytes, () => `${name}'s stream ${id} has ${creditBytes} bytes of credit, the peer allows ${peersState.receiveWindow.availableBytes}`)
         law(state.isRemoteFinished || windowBytes - availableBytes - unreadBytes < windowBytes / 2, () => `${name}'s stream ${id} has read more than half its window of ${windowBytes} bytes and not said so: ${availableBytes} are left`)
       }
     }
@@ -139,7 +139,7 @@ export function checkSettled (run: Run): void {
 export function isSettled ({ pending, sides }: Run): boolean {
   return pending.size === 0 && sides.every(({ ends, session, isSessionAlive }) => ends.every(({ isOver }) => isOver) &&
     // one that its transport has ended may have had more to say
-    (session == null || !isSessionAlive || (!session.hasOutput && session.registry.size === 0)))
+    (session == null || !isSessionAlive || (!session.hasOutput && session.streams.size === 0)))
 }
 
 function checkComplete (end: StreamEnd): void {
@@ -161,7 +161,7 @@ export function checkNothingIsLeft (run: Run): void {
     law(side.muxer.streams.length === 0, () => `the muxer of the ${side.name} lists ${side.muxer.streams.length} streams`)
 
     if (side.session != null) {
-      const { size, inboundCount, outboundCount, unackedCount, urgentCount } = side.session.registry
+      const { size, inboundCount, outboundCount, unackedCount, urgentCount } = side.session.streams
       // a reset that was never written keeps its place
       const places = side.isSessionAlive ? inboundCount + outboundCount : 0
       law(size + places + unackedCount + urgentCount === 0, () => `the ${side.name} counts ${size} streams, ${inboundCount} inbound, ${outboundCount} outbound, ${unackedCount} that await an ACK, ${urgentCount} urgent`)

@@ -1,6 +1,6 @@
 // A second connection in the same process, which nothing is wrong with: nothing of the first may show in it.
 import { systemClock } from '../../../src/clock.ts'
-import { createConfig } from '../../../src/config.ts'
+import { createConfig } from '../../../src/options/config.ts'
 import { YamuxMuxer } from '../../../src/muxer/muxer.ts'
 import { Flow, law } from './flow.ts'
 import { WireTap } from './wire-tap.ts'

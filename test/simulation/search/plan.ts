@@ -1,9 +1,9 @@
 // What a seed decides before anything happens: who talks, over which link, how the applications behave, how it ends.
 import { Random } from '../random.ts'
 import { applyMischief, planMischief } from './mischief.ts'
-import type { CoalesceOptions, MergeMessages } from '../../../src/coalesce-options.ts'
-import type { YamuxMuxerInit } from '../../../src/config.ts'
-import type { Lane } from '../../../src/core/schedule/lane.ts'
+import type { CoalesceOptions, MergeMessages } from '../../../src/options/coalesce.ts'
+import type { YamuxMuxerInit } from '../../../src/options/config.ts'
+import type { Lane } from '../../../src/core/scheduler/lanes.ts'
 import type { LinkOptions } from '../link.ts'
 import type { MischiefPlan } from './mischief.ts'
 

@@ -1,7 +1,7 @@
 // One side of the connection: its muxer, the streams its application has, and what its application does by itself.
 import { yamux as stock } from '@libp2p/yamux'
 import { systemClock } from '../../../src/clock.ts'
-import { createConfig } from '../../../src/config.ts'
+import { createConfig } from '../../../src/options/config.ts'
 import { NodeMetrics } from '../../../src/metrics.ts'
 import { YamuxMuxer } from '../../../src/muxer/muxer.ts'
 import { act } from './actions.ts'

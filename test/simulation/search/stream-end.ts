@@ -1,6 +1,6 @@
 // One end of a stream, and the application that uses it. Checks all that the application can see.
 import { Uint8ArrayList } from 'uint8arraylist'
-import { COPIED_BELOW_BYTES } from '../../../src/core/buffer/send-queue.ts'
+import { COPIED_BELOW_BYTES } from '../../../src/core/buffers/send-queue.ts'
 import { law } from './flow.ts'
 import { ChangingBytes } from './changing-bytes.ts'
 import { foreignCopy, foreignList } from './foreign.ts'

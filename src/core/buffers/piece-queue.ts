@@ -1,0 +1,189 @@
+/**
+ * Bytes that wait, to be sent or to be read, in order. Hot.
+ *
+ * An entry is a range of a piece of memory that is kept by reference. What is taken is bytes, not entries, so many small
+ * sends become one frame and one large send becomes several.
+ *
+ * Invariant: byteLength is the sum of the ranges. A piece is shorter than its range once its buffer was transferred or
+ * shrunk: then bytes are lost, and taking them throws.
+ */
+import type { BytesChangedError } from '../bytes-changed-error.ts'
+
+export interface PieceSink {
+  piece (bytes: Uint8Array): void
+}
+
+export class PieceQueue {
+  byteLength = 0
+  /** Filled from `#head` up to `#tail` */
+  #pieces: Uint8Array[] = []
+  /** Where the range of each piece begins, and ends */
+  #starts: number[] = []
+  #ends: number[] = []
+  #head = 0
+  #tail = 0
+  readonly #keptPieces: number
+  readonly #ChangedError: new (bytesBefore: number, bytesNow: number) => BytesChangedError
+
+  /** Room for `keptPieces` is kept when the queue is empty */
+  constructor (keptPieces: number, ChangedError: new (bytesBefore: number, bytesNow: number) => BytesChangedError) {
+    this.#keptPieces = keptPieces
+    this.#ChangedError = ChangedError
+  }
+
+  push (piece: Uint8Array): void {
+    this.pushRange(piece, 0, piece.byteLength)
+  }
+
+  /** The bytes of `piece` from `start` to `end`, by the length that it had when it came */
+  pushRange (piece: Uint8Array, start: number, end: number): void {
+    const tail = this.#tail++
+    this.#pieces[tail] = piece
+    this.#starts[tail] = start
+    this.#ends[tail] = end
+    this.byteLength += end - start
+  }
+
+  /** The same as one entry with the last one, if they lie next to each other */
+  joinRange (piece: Uint8Array, start: number, end: number): void {
+    const last = this.#tail - 1
+
+    if (last >= this.#head && this.#pieces[last] === piece && this.#ends[last] === start) {
+      this.#ends[last] = end
+      this.byteLength += end - start
+    } else {
+      this.pushRange(piece, start, end)
+    }
+  }
+
+  /** What is left of the first entry */
+  get firstPieceBytes (): number {
+    return this.#head < this.#tail ? this.#ends[this.#head] - this.#starts[this.#head] : 0
+  }
+
+  /** The first entry if it is `count` bytes long, which must be there, and nothing of its piece lies around it */
+  takeFirst (count: number): Uint8Array | undefined {
+    const head = this.#head
+    const piece = this.#pieces[head]
+
+    if (this.#starts[head] !== 0 || this.#ends[head] !== count || piece.byteLength !== count) {
+      return undefined
+    }
+
+    this.#pieces[head] = TAKEN
+    this.#head = head + 1
+    this.byteLength -= count
+    this.#dropTaken()
+
+    return piece
+  }
+
+  /**
+   * Moves the first `count` bytes, which must be there, into `sink`. Throws a BytesChangedError when some are gone;
+   * then nothing can be said of the rest, and the queue is to be cleared.
+   */
+  moveTo (sink: PieceSink, count: number): void {
+    const pieces = this.#pieces
+    const starts = this.#starts
+    const ends = this.#ends
+    let head = this.#head
+    let left = count
+
+    while (left > 0) {
+      const piece = pieces[head]
+      const start = starts[head]
+      const end = ends[head]
+      const available = end - start
+
+      if (piece.byteLength < end) {
+        throw new this.#ChangedError(end, piece.byteLength)
+      }
+
+      if (available > left) {
+        sink.piece(view(piece, start, left))
+        starts[head] = start + left
+        break
+      }
+
+      sink.piece(available === piece.byteLength ? piece : view(piece, start, available))
+      // the reference goes now, so that the piece can be collected
+      pieces[head++] = TAKEN
+      left -= available
+    }
+
+    this.byteLength -= count
+    this.#head = head
+    this.#dropTaken()
+  }
+
+  /** All bytes, in an array that belongs to the caller. Throws as `moveTo` does. */
+  takeAll (): Uint8Array[] {
+    if (!this.#isWhole) {
+      const pieces: Uint8Array[] = []
+      this.moveTo({ piece: bytes => { pieces.push(bytes) } }, this.byteLength)
+
+      return pieces
+    }
+
+    const pieces = this.#pieces
+
+    if (pieces.length > this.#tail) {
+      pieces.length = this.#tail
+    }
+
+    this.#pieces = []
+    this.#tail = 0
+    this.byteLength = 0
+
+    return pieces
+  }
+
+  clear (): void {
+    this.#forget()
+    this.#head = 0
+    this.#tail = 0
+    this.byteLength = 0
+  }
+
+  /** Every entry is all of its piece, and the first one is at the beginning */
+  get #isWhole (): boolean {
+    let isWhole = this.#head === 0
+
+    for (let i = 0; isWhole && i < this.#tail; i++) {
+      isWhole = this.#starts[i] === 0 && this.#ends[i] === this.#pieces[i].byteLength
+    }
+
+    return isWhole
+  }
+
+  #dropTaken (): void {
+    if (this.#head === this.#tail) {
+      this.#head = 0
+      this.#tail = 0
+
+      if (this.#pieces.length > this.#keptPieces) {
+        this.#forget()
+      }
+    } else if (this.#head > this.#keptPieces && this.#head * 2 > this.#tail) {
+      // a queue that is never quite empty does not grow for ever
+      this.#pieces = this.#pieces.slice(this.#head, this.#tail)
+      this.#starts = this.#starts.slice(this.#head, this.#tail)
+      this.#ends = this.#ends.slice(this.#head, this.#tail)
+      this.#tail -= this.#head
+      this.#head = 0
+    }
+  }
+
+  #forget (): void {
+    this.#pieces = []
+    this.#starts = []
+    this.#ends = []
+  }
+}
+
+const TAKEN = new Uint8Array(0)
+
+/** Not subarray(): that of a class of the application's own calls its constructor */
+function view (piece: Uint8Array, offset: number, length: number): Uint8Array {
+  return new Uint8Array(piece.buffer, piece.byteOffset + offset, length)
+}

@@ -1,0 +1,175 @@
+/**
+ * What has arrived on one stream and was not read yet, as the messages that it is handed over in. While little waits a frame is a
+ * message; from `mergeFromBytes` on all that waits is one, and a frame as long as that is handed over as it comes. Hot.
+ */
+import { Uint8ArrayList } from 'uint8arraylist'
+import { FrameLengths } from './frame-lengths.ts'
+import { UnreadBytes } from './unread-bytes.ts'
+
+export class ReadBuffer {
+  readonly mergeFromBytes: number
+  byteLength = 0
+  /** How much of it can be taken: frames that are complete, and what was pushed */
+  readyBytes = 0
+  /** A frame that has just come in, if that is all there is: mostly it is taken before there is more */
+  #only: Uint8Array | undefined
+  #bytes = new UnreadBytes()
+  /** The lengths of the messages that wait, unless they are merged */
+  readonly #messages = new FrameLengths()
+  /** All that can be taken is one message */
+  #isMerged: boolean
+  /** What was put back, in front of the first message */
+  #frontBytes = 0
+  /** Of the frame that has to be complete first */
+  #partialBytes = 0
+  /** These bytes, if something was pushed while they waited for the rest, in memory of their own; otherwise they are the last of `#bytes` */
+  #aside: UnreadBytes | undefined
+
+  /** 0: whatever waits is one message; Infinity: a frame always is */
+  constructor (mergeFromBytes: number) {
+    this.mergeFromBytes = mergeFromBytes
+    this.#isMerged = mergeFromBytes === 0
+  }
+
+  /** A view of the next bytes of a frame, which is `frameBytes` long in all */
+  append (view: Uint8Array, frameBytes = view.byteLength): void {
+    const { byteLength } = view
+
+    if (this.byteLength === 0 && byteLength === frameBytes) {
+      this.#only = view
+      this.byteLength = byteLength
+      this.readyBytes = byteLength
+      return
+    }
+
+    this.#queueOnly();
+    (this.#aside ?? this.#bytes).append(view)
+    this.byteLength += byteLength
+
+    if (frameBytes < this.mergeFromBytes) {
+      this.#partialBytes += byteLength
+      this.#aside?.keep(Infinity)
+    } else {
+      this.#addReady(byteLength)
+    }
+  }
+
+  /** What was appended since the last call is one frame */
+  endFrame (): void {
+    const messageBytes = this.#partialBytes
+
+    if (messageBytes === 0) {
+      return
+    }
+
+    this.#partialBytes = 0
+
+    if (this.#aside !== undefined) {
+      this.#bytes.appendAll(this.#aside.take(this.#aside.byteLength))
+      this.#aside = undefined
+    }
+
+    this.#addReady(messageBytes)
+  }
+
+  /** Bytes that nobody else has, behind everything that can be taken. Throws a ReceivedBytesChangedError. */
+  push (bytes: Uint8Array): void {
+    if (bytes.byteLength === 0) {
+      return
+    }
+
+    this.#queueOnly()
+
+    if (this.#partialBytes > 0 && this.#aside === undefined) {
+      const whole = this.#bytes.take(this.readyBytes)
+      this.#aside = new UnreadBytes()
+      this.#aside.appendAll(this.#bytes.take(this.#partialBytes))
+      this.#aside.keep(Infinity)
+      this.#bytes.appendAll(whole)
+    }
+
+    this.#bytes.append(bytes)
+    this.byteLength += bytes.byteLength
+    this.#addReady(bytes.byteLength)
+  }
+
+  /** Bytes that nobody else has, in front of everything. They are handed over with the message behind them. */
+  prepend (bytes: Uint8Array): void {
+    if (bytes.byteLength > 0) {
+      this.#queueOnly()
+      this.#bytes.prepend(bytes)
+      this.#frontBytes += bytes.byteLength
+      this.byteLength += bytes.byteLength
+      this.readyBytes += bytes.byteLength
+    }
+  }
+
+  /** Hands over the first message; the list belongs to the caller. There must be something. Throws a ReceivedBytesChangedError. */
+  take (): Uint8ArrayList {
+    const only = this.#only
+
+    if (only !== undefined && only.byteLength === this.byteLength) {
+      this.#only = undefined
+      this.byteLength = 0
+      this.readyBytes = 0
+
+      return Uint8ArrayList.fromUint8Arrays([only], only.byteLength)
+    }
+
+    this.#queueOnly()
+    const byteLength = this.#isMerged ? this.readyBytes : this.#frontBytes + (this.#messages.count > 0 ? this.#messages.shift() : 0)
+    const message = this.#bytes.take(byteLength)
+    this.#isMerged &&= this.mergeFromBytes === 0
+    this.#frontBytes = 0
+    this.byteLength -= byteLength
+    this.readyBytes -= byteLength
+
+    return message
+  }
+
+  /** Makes what is held, which is never more than `maxBytes`, independent of the chunks it came in. Throws a ReceivedBytesChangedError. */
+  keep (maxBytes = Infinity): void {
+    this.#queueOnly()
+    this.#bytes.keep(maxBytes)
+  }
+
+  clear (): void {
+    this.byteLength = 0
+    this.readyBytes = 0
+    this.#only = undefined
+    this.#bytes.clear()
+    this.#aside = undefined
+    this.#frontBytes = 0
+    this.#partialBytes = 0
+    this.#messages.clear()
+    this.#isMerged = this.mergeFromBytes === 0
+  }
+
+  /** More comes, or it has to wait: it is queued as any other */
+  #queueOnly (): void {
+    if (this.#only !== undefined) {
+      // by the length that it came with: its buffer may have been transferred since
+      const byteLength = this.byteLength
+      this.#bytes.append(this.#only, byteLength)
+      this.#only = undefined
+      this.readyBytes = 0
+      this.#addReady(byteLength)
+    }
+  }
+
+  /** So many more bytes can be taken */
+  #addReady (byteLength: number): void {
+    this.readyBytes += byteLength
+
+    if (this.#isMerged) {
+      return
+    }
+
+    if (this.readyBytes >= this.mergeFromBytes) {
+      this.#isMerged = true
+      this.#messages.clear()
+    } else {
+      this.#messages.push(byteLength)
+    }
+  }
+}

@@ -1,0 +1,86 @@
+/**
+ * What waits to be sent on one stream. Small messages are copied as they are sent: the application may use its memory again
+ * at once, as with a muxer that writes at once. Hot.
+ *
+ * The copies of a stream lie next to each other, so that what is merged is one piece, and in the same memory again when nothing
+ * waits any more. In blocks that all streams share, by turns, 1,000 streams of 100 bytes lost a quarter of their rate.
+ */
+import { SentBytesChangedError } from '../bytes-changed-error.ts'
+import { PieceQueue } from './piece-queue.ts'
+
+/** Shorter messages are copied */
+export const COPIED_BELOW_BYTES = 4096
+
+/** Blocks grow with what waits. None is so long that a batch would pass a part of it on by reference: it would be written to again. */
+const FIRST_BLOCK_BYTES = 512
+const MAX_BLOCK_BYTES = 8191
+
+/** What a stream keeps that has nothing to send: so long a block, and room for so many messages, 1.5 KiB */
+const KEPT_BLOCK_BYTES = 4096
+const KEPT_MESSAGES = 64
+
+const NO_BLOCK = new Uint8Array(0)
+
+export class SendQueue extends PieceQueue {
+  #block = NO_BLOCK
+  #fillBytes = 0
+
+  constructor () {
+    super(KEPT_MESSAGES, SentBytesChangedError)
+  }
+
+  /** `isJoined`: the message need not be told from the one before it. Hot: runs once per send. */
+  copy (message: Uint8Array, isJoined: boolean): void {
+    const { byteLength } = message
+    const start = this.#reserve(byteLength)
+    this.#block.set(message, start)
+
+    if (isJoined) {
+      this.joinRange(this.#block, start, start + byteLength)
+    } else {
+      this.pushRange(this.#block, start, start + byteLength)
+    }
+  }
+
+  /** The same for a message in several parts, `byteLength` bytes in all */
+  copyParts (parts: Uint8Array[], byteLength: number, isJoined: boolean): void {
+    const start = this.#reserve(byteLength)
+    let end = start
+
+    for (const part of parts) {
+      this.#block.set(part, end)
+      end += part.byteLength
+    }
+
+    if (isJoined) {
+      this.joinRange(this.#block, start, end)
+    } else {
+      this.pushRange(this.#block, start, end)
+    }
+  }
+
+  /** Nothing waits any more: a long block is not kept for what may come */
+  release (): void {
+    if (this.#block.byteLength > KEPT_BLOCK_BYTES) {
+      this.#block = NO_BLOCK
+    }
+  }
+
+  /** Where in the block there is room for so many bytes, which is taken then */
+  #reserve (byteLength: number): number {
+    if (this.byteLength === 0) {
+      // all that was in it is in writes by now
+      this.#fillBytes = 0
+    }
+
+    if (this.#block.byteLength - this.#fillBytes < byteLength) {
+      this.#block = new Uint8Array(Math.max(byteLength, Math.min(MAX_BLOCK_BYTES, Math.max(FIRST_BLOCK_BYTES, 2 * this.#block.byteLength))))
+      this.#fillBytes = 0
+    }
+
+    const start = this.#fillBytes
+    this.#fillBytes += byteLength
+
+    return start
+  }
+}

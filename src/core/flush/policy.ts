@@ -1,0 +1,81 @@
+/**
+ * When to write: a policy looks at the state of things and answers. It owns no timer and no bytes.
+ */
+
+/**
+ * What has made output. `write`: the application, libp2p or time. `chunk`: an inbound chunk has just been dealt with, and
+ * its streams were told. `opening`: a stream, the first of this turn.
+ */
+export type FlushOccasion = 'write' | 'chunk' | 'opening'
+
+/** What the writer knows */
+export interface Moment {
+  readonly occasion: FlushOccasion
+  /** How many flushes this turn of the event loop has seen */
+  readonly flushesThisTurn: number
+  /** This turn has written all that a turn may, urgent data included */
+  readonly isTurnOver: boolean
+  /** The output is what the last flush left behind its full writes, and nothing was added */
+  readonly isRest: boolean
+  /** A flush is arranged already: for the next turn or later, or at a time */
+  readonly isArranged: boolean
+}
+
+/** What there is to write: a session */
+export interface Output {
+  readonly lanes: {
+    /** A stream of the urgent lane has data */
+    readonly hasUrgent: boolean
+    /** The data of all streams */
+    readonly queuedBytes: number
+  }
+  readonly control: {
+    /** There are control frames other than acknowledgements, which nobody waits for */
+    readonly hasMoreThanAcks: boolean
+  }
+  readonly roundTrip: {
+    /** Undefined until it was measured */
+    readonly shorterMs: number | undefined
+  }
+}
+
+/**
+ * - `now`: inside the call that made the output
+ * - `soon`: when a microtask has brought no more
+ * - `next-turn`: once, when the event loop comes round
+ * - `next-round`: when it has also looked for what timers, sockets and files have brought
+ * - `later`: after a time
+ * - `hold`: nothing to arrange; what is arranged stays
+ */
+export type FlushTime = 'now' | 'soon' | 'next-turn' | 'next-round' | 'later' | 'hold'
+
+/**
+ * Why bytes were written when they were: for urgent data, for control frames, for acknowledgements alone,
+ * because the turn's output was complete, right behind an inbound chunk, because the turn had seen enough
+ * flushes, because nothing came to join the rest of a flush, because the delay was over, because the
+ * watermark was reached, because coalescing is off, because the transport drained, or because something
+ * could not wait for any of this.
+ */
+export const FLUSH_REASONS = ['urgent', 'control', 'acks', 'turn', 'chunk', 'next-turn', 'rest', 'delay', 'watermark', 'off', 'drain', 'forced'] as const
+
+export type FlushReason = typeof FLUSH_REASONS[number]
+
+export interface FlushDecision {
+  readonly time: FlushTime
+  readonly reason: FlushReason
+  /** With `later` */
+  readonly delayMs?: number
+}
+
+export interface FlushPolicy {
+  /** How many frames one write may hold */
+  readonly maxFramesPerWrite: number
+  /** A stream's SYN leaves when it is opened; if not, soon, and takes along what is sent by then */
+  readonly opensAtOnce: boolean
+  /** What is left behind full writes, too little for another, is decided on anew */
+  readonly holdsRest: boolean
+  /** What a listener sends leaves while it runs; if not, it is decided on when all listeners have been told */
+  readonly interruptsListeners: boolean
+  /** There is output and the transport takes it: when should it leave? Hot. */
+  decide (moment: Moment, output: Output): FlushDecision
+}

@@ -1,0 +1,246 @@
+/**
+ * What each frame from the peer does, and which it may not send. Hot: runs once per frame received.
+ */
+import { InboundIds } from './limits/inbound-ids.ts'
+import { ProtocolError } from './protocol-error.ts'
+import { EVENT_DATA, EVENT_STALLED } from './stream-state.ts'
+import { FLAG_FIN, FLAG_RST, FLAG_SYN, INITIAL_WINDOW_BYTES, MAX_UINT32, SESSION_ID, TYPE_DATA, TYPE_GO_AWAY, TYPE_PING, TYPE_WINDOW_UPDATE } from './wire/frame.ts'
+import type { Limits } from './limits/peer-limits.ts'
+import type { Session, SessionInit } from './session.ts'
+import type { StreamState } from './stream-state.ts'
+import type { FrameSink } from './wire/decoder.ts'
+
+export class Receiver<Owner> implements FrameSink {
+  /** When the chunk that is being received came */
+  nowMs = 0
+  readonly #session: Session<Owner>
+  readonly #isDialler: boolean
+  readonly #ids: InboundIds
+  readonly #creditsOnReceipt: boolean
+  /** No body of an unknown stream can be longer than the largest window that was ever advertised */
+  readonly #maxBodyBytes: number
+  /** Whose body is being received, and what its header says */
+  #bodyStream: StreamState<Owner> | undefined
+  #bodyFlags = 0
+  #bodyBytes = 0
+
+  constructor (init: SessionInit, session: Session<Owner>) {
+    this.#session = session
+    this.#isDialler = init.isDialler
+    this.#ids = new InboundIds(init.isDialler ? 2 : 1)
+    this.#creditsOnReceipt = init.creditsOnReceipt
+    this.#maxBodyBytes = Math.max(INITIAL_WINDOW_BYTES, init.maxWindowBytes)
+  }
+
+  onHeader (type: number, flags: number, streamId: number, length: number): boolean {
+    if (type > TYPE_GO_AWAY) {
+      throw new ProtocolError('ERR_INVALID_FRAME', `received a frame of type ${type}, the highest is ${TYPE_GO_AWAY}`)
+    }
+
+    const isAboutSession = type === TYPE_PING || type === TYPE_GO_AWAY
+
+    if (isAboutSession !== (streamId === SESSION_ID)) {
+      throw new ProtocolError('ERR_INVALID_FRAME', `received a frame of type ${type} on stream id ${streamId}, id ${SESSION_ID} is for types ${TYPE_PING} and ${TYPE_GO_AWAY} only`)
+    }
+
+    if (type === TYPE_DATA) {
+      return this.#handleData(flags, streamId, length)
+    }
+
+    if (type === TYPE_WINDOW_UPDATE) {
+      this.#handleWindowUpdate(flags, streamId, length)
+    } else if (type === TYPE_PING) {
+      this.#handlePing(flags, length)
+    } else {
+      this.#handleGoAway(length)
+    }
+
+    return false
+  }
+
+  onBody (piece: Uint8Array): void {
+    const stream = this.#bodyStream as StreamState<Owner>
+
+    // the application may have reset the stream since the header came
+    if (!stream.isReset) {
+      stream.readBuffer.append(piece, this.#bodyBytes)
+      stream.lastActiveMs = this.nowMs
+      this.#session.emit(stream, EVENT_DATA)
+
+      if (this.#creditsOnReceipt) {
+        this.#session.giveBack(stream, piece.byteLength, this.nowMs)
+      }
+    }
+  }
+
+  onBodyEnd (): void {
+    const stream = this.#bodyStream as StreamState<Owner>
+    this.#bodyStream = undefined
+    stream.readBuffer.endFrame()
+
+    if ((this.#bodyFlags & FLAG_FIN) !== 0 && !stream.isReset) {
+      this.#session.finishRemote(stream)
+    }
+  }
+
+  #handleData (flags: number, streamId: number, length: number): boolean {
+    if (length === 0) {
+      this.#countIfEmpty(flags, streamId)
+    }
+
+    if ((flags & FLAG_SYN) !== 0 && length > INITIAL_WINDOW_BYTES) {
+      // before the stream is registered: nothing may be left behind (CVE-2026-32314)
+      throw new ProtocolError('ERR_RECEIVE_WINDOW_EXCEEDED', `received ${length} bytes with the SYN of stream ${streamId}, allowed ${INITIAL_WINDOW_BYTES}`)
+    }
+
+    const stream = this.#find(flags, streamId, length)
+
+    if (stream === undefined) {
+      this.#checkUnwantedBody(streamId, length)
+      return false
+    }
+
+    if ((flags & FLAG_RST) !== 0) {
+      // a body that nobody will read is bounded like any other
+      stream.receiveWindow.receive(length, streamId)
+      this.#session.resetByPeer(stream, 0, this.nowMs)
+      return false
+    }
+
+    if (length > 0) {
+      if (stream.isRemoteFinished) {
+        throw new ProtocolError('ERR_DATA_AFTER_FIN', `received ${length} bytes on stream ${streamId} after its FIN, allowed 0`)
+      }
+
+      stream.receiveWindow.receive(length, streamId)
+
+      if (stream.sendQueue.byteLength > 0 && stream.isStalled) {
+        this.#session.emit(stream, EVENT_STALLED)
+      }
+    }
+
+    this.#bodyStream = stream
+    this.#bodyFlags = flags
+    this.#bodyBytes = length
+
+    return true
+  }
+
+  /** Nothing else can be received until it is over, so it may not be endless */
+  #checkUnwantedBody (streamId: number, length: number): void {
+    if (length > this.#maxBodyBytes) {
+      throw new ProtocolError('ERR_RECEIVE_WINDOW_EXCEEDED', `received ${length} bytes on stream ${streamId} which is not open, no stream was ever allowed more than ${this.#maxBodyBytes}`)
+    }
+  }
+
+  #handleWindowUpdate (flags: number, streamId: number, length: number): void {
+    if (length === 0) {
+      this.#countIfEmpty(flags, streamId)
+    }
+
+    const stream = this.#find(flags, streamId, 0)
+
+    if (stream === undefined) {
+      return
+    }
+
+    if ((flags & FLAG_RST) !== 0) {
+      this.#session.resetByPeer(stream, length, this.nowMs)
+      return
+    }
+
+    if (length > 0) {
+      if (stream.creditBytes + length > MAX_UINT32) {
+        throw new ProtocolError('ERR_SEND_WINDOW_OVERFLOW', `received a window update of ${length} bytes on stream ${streamId} which has ${stream.creditBytes} bytes of credit left, together they may not exceed ${MAX_UINT32}`)
+      }
+
+      stream.creditBytes += length
+      this.#session.lanes.enlist(stream, 0)
+    }
+
+    if ((flags & FLAG_FIN) !== 0) {
+      this.#session.finishRemote(stream)
+    }
+  }
+
+  #handlePing (flags: number, value: number): void {
+    if ((flags & FLAG_SYN) !== 0) {
+      this.#spend('pings')
+      this.#session.control.replies.pong(value)
+    } else if (!this.#session.roundTrip.end(value, this.nowMs)) {
+      this.#spend('emptyFrames')
+    }
+  }
+
+  #handleGoAway (code: number): void {
+    const { remoteGoAwayCode } = this.#session
+
+    if (remoteGoAwayCode !== undefined) {
+      this.#spend('emptyFrames')
+    }
+
+    // the first that is not a normal end says why
+    this.#session.remoteGoAwayCode = remoteGoAwayCode === undefined || remoteGoAwayCode === 0 ? code : remoteGoAwayCode
+  }
+
+  /** A frame of length 0 says something if it opens, ends or acknowledges the stream, and that once */
+  #countIfEmpty (flags: number, streamId: number): void {
+    const stream = this.#session.streams.get(streamId)
+    const isNews = (flags & (FLAG_SYN | FLAG_RST)) !== 0 ||
+      stream === undefined || stream.awaitsAck || ((flags & FLAG_FIN) !== 0 && !stream.isRemoteFinished)
+
+    if (!isNews) {
+      this.#spend('emptyFrames')
+    }
+  }
+
+  #spend (kind: keyof Limits): void {
+    this.#session.limits.spend(kind, this.nowMs)
+  }
+
+  /** The stream a frame is for; undefined when the frame is to be ignored */
+  #find (flags: number, streamId: number, payloadBytes: number): StreamState<Owner> | undefined {
+    if ((flags & FLAG_SYN) !== 0) {
+      return this.#accept(flags, streamId)
+    }
+
+    const { streams, limits } = this.#session
+    const stream = streams.get(streamId)
+
+    if (stream === undefined) {
+      limits.spendUnknown(payloadBytes, this.nowMs)
+    } else if (stream.awaitsAck) {
+      // not only by an ACK: hashicorp/yamux never sends one for a stream that was closed before it was accepted
+      streams.acknowledge(stream)
+    }
+
+    return stream
+  }
+
+  #accept (flags: number, streamId: number): StreamState<Owner> | undefined {
+    const isOddId = streamId % 2 === 1
+
+    if (isOddId === this.#isDialler) {
+      throw new ProtocolError('ERR_INVALID_STREAM_ID', `received a SYN for stream ${streamId}, the peer opens ${this.#isDialler ? 'even' : 'odd'} ids`)
+    }
+
+    if (!this.#ids.take(streamId)) {
+      throw new ProtocolError('ERR_INVALID_STREAM_ID', `received a SYN for stream ${streamId} which was used before`)
+    }
+
+    const { limits, streams } = this.#session
+    limits.checkRefusals()
+
+    if ((flags & FLAG_RST) !== 0) {
+      this.#spend('resets')
+      return undefined
+    }
+
+    if (this.#session.isLeaving || streams.isInboundFull) {
+      this.#session.refuse(streamId, this.nowMs)
+      return undefined
+    }
+
+    return this.#session.accept(streamId, this.nowMs)
+  }
+}

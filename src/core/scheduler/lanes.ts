@@ -1,0 +1,344 @@
+/**
+ * Which stream's bytes go out next. Hot.
+ *
+ * Lanes: urgent before normal before bulk, and none waits for ever. Within a lane deficit round robin: each stream in turn may
+ * send one quantum, and what a full batch cuts off goes first in the next one. So every stream with data gets the same share of
+ * bytes, whatever the size of its messages, and waits at most one quantum of each other stream (Shreedhar and Varghese, "Efficient
+ * Fair Queuing").
+ *
+ * Invariant: queuedBytes and streamCount are the sums over the streams in the lanes.
+ */
+import { EVENT_DRAINED, EVENT_STALLED } from '../stream-state.ts'
+import { FLAG_ACK, FLAG_FIN, FLAG_SYN, HEADER_BYTES, TYPE_DATA, TYPE_WINDOW_UPDATE } from '../wire/frame.ts'
+import type { Batch } from './batch.ts'
+import type { StreamState } from '../stream-state.ts'
+
+export const LANES = ['urgent', 'normal', 'bulk'] as const
+
+/**
+ * - `urgent`: asks for a write at once, and leads it
+ * - `normal`: what nothing is said about
+ * - `bulk`: what can wait for the others
+ */
+export type Lane = typeof LANES[number]
+
+/** As they stand in LANES */
+export const URGENT = 0
+export const NORMAL = 1
+export const BULK = 2
+
+/**
+ * What the lanes in front may send while a lane waits; then it sends a frame. Eight quanta: a lane that is always passed keeps a
+ * ninth of the connection, and 1 Mbit/s still lets bulk move every second.
+ */
+export const MAX_PASSED_BYTES = 131_072
+
+/**
+ * Nobody is sent a frame cut to less than this: its header and the receiver's work cost more than the space. A share that the
+ * end of a batch cut shorter is kept for the stream's next round.
+ */
+const MIN_CUT_FRAME_BYTES = 1024
+
+export interface FrameSizes {
+  /** The largest payload of a frame while streams contend, and the share of each in a round */
+  readonly frameBytes: number
+  /** The largest payload of a frame that no other stream waits behind */
+  readonly loneFrameBytes: number
+  /** A waiting writer may go on at or below this */
+  readonly lowWaterMarkBytes: number
+}
+
+/** Who is told what becomes of a stream's data */
+export interface DataHandler<Owner> {
+  /** EVENT_DRAINED, or EVENT_STALLED */
+  emit (stream: StreamState<Owner>, event: number): void
+  /** A frame of a stream whose `waitsSinceMs` is known was written */
+  onWaited (lane: number, waitedMs: number): void
+  /** The FIN is in a batch */
+  onFinWritten (stream: StreamState<Owner>): void
+  /** All data is written, but the batch has no room for the FIN */
+  onFinDue (stream: StreamState<Owner>): void
+  /** Bytes of the stream cannot be written: it is to be taken out of the lanes */
+  onBytesLost (stream: StreamState<Owner>, err: Error, nowMs: number): void
+}
+
+/** The streams of one lane, in the order in which they send */
+interface Ring<Owner> {
+  first: StreamState<Owner> | undefined
+  last: StreamState<Owner> | undefined
+  streamCount: number
+  /** What lanes in front have sent since this one began to wait */
+  passedBytes: number
+}
+
+/** What `#writeFrame` says when the batch has no room for a frame */
+const NO_ROOM = -1
+
+export class DataLanes<Owner> {
+  /** What streams in the lanes have queued */
+  queuedBytes = 0
+  /** Streams with data to send and credit for it */
+  streamCount = 0
+  readonly #rings: Array<Ring<Owner>> = LANES.map(() => ({ first: undefined, last: undefined, streamCount: 0, passedBytes: 0 }))
+  readonly #urgent = this.#rings[URGENT]
+  readonly #sizes: FrameSizes
+  readonly #handler: DataHandler<Owner>
+
+  constructor (sizes: FrameSizes, handler: DataHandler<Owner>) {
+    this.#sizes = sizes
+    this.#handler = handler
+  }
+
+  /** A stream of the urgent lane has data to send, and credit for it */
+  get hasUrgent (): boolean {
+    return this.#urgent.streamCount > 0
+  }
+
+  /** The stream has (more) bytes, or credit: call after each push, with the count. Hot: runs once per send. */
+  enlist (stream: StreamState<Owner>, addedBytes: number): void {
+    if (stream.isInDataLane) {
+      this.queuedBytes += addedBytes
+    } else if (stream.canSendData) {
+      const ring = this.#rings[stream.lane]
+      stream.isInDataLane = true
+      stream.deficitBytes = 0
+      ring.streamCount++
+      this.streamCount++
+      this.queuedBytes += stream.sendQueue.byteLength
+      append(ring, stream)
+    }
+  }
+
+  /** The stream sends no more for now */
+  remove (stream: StreamState<Owner>): void {
+    if (stream.isInDataLane) {
+      const ring = this.#rings[stream.lane]
+      stream.isInDataLane = false
+      this.streamCount--
+      this.queuedBytes -= stream.sendQueue.byteLength
+      unlink(ring, stream)
+
+      if (--ring.streamCount === 0) {
+        ring.passedBytes = 0
+      }
+    }
+  }
+
+  /** The stream's bytes are discarded, and nothing of it stays behind */
+  discard (stream: StreamState<Owner>): void {
+    this.remove(stream)
+    stream.sendQueue.clear()
+  }
+
+  /** What is queued goes along, behind what waits in the other lane */
+  move (stream: StreamState<Owner>, lane: number): void {
+    this.remove(stream)
+    stream.lane = lane
+    this.enlist(stream, 0)
+  }
+
+  /** Fills the batch, up to `maxFrames`. Data that is not urgent leaves `reservedBytes` of it free. */
+  fill (batch: Batch, maxFrames: number, reservedBytes: number, nowMs: number): void {
+    let hasRoomForAll = true
+
+    while (this.streamCount > 0 && batch.frameCount < maxFrames) {
+      hasRoomForAll &&= batch.roomBytes > reservedBytes
+      const lane = this.#next(hasRoomForAll)
+
+      if (lane === undefined) {
+        return
+      }
+
+      const ring = this.#rings[lane]
+      const sentBytes = this.#writeFrame(ring, batch, maxFrames, lane === URGENT ? 0 : reservedBytes, nowMs)
+
+      if (sentBytes !== NO_ROOM) {
+        ring.passedBytes = 0
+
+        if (ring.streamCount < this.streamCount) {
+          this.#pass(lane, sentBytes)
+        }
+      } else if (lane === URGENT) {
+        return
+      } else {
+        hasRoomForAll = false
+      }
+    }
+  }
+
+  /** A lane that was passed for too long, else the first with data */
+  #next (hasRoomForAll: boolean): number | undefined {
+    const last = hasRoomForAll ? BULK : URGENT
+    let first: number | undefined
+
+    for (let lane = URGENT; lane <= last; lane++) {
+      const ring = this.#rings[lane]
+
+      if (ring.streamCount > 0) {
+        if (ring.passedBytes >= MAX_PASSED_BYTES || ring.streamCount === this.streamCount) {
+          return lane
+        }
+
+        first ??= lane
+      }
+    }
+
+    return first
+  }
+
+  /** So much has gone ahead of the lanes behind */
+  #pass (lane: number, sentBytes: number): void {
+    for (let behind = lane + 1; behind <= BULK; behind++) {
+      if (this.#rings[behind].streamCount > 0) {
+        this.#rings[behind].passedBytes += sentBytes
+      }
+    }
+  }
+
+  /** Writes the next frame of the lane; returns the length of its payload, 0 when its stream had to be given up, or NO_ROOM */
+  #writeFrame (ring: Ring<Owner>, batch: Batch, maxFrames: number, reservedBytes: number, nowMs: number): number {
+    const stream = ring.first as StreamState<Owner>
+    const payloadBytes = this.#choosePayloadBytes(stream, batch, batch.roomBytes - reservedBytes - HEADER_BYTES)
+
+    if (payloadBytes === NO_ROOM) {
+      return NO_ROOM
+    }
+
+    const flags = stream.pending & (FLAG_SYN | FLAG_ACK)
+    batch.header(TYPE_DATA, flags, stream.id, payloadBytes)
+
+    try {
+      stream.sendQueue.moveTo(batch, payloadBytes)
+    } catch (err: any) {
+      batch.dropFrame()
+      this.#handler.onBytesLost(stream, err, nowMs)
+      return 0
+    }
+
+    stream.pending &= ~flags
+    this.#account(stream, payloadBytes, nowMs)
+
+    if (stream.sendQueue.byteLength === 0 && stream.isClosing) {
+      this.#finish(stream, batch, maxFrames)
+    }
+
+    this.#rotate(ring, stream)
+
+    return payloadBytes
+  }
+
+  #choosePayloadBytes (stream: StreamState<Owner>, batch: Batch, roomBytes: number): number {
+    const { sendQueue } = stream
+    const wholeBytes = stream.wholeFrameBytes
+    const shareBytes = this.streamCount === 1 ? this.#sizes.loneFrameBytes : this.#shareBytes(stream, wholeBytes || MIN_CUT_FRAME_BYTES)
+
+    if (wholeBytes > roomBytes && batch.dataFrameCount > 0) {
+      return NO_ROOM
+    }
+
+    // there will be no larger batch than this one, which has only control frames
+    if (wholeBytes > 0 && stream.isNeverCut) {
+      return wholeBytes
+    }
+
+    const messageBytes = stream.isMerging ? sendQueue.byteLength : wholeBytes || sendQueue.firstPieceBytes
+    const payloadBytes = Math.min(messageBytes, stream.creditBytes, shareBytes)
+
+    if (payloadBytes <= roomBytes) {
+      return payloadBytes
+    }
+
+    // an empty batch takes what it can: there will be no larger one
+    return roomBytes < MIN_CUT_FRAME_BYTES && (batch.frameCount > 0 || roomBytes <= 0) ? NO_ROOM : roomBytes
+  }
+
+  /** A share smaller than `leastBytes` is not worth a frame: it is kept for the stream's next round */
+  #shareBytes (stream: StreamState<Owner>, leastBytes: number): number {
+    const { frameBytes } = this.#sizes
+
+    if (stream.deficitBytes < leastBytes) {
+      stream.deficitBytes += frameBytes
+    }
+
+    return Math.min(stream.deficitBytes, frameBytes)
+  }
+
+  #account (stream: StreamState<Owner>, payloadBytes: number, nowMs: number): void {
+    stream.creditBytes -= payloadBytes
+    stream.deficitBytes = Math.max(0, stream.deficitBytes - payloadBytes)
+    stream.lastActiveMs = nowMs
+    stream.dataFramesSent++
+    this.queuedBytes -= payloadBytes
+
+    if (stream.waitsSinceMs !== undefined) {
+      this.#handler.onWaited(stream.lane, nowMs - stream.waitsSinceMs)
+      stream.waitsSinceMs = stream.sendQueue.byteLength > 0 ? nowMs : undefined
+    }
+
+    if (stream.sendQueue.byteLength === 0) {
+      stream.onQueueEmpty()
+      this.#handler.emit(stream, EVENT_DRAINED)
+    } else if (stream.awaitsDrain && stream.sendQueue.byteLength <= this.#sizes.lowWaterMarkBytes) {
+      this.#handler.emit(stream, EVENT_DRAINED)
+    }
+  }
+
+  /**
+   * The FIN follows the last DATA frame as a frame of its own. It could ride on it, but @libp2p/yamux
+   * takes the flags of a frame before its body, and a FIN before data makes it discard them.
+   */
+  #finish (stream: StreamState<Owner>, batch: Batch, maxFrames: number): void {
+    if (batch.roomBytes >= HEADER_BYTES && batch.frameCount < maxFrames) {
+      batch.header(TYPE_WINDOW_UPDATE, FLAG_FIN, stream.id, 0)
+      this.#handler.onFinWritten(stream)
+    } else {
+      this.#handler.onFinDue(stream)
+    }
+  }
+
+  /** After a frame of the first stream: it goes on, goes to the back, or leaves */
+  #rotate (ring: Ring<Owner>, stream: StreamState<Owner>): void {
+    if (stream.sendQueue.byteLength === 0) {
+      this.remove(stream)
+    } else if (!stream.canSendData) {
+      this.remove(stream)
+
+      if (stream.isStalled) {
+        this.#handler.emit(stream, EVENT_STALLED)
+      }
+    } else if (ring.last !== stream && stream.deficitBytes < (stream.wholeFrameBytes || MIN_CUT_FRAME_BYTES)) {
+      unlink(ring, stream)
+      append(ring, stream)
+    }
+  }
+}
+
+function append<Owner> (ring: Ring<Owner>, stream: StreamState<Owner>): void {
+  stream.previousInDataLane = ring.last
+
+  if (ring.last === undefined) {
+    ring.first = stream
+  } else {
+    ring.last.nextInDataLane = stream
+  }
+
+  ring.last = stream
+}
+
+function unlink<Owner> (ring: Ring<Owner>, stream: StreamState<Owner>): void {
+  const { previousInDataLane: previous, nextInDataLane: next } = stream
+  stream.previousInDataLane = undefined
+  stream.nextInDataLane = undefined
+
+  if (previous === undefined) {
+    ring.first = next
+  } else {
+    previous.nextInDataLane = next
+  }
+
+  if (next === undefined) {
+    ring.last = previous
+  } else {
+    next.previousInDataLane = previous
+  }
+}

@@ -1,0 +1,133 @@
+/**
+ * The live streams by id, and the limits on how many there may be.
+ *
+ * Invariant: 0 <= inboundCount <= maxInboundStreams, 0 <= unackedCount <= MAX_UNACKED_STREAMS; a stream counts until
+ * its end is known to the peer, so a reset that waits to be written still holds its place.
+ */
+import { ReadBuffer } from './buffers/read-buffer.ts'
+import { ConnectionBudget } from './window/connection-budget.ts'
+import { ReceiveWindow } from './window/receive-window.ts'
+import { MAX_UINT32 } from './wire/frame.ts'
+import { URGENT } from './scheduler/lanes.ts'
+import { StreamState } from './stream-state.ts'
+import type { MessageBoundaries } from './stream-state.ts'
+
+/**
+ * Streams this side has opened that the peer has not answered. go-yamux and hashicorp/yamux queue
+ * 256 for accept and reset what goes beyond.
+ */
+export const MAX_UNACKED_STREAMS = 256
+
+export interface StreamTableInit {
+  maxInboundStreams: number
+  /** What every new stream's receive window is raised to */
+  initialWindowBytes: number
+  /** What it may grow to */
+  maxWindowBytes: number
+  /** What all windows of the connection may grow by together */
+  maxGrowthBytes: number
+  /** The largest payload of a frame while streams contend, and the longest message that is kept apart from others */
+  frameBytes: number
+  /** Messages of a stream share frames, and events, from when so much of it waits: 0 for always, Infinity for never */
+  mergeFromBytes: number
+}
+
+export class StreamTable<Owner> {
+  inboundCount = 0
+  outboundCount = 0
+  /** Those of them whose end does not wait to be written */
+  openOutboundCount = 0
+  unackedCount = 0
+  /** Streams of the urgent lane */
+  urgentCount = 0
+  readonly budget: ConnectionBudget
+  readonly #init: StreamTableInit
+  readonly #boundaries: MessageBoundaries
+  readonly #streams = new Map<number, StreamState<Owner>>()
+  #nextId: number
+
+  constructor (isDialler: boolean, init: StreamTableInit) {
+    this.#nextId = isDialler ? 1 : 2
+    this.#init = init
+    this.#boundaries = { mergeFromBytes: init.mergeFromBytes, maxWholeBytes: init.frameBytes }
+    this.budget = new ConnectionBudget(init.maxGrowthBytes)
+  }
+
+  get (id: number): StreamState<Owner> | undefined {
+    return this.#streams.get(id)
+  }
+
+  get size (): number {
+    return this.#streams.size
+  }
+
+  values (): MapIterator<StreamState<Owner>> {
+    return this.#streams.values()
+  }
+
+  /** There is an id left for a stream of this side */
+  get hasOutboundId (): boolean {
+    return this.#nextId <= MAX_UINT32
+  }
+
+  get isAckBacklogFull (): boolean {
+    return this.unackedCount >= MAX_UNACKED_STREAMS
+  }
+
+  get isInboundFull (): boolean {
+    return this.inboundCount >= this.#init.maxInboundStreams
+  }
+
+  addOutbound (nowMs: number): StreamState<Owner> {
+    const stream = this.#create(this.#nextId, true, nowMs)
+    this.#nextId += 2
+    stream.awaitsAck = true
+    this.unackedCount++
+    this.outboundCount++
+    this.openOutboundCount++
+    this.#streams.set(stream.id, stream)
+
+    return stream
+  }
+
+  addInbound (id: number, nowMs: number): StreamState<Owner> {
+    const stream = this.#create(id, false, nowMs)
+    this.inboundCount++
+    this.#streams.set(id, stream)
+
+    return stream
+  }
+
+  /** The peer has shown that it knows the stream: its slot of the ack backlog is free */
+  acknowledge (stream: StreamState<Owner>): void {
+    if (stream.awaitsAck) {
+      stream.awaitsAck = false
+      this.unackedCount--
+    }
+  }
+
+  /** No frame can reach the stream any more */
+  remove (stream: StreamState<Owner>): void {
+    if (this.#streams.delete(stream.id)) {
+      this.urgentCount -= stream.lane === URGENT ? 1 : 0
+      this.openOutboundCount -= stream.isOutbound ? 1 : 0
+    }
+
+    this.budget.release(stream.receiveWindow)
+  }
+
+  /** The peer knows that the stream is over: another may take its place */
+  release (stream: StreamState<Owner>): void {
+    if (stream.isOutbound) {
+      this.outboundCount--
+    } else {
+      this.inboundCount--
+    }
+  }
+
+  #create (id: number, isOutbound: boolean, nowMs: number): StreamState<Owner> {
+    const { initialWindowBytes, maxWindowBytes, mergeFromBytes } = this.#init
+
+    return new StreamState(id, isOutbound, new ReceiveWindow(initialWindowBytes, maxWindowBytes), new ReadBuffer(mergeFromBytes), this.#boundaries, nowMs)
+  }
+}

@@ -1,0 +1,347 @@
+/**
+ * Joins a session to its transport and to its streams: feeds it what the transport brings, has the writer write what it says, and
+ * tells the streams what has happened to them. Hot.
+ */
+import { partsOf } from '../bytes.ts'
+import { Session } from '../core/session.ts'
+import { EVENT_OPENED } from '../core/stream-state.ts'
+import { ConnectionMetrics } from '../metrics.ts'
+import { LOW_WATER_MARK_BYTES } from '../stream/stream.ts'
+import { StreamLog } from '../stream/stream-log.ts'
+import { logDebug, toError } from '../thrown.ts'
+import { createFrameTraces } from '../trace.ts'
+import { LateFins } from './late-fins.ts'
+import { Stalls } from './stalls.ts'
+import { Timers } from './timers.ts'
+import { Writer } from './writer.ts'
+import type { Clock } from '../clock.ts'
+import type { FlushOccasion, FlushReason } from '../core/flush/policy.ts'
+import type { SessionObserver } from '../core/session.ts'
+import type { StreamState } from '../core/stream-state.ts'
+import type { NodeMetrics } from '../metrics.ts'
+import type { Config } from '../options/config.ts'
+import type { YamuxStream } from '../stream/stream.ts'
+import type { WriterHandler } from './writer.ts'
+import type { Logger, MessageStream } from '@libp2p/interface'
+import type { Uint8ArrayList } from 'uint8arraylist'
+
+type State = StreamState<YamuxStream>
+type Chunk = Uint8Array | Uint8ArrayList
+
+export interface DriverHandler {
+  /** The peer has opened a stream */
+  onOpened (state: State): void
+  /** A stream has ended, the list of streams is another */
+  onStreamsChanged (): void
+  /** The streams have been told, and nothing else is under way. Hot: runs once per chunk and once per flush. */
+  onSettled (): void
+  /** A chunk was dealt with, up to the peer's violation of the protocol if there is one */
+  onReceived (violation: Error | undefined): void
+  /** The transport refuses to send */
+  onTransmitFailed (err: Error): void
+  /** The connection is of no use any more */
+  onDead (err: Error): void
+}
+
+export class Driver implements SessionObserver, WriterHandler {
+  readonly session: Session<YamuxStream>
+  readonly timers: Timers
+  readonly metrics: ConnectionMetrics | undefined
+  readonly config: Config
+  readonly clock: Clock
+  readonly log: Logger
+  readonly #transport: MessageStream
+  readonly #handler: DriverHandler
+  readonly #writer: Writer
+  readonly #traces: ReturnType<typeof createFrameTraces>
+  readonly #streamLog: StreamLog
+  readonly #stalls: Stalls
+  readonly #lateFins: LateFins
+  /** Streams are being told; one request at the end does for all that they write */
+  #isTelling = false
+  #isReceiving = false
+  #isTransmitting = false
+  /** The peer has broken a rule: nothing more is read */
+  #isBroken = false
+  /** A transport may bring a chunk while it is written to, or while another chunk is dealt with */
+  readonly #waitingChunks: Chunk[] = []
+
+  constructor (transport: MessageStream, config: Config, clock: Clock, nodeMetrics: NodeMetrics | undefined, handler: DriverHandler) {
+    this.config = config
+    this.clock = clock
+    this.log = transport.log.newScope('yamux')
+    this.#transport = transport
+    this.#handler = handler
+    this.session = new Session({
+      ...config,
+      isDialler: transport.direction === 'outbound',
+      initialWindowBytes: config.streamOptions.initialStreamWindowSize,
+      maxWindowBytes: config.streamOptions.maxStreamWindowSize,
+      lowWaterMarkBytes: LOW_WATER_MARK_BYTES
+    }, this)
+    this.metrics = nodeMetrics === undefined ? undefined : new ConnectionMetrics(nodeMetrics, this.session, this.log)
+    this.#traces = createFrameTraces(this.log)
+    this.#streamLog = new StreamLog(() => this.log.newScope('stream'))
+    this.#writer = new Writer(this.session, config, clock, this)
+    this.timers = new Timers(this, handler)
+    this.#stalls = new Stalls(this)
+    this.#lateFins = new LateFins(this)
+  }
+
+  // What streams ask for
+
+  /** Hot: runs once per send */
+  write (state: State, data: Chunk): void {
+    if (data instanceof Uint8Array) {
+      this.session.write(state, data)
+    } else {
+      this.session.writeParts(state, partsOf(data, 'send()'))
+    }
+
+    if (this.metrics !== undefined && state.sendQueue.byteLength > 0) {
+      state.waitsSinceMs ??= this.clock.nowMs()
+    }
+
+    if (!state.isInDataLane) {
+      this.checkStall(state)
+    } else if (!this.#isTelling || this.#writer.policy.interruptsListeners) {
+      this.#writer.request()
+    }
+  }
+
+  /** It has no credit for what it has to send */
+  checkStall (state: State): void {
+    if (state.isStalled) {
+      this.#stalls.suspect(state)
+    }
+  }
+
+  setLane (state: State, lane: number): void {
+    this.session.setLane(state, lane)
+    this.request()
+  }
+
+  closeWrite (state: State): void {
+    if (!this.#lateFins.holdBack(state)) {
+      this.session.closeWrite(state, this.clock.nowMs())
+      this.timers.watch(state)
+      this.#writer.request()
+    }
+  }
+
+  /** Writes what is queued as far as credit and transport allow, inside the call; before a reset, which discards the rest */
+  handDown (state: State): void {
+    // a chunk that is being received can wait for nothing
+    if (state.canSendData && !this.#isReceiving) {
+      this.#writer.flushWhile(() => state.canSendData)
+    }
+  }
+
+  reset (state: State, errorCode: number): void {
+    this.session.reset(state, errorCode, this.clock.nowMs())
+    this.#handler.onStreamsChanged()
+    this.#writer.request()
+  }
+
+  /** Hot: runs once per event */
+  read (state: State, payloadBytes: number): void {
+    this.session.read(state, payloadBytes)
+
+    if (!this.#isTelling) {
+      this.request()
+    }
+  }
+
+  /** Its lines begin with `label` */
+  createLog (label: string): Logger {
+    return this.#streamLog.of(label)
+  }
+
+  /** For a stream that may have no log of its own */
+  logDebug (describe: () => string): void {
+    logDebug(this.#streamLog.shared, describe)
+  }
+
+  // What the muxer asks for
+
+  /** Has the writer write what there is, when it is time. While a chunk is received and streams are told, one request at the end does for all. */
+  request (occasion?: FlushOccasion): void {
+    if (!this.#isTelling && !this.#isReceiving && this.session.hasOutput) {
+      this.#writer.request(occasion)
+    }
+  }
+
+  requestForOpened (): void {
+    if (!this.#isTelling && !this.#isReceiving && this.session.hasOutput) {
+      this.#writer.requestForOpened()
+    }
+  }
+
+  /** Measures the round trip, unless a ping is under way */
+  ping (): void {
+    if (!this.session.roundTrip.isPending) {
+      this.session.ping()
+      this.request()
+    }
+  }
+
+  drained (): void {
+    this.#writer.drained()
+  }
+
+  flushRegardless (): void {
+    this.#writer.flushRegardless()
+  }
+
+  stop (): void {
+    this.#lateFins.stop()
+    this.#writer.stop()
+    this.#stalls.stop()
+    this.timers.stop()
+  }
+
+  /** Takes what the transport brings. Hot: runs once per chunk. */
+  receive (chunk: Chunk): void {
+    if (this.#isReceiving || this.#isTransmitting) {
+      this.#waitingChunks.push(chunk)
+    } else if (!this.#isBroken) {
+      this.#receiveFrom(chunk)
+    }
+  }
+
+  /** The write is done, or the transport is gone: what it has brought meanwhile is read */
+  receiveWaiting (): void {
+    const chunk = this.#isReceiving ? undefined : this.#waitingChunks.shift()
+
+    if (chunk !== undefined && !this.#isBroken) {
+      this.#receiveFrom(chunk)
+    }
+  }
+
+  // What the session and the writer say
+
+  onWaited (lane: number, waitedMs: number): void {
+    this.metrics?.onWaited(lane, waitedMs)
+  }
+
+  onRefused (streamId: number): void {
+    this.metrics?.onRefused()
+    logDebug(this.log, () => `refused stream ${streamId}, ${this.session.isLeaving ? 'this side has said GoAway' : `maxInboundStreams allows ${this.config.maxInboundStreams}`}`)
+  }
+
+  onRepliesFull (): void {
+    this.#writer.flush('forced')
+  }
+
+  transmit (bytes: Uint8ArrayList): boolean {
+    this.#traces?.sent.push(bytes)
+    this.#isTransmitting = true
+
+    try {
+      const takesMore = this.#transport.send(bytes)
+      this.session.handedDown()
+
+      return takesMore
+    } finally {
+      this.#isTransmitting = false
+
+      if (this.#waitingChunks.length > 0) {
+        this.receiveWaiting()
+      }
+    }
+  }
+
+  onFlushed (reason: FlushReason, writtenBytes: number): void {
+    this.metrics?.onFlush(reason, writtenBytes)
+    this.#tell()
+    this.request()
+
+    // sinks may do as they like, but not in the middle of a chunk
+    if (!this.#isReceiving) {
+      this.metrics?.report()
+    }
+  }
+
+  onTransportFull (): void {
+    this.timers.onTransportFull()
+  }
+
+  onTransportDrained (): void {
+    this.timers.onTransportDrained()
+  }
+
+  onTransmitFailed (err: Error): void {
+    this.#handler.onTransmitFailed(err)
+  }
+
+  #receiveFrom (first: Chunk): void {
+    let violation: Error | undefined
+    this.#isReceiving = true
+
+    try {
+      for (let chunk: Chunk | undefined = first; chunk !== undefined; chunk = this.#waitingChunks.shift()) {
+        const parts = chunk instanceof Uint8Array ? chunk : partsOf(chunk, 'The muxer')
+        const nowMs = this.clock.nowMs()
+        this.timers.onReceived(nowMs)
+        this.#traces?.received.push(parts)
+        this.session.receive(parts, nowMs)
+      }
+    } catch (err) {
+      violation = toError(err, 'A chunk could not be read:')
+      this.#isBroken = true
+    } finally {
+      this.#isReceiving = false
+    }
+
+    this.#tell()
+
+    if (violation === undefined) {
+      this.request('chunk')
+    }
+
+    this.metrics?.report()
+    this.#handler.onReceived(violation)
+  }
+
+  /** Tells the streams what has happened to them */
+  #tell (): void {
+    if (this.#isTelling || this.#isReceiving) {
+      // a listener has caused a flush: the loop that called it comes to the new entries too
+      return
+    }
+
+    const { eventful } = this.session
+    let told = 0
+    this.#isTelling = true
+
+    try {
+      while (told < eventful.length) {
+        const state = eventful[told++]
+        const { events } = state
+        state.events = 0
+
+        // opened and reset in one chunk: nobody need see it
+        if ((events & EVENT_OPENED) !== 0 && !state.isReset) {
+          this.#handler.onOpened(state)
+        }
+
+        if (state.isOver) {
+          this.#handler.onStreamsChanged()
+        }
+
+        state.owner?.handle(events)
+      }
+    } finally {
+      if (told === eventful.length) {
+        eventful.length = 0
+      } else {
+        // the stack has ended: the rest is told next time
+        eventful.splice(0, told)
+      }
+
+      this.#isTelling = false
+    }
+
+    this.#handler.onSettled()
+  }
+}

@@ -1,0 +1,111 @@
+/**
+ * Who may open a stream now, who waits and who is refused.
+ */
+import { TooManyOutboundProtocolStreamsError } from '@libp2p/interface'
+import { StreamIdsExhaustedError } from '../errors.ts'
+import { abortable } from '../promises.ts'
+import type { StreamLimits } from '../options/config.ts'
+import type { YamuxStream } from '../stream/stream.ts'
+import type { StreamTable } from '../core/stream-table.ts'
+
+interface Waiting extends PromiseWithResolvers<YamuxStream> {
+  limits: StreamLimits
+}
+
+export class Opener {
+  readonly #streams: StreamTable<YamuxStream>
+  readonly #maxOutboundStreams: number
+  readonly #open: (limits: StreamLimits) => YamuxStream
+  /** Opens that wait for the peer to acknowledge earlier ones, or for their resets to be written, in order */
+  readonly waiting = new Set<Waiting>()
+  #refusal: Error | undefined
+
+  /** `open` makes a stream in one go: the SYN may leave, and the answer come, before anybody who awaits it runs again */
+  constructor (streams: StreamTable<YamuxStream>, maxOutboundStreams: number, open: (limits: StreamLimits) => YamuxStream) {
+    this.#streams = streams
+    this.#maxOutboundStreams = maxOutboundStreams
+    this.#open = open
+  }
+
+  /** Throws MuxerClosedError, TooManyOutboundProtocolStreamsError or StreamIdsExhaustedError */
+  async open (limits: StreamLimits, signal?: AbortSignal): Promise<YamuxStream> {
+    signal?.throwIfAborted()
+    this.#check()
+
+    const stream = this.#hasPlace && this.waiting.size === 0 ? this.#open(limits) : await this.#wait(limits, signal)
+
+    if (this.#refusal != null) {
+      stream.abort(this.#refusal)
+      throw this.#refusal
+    }
+
+    return stream
+  }
+
+  /** There may be room: opens a stream for those who wait longest */
+  admit (): void {
+    for (const waiting of this.waiting) {
+      if (!this.#hasPlace) {
+        return
+      }
+
+      this.waiting.delete(waiting)
+
+      if (this.#streams.hasOutboundId) {
+        // here and not where it is awaited, so that nobody slips in between
+        waiting.resolve(this.#open(waiting.limits))
+      } else {
+        waiting.reject(new StreamIdsExhaustedError())
+      }
+    }
+  }
+
+  /** Nobody may open a stream any more */
+  close (reason: Error): void {
+    this.#refusal ??= reason
+
+    for (const waiting of this.waiting) {
+      waiting.reject(this.#refusal)
+    }
+
+    this.waiting.clear()
+  }
+
+  /** The peer takes another stream, and the reset of an earlier one does not hold its place */
+  get #hasPlace (): boolean {
+    const { isAckBacklogFull, outboundCount } = this.#streams
+
+    return !isAckBacklogFull && outboundCount < this.#maxOutboundStreams
+  }
+
+  #check (): void {
+    if (this.#refusal != null) {
+      throw this.#refusal
+    }
+
+    const { openOutboundCount, hasOutboundId } = this.#streams
+
+    if (openOutboundCount + this.waiting.size >= this.#maxOutboundStreams) {
+      throw new TooManyOutboundProtocolStreamsError(`${openOutboundCount} streams are open and ${this.waiting.size} wait to be, maxOutboundStreams allows ${this.#maxOutboundStreams}`)
+    }
+
+    if (!hasOutboundId) {
+      throw new StreamIdsExhaustedError()
+    }
+  }
+
+  async #wait (limits: StreamLimits, signal?: AbortSignal): Promise<YamuxStream> {
+    const waiting: Waiting = { ...Promise.withResolvers<YamuxStream>(), limits }
+    this.waiting.add(waiting)
+
+    try {
+      return await abortable(waiting.promise, signal)
+    } catch (err: any) {
+      this.waiting.delete(waiting)
+      waiting.reject(err)
+      // admitted in the moment of the abort: nobody will use it
+      waiting.promise.then(stream => { stream.abort(err) }, () => {})
+      throw err
+    }
+  }
+}

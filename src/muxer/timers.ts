@@ -1,0 +1,237 @@
+/**
+ * What must happen although nobody sends: keep-alive pings, the end of streams that take too long, and of
+ * a connection whose transport accepts nothing. One timer, set to whatever is due first, and never set
+ * anew for a deadline that moves on: it then fires early and looks again. None when nothing can become due.
+ *
+ * A deadline counts only time in which the answer could have been seen. While the event loop stands still answers gather in the
+ * socket, and timers run before anybody looks there. So nothing is judged when the timer fires, but by a second one behind a look
+ * at the transport: as much later as the first was late, and once more if it is late itself.
+ */
+import { YamuxTimeoutError } from '../errors.ts'
+import type { StreamState } from '../core/stream-state.ts'
+import type { YamuxStream } from '../stream/stream.ts'
+import type { Driver, DriverHandler } from './driver.ts'
+
+/** Streams that took too long are found up to this part of their timeout late, so that 10,000 of them do not mean 10,000 sweeps */
+const SWEEP_PART_OF_TIMEOUT = 1 / 8
+
+/** A peer that was silent for this many whole intervals, each with a ping in it, is gone */
+const MAX_SILENT_INTERVALS = 2
+
+/**
+ * A peer that sends but never answers a ping does not speak yamux, or has its callers of ping() wait for ever. Pongs
+ * behind data have been seen to take more than two intervals (rust-libp2p 5387: 70 s).
+ */
+const MAX_UNANSWERED_INTERVALS = 10
+
+/** The longest that a peer gets in addition. A timer that is hours late shows that the machine slept, and the peer need not get hours. */
+const LONGEST_STALL_MS = 10_000
+/** The longest delay a timer takes; a longer one would fire at once */
+const MAX_TIMER_MS = 2 ** 31 - 1
+/** How late a timer may be in an event loop that is not busy */
+const ON_TIME_MS = 5
+/** In an event loop that is always busy deadlines still have to come */
+const MAX_LOOKS = 3
+
+/** What is due first for a stream */
+interface Deadline {
+  name: 'InactivityTimeoutError' | 'OpenTimeoutError' | 'CloseTimeoutError'
+  timeoutMs: number
+  leftMs: number
+}
+
+export class Timers {
+  readonly #driver: Driver
+  readonly #handler: Pick<DriverHandler, 'onDead'>
+  readonly #keepAliveIntervalMs: number
+  #timer: unknown
+  #timerDueMs = Infinity
+  /** How often the timer has fired for what is due now */
+  #looks = 0
+  #pingDueMs = Infinity
+  #sweepDueMs = Infinity
+  #writeDueMs = Infinity
+  #lastReceivedMs: number
+  #silentIntervals = 0
+  /** Under way when the last interval began */
+  #pendingPing: number | undefined
+  #unansweredIntervals = 0
+  #isStopped = false
+
+  constructor (driver: Driver, handler: Pick<DriverHandler, 'onDead'>) {
+    const { enableKeepAlive, keepAliveInterval } = driver.config
+    this.#driver = driver
+    this.#handler = handler
+    this.#keepAliveIntervalMs = enableKeepAlive ? keepAliveInterval : Infinity
+    this.#lastReceivedMs = driver.clock.nowMs()
+  }
+
+  /** The first ping goes at once, so that there is a round trip to work with */
+  start (): void {
+    if (this.#keepAliveIntervalMs !== Infinity) {
+      this.#pingDueMs = this.#driver.clock.nowMs() + this.#keepAliveIntervalMs
+      this.#ping()
+      this.#arm()
+    }
+  }
+
+  stop (): void {
+    this.#isStopped = true
+    this.#driver.clock.clearTimer(this.#timer)
+  }
+
+  onReceived (nowMs: number): void {
+    this.#lastReceivedMs = nowMs
+    this.#silentIntervals = 0
+  }
+
+  /** A stream has got a deadline that it did not have before */
+  watch (state: StreamState<YamuxStream>): void {
+    const nowMs = this.#driver.clock.nowMs()
+    const deadline = this.#deadlineOf(state, nowMs)
+
+    if (deadline !== undefined && nowMs + deadline.leftMs < this.#sweepDueMs) {
+      this.#sweepDueMs = nowMs + deadline.leftMs
+      this.#arm()
+    }
+  }
+
+  /** The transport says "wait" */
+  onTransportFull (): void {
+    this.#writeDueMs = this.#driver.clock.nowMs() + this.#driver.config.limits.writeTimeoutMs
+    this.#arm()
+  }
+
+  onTransportDrained (): void {
+    this.#writeDueMs = Infinity
+  }
+
+  #arm (): void {
+    const dueMs = Math.min(this.#pingDueMs, this.#sweepDueMs, this.#writeDueMs)
+
+    if (this.#isStopped || dueMs >= this.#timerDueMs) {
+      return
+    }
+
+    const { clock } = this.#driver
+    const inMs = Math.min(MAX_TIMER_MS, Math.max(0, dueMs - clock.nowMs()))
+    clock.clearTimer(this.#timer)
+    this.#looks = 0
+    this.#timerDueMs = clock.nowMs() + inMs
+    this.#timer = clock.setBackgroundTimer(this.#onTimer, inMs)
+  }
+
+  readonly #onTimer = (): void => {
+    const { clock } = this.#driver
+    const nowMs = clock.nowMs()
+    const lateMs = Math.max(0, nowMs - this.#timerDueMs)
+
+    if (this.#looks === 0 || (lateMs > ON_TIME_MS && this.#looks < MAX_LOOKS)) {
+      this.#looks++
+      const graceMs = Math.min(LONGEST_STALL_MS, lateMs)
+      this.#timerDueMs = nowMs + graceMs
+      this.#timer = clock.setBackgroundTimer(this.#onTimer, graceMs)
+    } else {
+      this.#looks = 0
+      this.#timerDueMs = Infinity
+      this.#judge(nowMs)
+    }
+  }
+
+  #judge (nowMs: number): void {
+    if (nowMs >= this.#writeDueMs) {
+      const { writeTimeoutMs } = this.#driver.config.limits
+      this.#handler.onDead(new YamuxTimeoutError('WriteTimeoutError', `The transport accepted nothing for ${writeTimeoutMs} ms, see limits.writeTimeoutMs`))
+      return
+    }
+
+    if (nowMs >= this.#pingDueMs) {
+      this.#keepAlive(nowMs)
+    }
+
+    if (nowMs >= this.#sweepDueMs) {
+      this.#sweep(nowMs)
+    }
+
+    this.#arm()
+  }
+
+  #keepAlive (nowMs: number): void {
+    const { pendingValue } = this.#driver.session.roundTrip
+    this.#pingDueMs = nowMs + this.#keepAliveIntervalMs
+    this.#silentIntervals++
+    // the same one: while there is traffic another is under way most of the time
+    const isUnanswered = this.#pendingPing !== undefined && this.#pendingPing === pendingValue
+    this.#unansweredIntervals = isUnanswered ? this.#unansweredIntervals + 1 : 0
+
+    if (this.#silentIntervals > MAX_SILENT_INTERVALS) {
+      this.#onDeadPeer('sent nothing, with a ping to answer,', nowMs - this.#lastReceivedMs)
+    } else if (this.#unansweredIntervals >= MAX_UNANSWERED_INTERVALS) {
+      this.#onDeadPeer('did not answer a ping', this.#unansweredIntervals * this.#keepAliveIntervalMs)
+    } else {
+      this.#ping()
+    }
+  }
+
+  #onDeadPeer (what: string, waitedMs: number): void {
+    this.#handler.onDead(new YamuxTimeoutError('KeepAliveTimeoutError', `The peer ${what} for ${Math.round(waitedMs)} ms`))
+  }
+
+  #ping (): void {
+    this.#driver.ping()
+    this.#pendingPing = this.#driver.session.roundTrip.pendingValue
+  }
+
+  #sweep (nowMs: number): void {
+    this.#sweepDueMs = Infinity
+
+    for (const state of [...this.#driver.session.streams.values()]) {
+      const deadline = this.#deadlineOf(state, nowMs)
+
+      // one that has ended was ended by who heard of another's end
+      if (deadline === undefined || state.isOver) {
+        continue
+      }
+
+      if (deadline.leftMs <= 0) {
+        state.owner?.abort(createError(state, deadline))
+      } else {
+        this.#sweepDueMs = Math.min(this.#sweepDueMs, nowMs + Math.max(deadline.leftMs, deadline.timeoutMs * SWEEP_PART_OF_TIMEOUT))
+      }
+    }
+  }
+
+  /** Undefined if the stream may wait for ever. Streams have no timers of their own: this is worked out when somebody asks. */
+  #deadlineOf (state: StreamState<YamuxStream>, nowMs: number): Deadline | undefined {
+    const { openTimeoutMs, closeTimeoutMs } = this.#driver.config.limits
+    const { inactivityTimeout = 0 } = state.owner ?? {}
+    const idleMs = nowMs - state.lastActiveMs
+    // 0 and Infinity say that a stream may be idle for ever
+    const inactiveInMs = inactivityTimeout > 0 ? inactivityTimeout - idleMs : Infinity
+    const openInMs = state.awaitsAck ? openTimeoutMs - (nowMs - state.openedMs) : Infinity
+    const closedInMs = state.isClosing ? closeTimeoutMs - idleMs : Infinity
+    const leftMs = Math.min(inactiveInMs, openInMs, closedInMs)
+
+    if (leftMs === Infinity) {
+      return undefined
+    }
+
+    if (leftMs === inactiveInMs) {
+      return { leftMs, name: 'InactivityTimeoutError', timeoutMs: inactivityTimeout }
+    }
+
+    return leftMs === openInMs
+      ? { leftMs, name: 'OpenTimeoutError', timeoutMs: openTimeoutMs }
+      : { leftMs, name: 'CloseTimeoutError', timeoutMs: closeTimeoutMs }
+  }
+}
+
+function createError ({ id, sendQueue }: StreamState<YamuxStream>, { name, timeoutMs }: Deadline): Error {
+  const messages = {
+    InactivityTimeoutError: `Stream ${id} carried no data for ${timeoutMs} ms, raise streamOptions.inactivityTimeout if it is meant to be quiet`,
+    OpenTimeoutError: `The peer did not acknowledge stream ${id} within ${timeoutMs} ms, see limits.openTimeoutMs`,
+    CloseTimeoutError: `Stream ${id} was closed and then carried nothing for ${timeoutMs} ms, ${sendQueue.byteLength} bytes were not sent for want of credit, see limits.closeTimeoutMs`
+  }
+
+  return new YamuxTimeoutError(name, messages[name])
+}

@@ -1,0 +1,113 @@
+/**
+ * The options for what a peer may cost: in frames that no window bounds, and in time. Their units,
+ * defaults and allowed ranges.
+ */
+import type { Limits } from '../core/limits/peer-limits.ts'
+import type { Limit } from '../core/limits/token-bucket.ts'
+import type { OptionReader } from './option-reader.ts'
+
+export interface LimitOptions extends Partial<Record<keyof Limits, Partial<Limit>>> {
+  /**
+   * Pings the peer sends, each of which is answered
+   *
+   * @default { burst: 10_000, perSecond: 1_000 }
+   */
+  pings?: Partial<Limit>
+
+  /**
+   * Streams the peer resets within a second of opening them
+   *
+   * @default { burst: 10_000, perSecond: 200 }
+   */
+  resets?: Partial<Limit>
+
+  /**
+   * Frames that change nothing: no payload, no credit, no first ACK or FIN, no pong that was asked for
+   *
+   * @default { burst: 10_000, perSecond: 1_000 }
+   */
+  emptyFrames?: Partial<Limit>
+
+  /**
+   * Streams opened beyond `maxInboundStreams`, and those that the application aborts within a second
+   *
+   * @default { burst: 10_000, perSecond: 1_000 }
+   */
+  refusedStreams?: Partial<Limit>
+
+  /**
+   * Frames for streams that are not open, beyond those that may have been under way when the stream ended here: what its
+   * window still allowed, and an update for each frame that it was sent.
+   *
+   * @default { burst: 100_000, perSecond: 10_000 }
+   */
+  unknownStreamFrames?: Partial<Limit>
+
+  /**
+   * A stream that this side has opened and the peer has not acknowledged is reset after so long, in milliseconds
+   *
+   * @default 75_000
+   */
+  openTimeoutMs?: number
+
+  /**
+   * A stream that this side has closed for writing is reset when it then carries nothing for so long, in milliseconds
+   *
+   * @default 300_000
+   */
+  closeTimeoutMs?: number
+
+  /**
+   * A connection whose transport has data and accepts none of it for so long is ended, in milliseconds
+   *
+   * @default 60_000
+   */
+  writeTimeoutMs?: number
+}
+
+export interface LimitConfig extends Limits {
+  openTimeoutMs: number
+  closeTimeoutMs: number
+  writeTimeoutMs: number
+}
+
+/**
+ * What answers or ignores a frame in well under a microsecond may come often: a thousand a second cost
+ * less than a hundredth of a core. Resets also cost the application. nghttp2 allows 1,000 and 33 a second, which an application
+ * that gives up 50 requests a second, or asks 1,500 times for a protocol that the peer does not have, is beyond.
+ */
+const CHEAP: Limit = { burst: 10_000, perSecond: 1000 }
+const RESETS: Limit = { burst: 10_000, perSecond: 200 }
+/** What a fast sender has under way over a long path when its stream is reset: 30 frames a millisecond for 300 ms */
+const UNDER_WAY: Limit = { burst: 100_000, perSecond: 10_000 }
+
+/** hashicorp/yamux gives the first two; it gives a write 10 s, which a suspended laptop exceeds. As long as two keep-alive intervals. */
+const OPEN_TIMEOUT_MS = 75_000
+const CLOSE_TIMEOUT_MS = 300_000
+const WRITE_TIMEOUT_MS = 60_000
+
+/** Rates are multiplied by time, which Infinity would not survive; beyond this there is none */
+const MAX_PER_SECOND = 1e9
+
+export function createLimitConfig (options: OptionReader<LimitOptions>): LimitConfig {
+  const limit = (name: keyof Limits, byDefault: Limit): Limit => options.section(name, section => createLimit(section, byDefault))
+  const timeoutMs = (name: keyof LimitOptions, byDefaultMs: number): number => options.number(name, byDefaultMs, 1, Infinity)
+
+  return {
+    pings: limit('pings', CHEAP),
+    resets: limit('resets', RESETS),
+    emptyFrames: limit('emptyFrames', CHEAP),
+    refusedStreams: limit('refusedStreams', CHEAP),
+    unknownStreamFrames: limit('unknownStreamFrames', UNDER_WAY),
+    openTimeoutMs: timeoutMs('openTimeoutMs', OPEN_TIMEOUT_MS),
+    closeTimeoutMs: timeoutMs('closeTimeoutMs', CLOSE_TIMEOUT_MS),
+    writeTimeoutMs: timeoutMs('writeTimeoutMs', WRITE_TIMEOUT_MS)
+  }
+}
+
+function createLimit (options: OptionReader<Partial<Limit>>, byDefault: Limit): Limit {
+  return {
+    burst: options.number('burst', byDefault.burst, 0, Infinity),
+    perSecond: options.number('perSecond', byDefault.perSecond, 0, MAX_PER_SECOND)
+  }
+}

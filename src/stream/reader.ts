@@ -1,0 +1,356 @@
+/**
+ * How what has arrived on a stream reaches the application: when it may be delivered, when it
+ * counts as read, and when reading is over.
+ *
+ * Credit follows reading. For 'message' listeners delivery is reading; a `for await` loop has read
+ * a chunk when it asks for the next, where no listener goes on without it. While paused, or while nobody reads, bytes wait
+ * and the peer stops.
+ *
+ * Who is told may call anything in here again. Delivery is one loop, which looks anew at everything after each event, so
+ * such a call only changes what the loop sees.
+ */
+import { StreamBufferError, StreamMessageEvent, StreamStateError } from '@libp2p/interface'
+import { copyOf } from '../bytes.ts'
+import { iterateStream } from './iterator.ts'
+import { Loops } from './loops.ts'
+import type { ReadBuffer } from '../core/buffers/read-buffer.ts'
+import type { StreamState } from '../core/stream-state.ts'
+import type { ChunkReader, ChunkSource } from './iterator.ts'
+import type { YamuxStream } from './stream.ts'
+import type { Driver } from '../muxer/driver.ts'
+import type { MessageStreamReadStatus } from '@libp2p/interface'
+import type { Uint8ArrayList } from 'uint8arraylist'
+
+export class Reader implements ChunkSource {
+  status: MessageStreamReadStatus = 'readable'
+  hasEnded = false
+  readonly #state: StreamState<YamuxStream>
+  readonly #buffer: ReadBuffer
+  readonly #driver: Driver
+  readonly #stream: YamuxStream
+  readonly #loops: Loops
+  #isDelivering = false
+  /** Somebody has put bytes back who could do nothing with them, and would be given them for ever: they are offered again later */
+  #isPutBack = false
+  /** Bytes in the buffer that the application put there: reading them gives no credit */
+  #pushedBackBytes = 0
+  /** Why there will be no more, if not because the peer is done */
+  #error: Error | undefined
+
+  constructor (state: StreamState<YamuxStream>, driver: Driver, stream: YamuxStream) {
+    this.#state = state
+    this.#buffer = state.readBuffer
+    this.#loops = new Loops(state.readBuffer.mergeFromBytes)
+    this.#driver = driver
+    this.#stream = stream
+  }
+
+  pause (): void {
+    this.#checkOpen('pause')
+    this.status = 'paused'
+  }
+
+  resume (): void {
+    this.#checkOpen('resume')
+
+    if (this.status === 'paused') {
+      this.status = 'readable'
+      this.deliver()
+      this.#closeIfDone()
+    }
+  }
+
+  push (data: Uint8Array | Uint8ArrayList): void {
+    this.#checkOpen('push data onto')
+    const bytes = copyOf(data, 'push()')
+
+    try {
+      this.#buffer.push(bytes)
+    } catch (err: any) {
+      this.#fail(err)
+      return
+    }
+
+    this.#onPushedBack(bytes.byteLength)
+  }
+
+  unshift (data: Uint8Array | Uint8ArrayList): void {
+    this.#checkOpen('push data onto')
+    const bytes = copyOf(data, 'unshift()')
+    this.#buffer.prepend(bytes)
+    this.#onPushedBack(bytes.byteLength)
+  }
+
+  /** Reads no more: what comes is discarded and counts as read */
+  close (): void {
+    this.status = 'closed'
+    this.deliver()
+  }
+
+  /** A 'message' listener was added */
+  onListener (): void {
+    this.#isPutBack = false
+
+    if (!this.#loops.areNone) {
+      this.#loops.leaveBehind()
+      this.#onRead(this.#loops.takeFinishedBytes())
+    }
+
+    this.deliverSoon()
+  }
+
+  /** Listeners are often added in constructors, which should have run before the first event */
+  deliverSoon (): void {
+    if (this.#buffer.byteLength > 0) {
+      queueMicrotask(() => { this.deliver() })
+    }
+  }
+
+  /** Data has arrived */
+  onData (): void {
+    this.#isPutBack = false
+    this.deliver()
+
+    if (this.#driver.config.creditsOnReceipt) {
+      this.#check(this.#stream.maxReadBufferLength)
+    }
+  }
+
+  /** Passes on what waits, if somebody reads. Hot: runs once per stream and inbound chunk. */
+  deliver (): void {
+    if (this.#isDelivering) {
+      // by who was just told: the loop below comes to it
+      return
+    }
+
+    if (this.#stream.isDispatchingTooDeep && this.status !== 'closed') {
+      this.deliverSoon()
+      return
+    }
+
+    this.#isDelivering = true
+
+    try {
+      this.#deliverAll()
+    } catch (err: any) {
+      this.#fail(err)
+    } finally {
+      this.#isDelivering = false
+    }
+  }
+
+  /** The peer sends no more; `isOver`: nor does this side */
+  onRemoteDone (isOver: boolean, err?: Error): void {
+    this.#error ??= err
+    this.#isPutBack = false
+    // what came of a frame that was cut off is ready now
+    this.deliver()
+
+    if (isOver) {
+      this.#closeIfDone()
+    } else {
+      this.#settle()
+    }
+  }
+
+  /** What waits is discarded */
+  abort (err: Error): void {
+    this.#error ??= err
+    this.status = 'closed'
+    this.#buffer.clear()
+    this.#settle()
+  }
+
+  /** What has come before the end is not wanted any more */
+  discardUnread (err: Error): void {
+    if (this.#buffer.byteLength > 0) {
+      this.abort(err)
+    }
+  }
+
+  iterate (): AsyncGenerator<Uint8Array | Uint8ArrayList> {
+    return iterateStream(this)
+  }
+
+  addReader (reader: ChunkReader): void {
+    this.#isPutBack = false
+    this.#loops.add(reader)
+  }
+
+  removeReader (reader: ChunkReader): void {
+    this.#loops.remove(reader)
+    this.onAsk()
+  }
+
+  onAsk (): void {
+    this.#loops.catchUp()
+    this.#onRead(this.#loops.takeFinishedBytes())
+    this.deliver()
+
+    // as long as this side may write, a loop that has come to the end may still put something back
+    if (this.#stream.status === 'open') {
+      this.#settle()
+    } else {
+      this.#closeIfDone()
+    }
+  }
+
+  #deliverAll (): void {
+    while (this.#buffer.readyBytes > 0 && this.status !== 'closed') {
+      const isListenedTo = this.#isListenedTo
+
+      if (!this.#isWanted(isListenedTo)) {
+        break
+      }
+
+      if (this.#loops.areNone) {
+        this.#handOverToListeners()
+      } else {
+        this.#handOver(this.#buffer.take(), isListenedTo)
+      }
+    }
+
+    if (this.status === 'closed') {
+      this.#discard()
+      this.#settle()
+    } else if (this.#buffer.byteLength > 0) {
+      // also a part of a frame that is one event: byte by byte, the chunks it came in would cost 200 times its size
+      this.#buffer.keep(this.#state.receiveWindow.windowBytes)
+    }
+  }
+
+  /** The usual case. Credit is given for all that they were told of, once: that is as dear as an event. */
+  #handOverToListeners (): void {
+    let readBytes = 0
+
+    try {
+      do {
+        const chunk = this.#buffer.take()
+        readBytes += chunk.byteLength
+        this.#stream.dispatchEvent(new StreamMessageEvent(chunk))
+      } while (this.#buffer.readyBytes > 0 && this.status === 'readable' && this.#loops.areNone && !this.#isPutBack && this.#isListenedTo)
+    } finally {
+      this.#onRead(readBytes)
+    }
+
+    this.#closeIfDone()
+  }
+
+  #handOver (chunk: Uint8ArrayList, isListenedTo: boolean): void {
+    const { maxReadBufferLength } = this.#stream
+
+    if (isListenedTo) {
+      this.#onRead(chunk.byteLength)
+      this.#loops.pushRead(chunk, maxReadBufferLength)
+    } else {
+      this.#loops.push(chunk, maxReadBufferLength)
+    }
+
+    if (isListenedTo || this.#stream.isObserved) {
+      this.#stream.dispatchEvent(new StreamMessageEvent(chunk))
+    }
+
+    this.#closeIfDone()
+  }
+
+  /** Not while a loop has the last chunk in hand: it may want to pause the stream for it */
+  #closeIfDone (): void {
+    // hot, and rarely so
+    if (this.#stream.remoteWriteStatus !== 'closed' && this.status !== 'closed') {
+      return
+    }
+
+    if (this.#buffer.byteLength === 0 && this.#stream.remoteWriteStatus === 'closed' && this.status !== 'paused' && this.#loops.areAllAsking) {
+      this.status = 'closed'
+    }
+
+    this.#settle()
+  }
+
+  /** The peer will send no more */
+  get #isRemoteDone (): boolean {
+    return this.#stream.remoteWriteStatus === 'closed'
+  }
+
+  #isWanted (isListenedTo: boolean): boolean {
+    return this.status === 'readable' && !this.#isPutBack && (isListenedTo || (this.#loops.count > 0 && this.#loops.areAllAsking))
+  }
+
+  /** Somebody reads, now or when the loop comes round */
+  get #isRead (): boolean {
+    return this.status === 'readable' && (this.#isListenedTo || this.#loops.count > 0)
+  }
+
+  get #isListenedTo (): boolean {
+    return this.#stream.listenerCount('message') > 0
+  }
+
+  #discard (): void {
+    if (this.#buffer.byteLength > 0) {
+      this.#onRead(this.#buffer.byteLength)
+      this.#buffer.clear()
+    }
+  }
+
+  #onRead (readBytes: number): void {
+    const pushedBackBytes = Math.min(readBytes, this.#pushedBackBytes)
+    this.#pushedBackBytes -= pushedBackBytes
+
+    if (readBytes > pushedBackBytes) {
+      this.#driver.read(this.#state, readBytes - pushedBackBytes)
+    }
+  }
+
+  #onPushedBack (bytes: number): void {
+    this.#pushedBackBytes += bytes
+
+    if (!this.#isDelivering && this.#loops.areAllAsking) {
+      this.deliverSoon()
+    } else if (!this.#isPutBack) {
+      // by who has bytes in hand, and may not be able to do more with them now
+      this.#isPutBack = true
+      this.#driver.clock.setTimer(() => {
+        this.#isPutBack = false
+        this.deliver()
+      }, 0)
+    }
+
+    if (!this.#isRead) {
+      // credit bounds what the peer can make a stream hold, this what the application pushes back
+      this.#check(Math.max(this.#stream.maxReadBufferLength, this.#state.receiveWindow.windowBytes))
+    }
+  }
+
+  #check (limitBytes: number): void {
+    if (this.#buffer.byteLength > limitBytes) {
+      this.#stream.abort(new StreamBufferError(`Read buffer length of ${this.#buffer.byteLength} exceeded limit of ${limitBytes}, read status is ${this.status}`))
+    }
+  }
+
+  /** Ends loops and tells listeners when nothing more will be delivered */
+  #settle (): void {
+    if (this.#buffer.byteLength > 0 || !(this.status === 'closed' || this.#isRemoteDone)) {
+      return
+    }
+
+    this.#loops.end(this.#error)
+
+    if (!this.hasEnded) {
+      this.hasEnded = true
+      this.#stream.safeDispatchEvent('end')
+    }
+  }
+
+  /** Bytes are gone: somebody was given others of the same chunk and transferred its buffer */
+  #fail (err: Error): void {
+    this.#stream.abort(err)
+    // what is left of a stream that was over before
+    this.abort(err)
+  }
+
+  #checkOpen (action: string): void {
+    if (this.status !== 'readable' && this.status !== 'paused') {
+      throw new StreamStateError(`Cannot ${action} a stream that is ${this.status}`)
+    }
+  }
+}

@@ -1,0 +1,84 @@
+import { beforeEach, describe, expect, test } from 'vitest'
+import { SendQueue } from '../../../src/core/buffers/send-queue.ts'
+import { concat, pattern } from '../../fixtures/frames.ts'
+
+let queue: SendQueue
+
+beforeEach(() => {
+  queue = new SendQueue()
+})
+
+function take (count: number): Uint8Array[] {
+  const pieces: Uint8Array[] = []
+  queue.moveTo({ piece: bytes => { pieces.push(bytes) } }, count)
+
+  return pieces
+}
+
+describe('copies of what is sent', () => {
+  test('stay what they are when the memory is used again', () => {
+    const header = new Uint8Array(4)
+
+    for (let i = 0; i < 3000; i++) {
+      header.fill(i)
+      queue.copy(header, false)
+    }
+
+    expect(take(12_000)).toEqual(Array.from({ length: 3000 }, (_, i) => new Uint8Array(4).fill(i)))
+  })
+
+  test('are pieces of their own, or one with what lies in front of them', () => {
+    queue.copy(pattern(10, 1), false)
+    queue.copy(pattern(20, 2), false)
+    queue.copy(pattern(30, 3), true)
+
+    expect(take(60)).toEqual([pattern(10, 1), concat(pattern(20, 2), pattern(30, 3))])
+  })
+
+  test('of a message in parts are one', () => {
+    queue.copyParts([pattern(10, 1), pattern(0), pattern(20, 2)], 30, false)
+
+    expect(take(30)).toEqual([concat(pattern(10, 1), pattern(20, 2))])
+  })
+
+  test('keep their order with what is too long to be copied', () => {
+    const long = pattern(9000, 2)
+    queue.copy(pattern(10, 1), true)
+    queue.push(long)
+    queue.copy(pattern(20, 3), true)
+    const pieces = take(9030)
+
+    expect(pieces).toEqual([pattern(10, 1), long, pattern(20, 3)])
+    expect(pieces[1]).toBe(long)
+  })
+
+  test('lie in the same memory again when nothing waits, and not before', () => {
+    queue.copy(pattern(100, 1), false)
+    queue.copy(pattern(100, 2), false)
+    const [first] = take(100)
+    queue.copy(pattern(100, 3), false)
+    expect(take(200)).toEqual([pattern(100, 2), pattern(100, 3)])
+
+    queue.copy(pattern(100, 4), false)
+    const [again] = take(100)
+    expect(again).toEqual(pattern(100, 4))
+    expect(again.buffer).toBe(first.buffer)
+    expect(again.byteOffset).toBe(first.byteOffset)
+  })
+
+  test('hold on to little: half a KiB where little is said, nothing of a long block', () => {
+    queue.copy(pattern(100), false)
+    expect(take(100)[0].buffer.byteLength).toBe(512)
+
+    for (let i = 0; i < 1000; i++) {
+      queue.copy(pattern(100, i), true)
+    }
+
+    const memory = new Set(take(100_000).map(({ buffer }) => buffer))
+    const bytes = [...memory].reduce((sum, buffer) => sum + buffer.byteLength, 0)
+    expect(bytes).toBeLessThan(1.1 * 100_000 + 2 * 8192)
+    queue.release()
+    queue.copy(pattern(100), false)
+    expect(take(100)[0].buffer.byteLength).toBe(512)
+  })
+})

@@ -1,0 +1,238 @@
+// What is not payload: the order it goes in, what never goes because something else has taken its place, and how much may wait.
+import { beforeEach, describe, expect, test } from 'vitest'
+import { PENDING_ACK, PENDING_FIN, PENDING_RST, PENDING_SYN, PENDING_UPDATE } from '../../../src/core/stream-state.ts'
+import { ACK, concat, FIN, GO_AWAY, goAway, PING, ping, RST, SYN, WINDOW_UPDATE, windowUpdate } from '../../fixtures/frames.ts'
+import { createControlLane, createStream, fillBatch } from '../fixtures/lanes.ts'
+import { Batch } from '../../../src/core/scheduler/batch.ts'
+import type { StreamState } from '../../../src/core/stream-state.ts'
+import type { Frame } from '../../fixtures/frames.ts'
+import type { StreamInit } from '../fixtures/lanes.ts'
+
+const NOW_MS = 77
+const LARGE_WINDOW_BYTES = 1_048_576
+
+let lane: ReturnType<typeof createControlLane>
+let finsWritten: number[]
+let resetsWritten: number[]
+let pingsWritten: number[]
+
+beforeEach(() => {
+  finsWritten = []
+  resetsWritten = []
+  pingsWritten = []
+  lane = createControlLane({
+    onFinWritten: stream => { finsWritten.push(stream.id) },
+    onResetWritten: stream => { resetsWritten.push(stream.id) },
+    onPingWritten: nowMs => { pingsWritten.push(nowMs) }
+  })
+})
+
+function enlist (id: number, init: StreamInit): StreamState {
+  const stream = createStream(id, init)
+  lane.enlist(stream)
+
+  return stream
+}
+
+function fill (maxBytes = 65_519, maxFrames = Infinity): Frame[] {
+  return fillBatch(batch => { lane.fill(batch, maxFrames, NOW_MS) }, maxBytes)
+}
+
+function fillBytes (): Uint8Array {
+  const batch = new Batch()
+  batch.begin(65_519)
+  lane.fill(batch, Infinity, NOW_MS)
+
+  return batch.finish().subarray()
+}
+
+describe('the lane', () => {
+  test('has replies first, then requests, streams, and GoAway last, whatever was asked first', () => {
+    lane.goAway(0)
+    enlist(1, { pending: PENDING_SYN })
+    lane.replies.refuse(4)
+    lane.ping(7)
+    lane.replies.pong(8)
+
+    expect(fillBytes()).toEqual(concat(
+      ping(8, ACK),
+      windowUpdate(4, 0, RST),
+      ping(7, SYN),
+      windowUpdate(1, 0, SYN),
+      goAway(0)
+    ))
+    expect(lane.hasOutput).toBe(false)
+  })
+
+  test('says everything once', () => {
+    lane.goAway(0)
+    lane.ping(7)
+    lane.replies.pong(8)
+    lane.replies.refuse(4)
+    enlist(1, { pending: PENDING_ACK })
+    fill()
+
+    expect(fill()).toEqual([])
+  })
+
+  test('goes on in the next batch where the last one was full', () => {
+    lane.replies.pong(1)
+    lane.replies.pong(2)
+    lane.replies.refuse(4)
+    enlist(1, { pending: PENDING_SYN })
+    enlist(3, { pending: PENDING_SYN })
+    lane.goAway(2)
+    const written: Array<[type: number, id: number, length: number]> = []
+
+    for (let batch = 0; batch < 6; batch++) {
+      // 23 bytes are a header and one byte short of the next
+      written.push(...fill(23).map(({ type, id, length }): [number, number, number] => [type, id, length]))
+    }
+
+    expect(written).toEqual([
+      [PING, 0, 1], [PING, 0, 2], [WINDOW_UPDATE, 4, 0], [WINDOW_UPDATE, 1, 0], [WINDOW_UPDATE, 3, 0], [GO_AWAY, 0, 2]
+    ])
+  })
+
+  test('stops at the number of frames a batch may have', () => {
+    lane.replies.pong(1)
+    lane.replies.pong(2)
+    lane.replies.pong(3)
+
+    expect(fill(65_519, 2).map(({ length }) => length)).toEqual([1, 2])
+    expect(fill(65_519, 2).map(({ length }) => length)).toEqual([3])
+  })
+
+  test('says when its ping was written, not when it was asked for', () => {
+    lane.ping(7)
+    fill(11)
+    expect(pingsWritten).toEqual([])
+
+    fill(12)
+    expect(pingsWritten).toEqual([NOW_MS])
+  })
+
+  test('says GoAway once, with the code that was asked for last', () => {
+    lane.goAway(0)
+    lane.goAway(1)
+    expect(fillBytes()).toEqual(goAway(1))
+
+    lane.goAway(2)
+    expect(lane.hasOutput).toBe(false)
+    expect(fill()).toEqual([])
+  })
+
+  test('knows when it holds no more than acknowledgements', () => {
+    expect(lane.hasMoreThanAcks).toBe(false)
+
+    const stream = enlist(2, { pending: PENDING_ACK })
+    expect(lane.hasMoreThanAcks).toBe(false)
+
+    stream.pending |= PENDING_UPDATE
+    lane.enlist(stream)
+    expect(lane.hasMoreThanAcks).toBe(true)
+
+    fill()
+    expect(lane.hasMoreThanAcks).toBe(false)
+
+    lane.replies.pong(1)
+    expect(lane.hasMoreThanAcks).toBe(true)
+  })
+})
+
+describe('a stream', () => {
+  test('stands in the lane once, whatever it pending', () => {
+    const stream = enlist(2, { pending: PENDING_ACK })
+    stream.receiveWindow.receive(200_000, 2)
+    stream.receiveWindow.read(200_000, 0)
+    stream.pending |= PENDING_UPDATE | PENDING_FIN
+    lane.enlist(stream)
+    lane.enlist(stream)
+
+    expect(fillBytes()).toEqual(windowUpdate(2, 200_000, ACK | FIN))
+    expect(stream.pending).toBe(0)
+    expect(lane.hasOutput).toBe(false)
+  })
+
+  test('may come again', () => {
+    const stream = enlist(2, { pending: PENDING_ACK })
+    fill()
+    stream.pending = PENDING_FIN
+    lane.enlist(stream)
+
+    expect(fillBytes()).toEqual(windowUpdate(2, 0, FIN))
+  })
+
+  test('is given back the credit that was read until the frame is written', () => {
+    const stream = enlist(1, { pending: PENDING_UPDATE })
+    stream.receiveWindow.receive(150_000, 1)
+    stream.receiveWindow.read(140_000, 0)
+    stream.receiveWindow.read(10_000, 0)
+
+    expect(fillBytes()).toEqual(windowUpdate(1, 150_000))
+    expect(stream.receiveWindow.availableBytes).toBe(262_144)
+  })
+
+  test('that is reset says only that, with the error code', () => {
+    const stream = enlist(1, { pending: PENDING_UPDATE | PENDING_FIN })
+    stream.receiveWindow.receive(200_000, 1)
+    stream.receiveWindow.read(200_000, 0)
+    stream.pending |= PENDING_RST
+    stream.errorCode = 0x1001
+
+    expect(fillBytes()).toEqual(windowUpdate(1, 0x1001, RST))
+    expect(resetsWritten).toEqual([1])
+    expect(finsWritten).toEqual([])
+  })
+
+  test('that pending nothing any more writes nothing', () => {
+    const stream = enlist(1, { pending: PENDING_UPDATE | PENDING_FIN })
+    stream.receiveWindow.receive(200_000, 1)
+    stream.receiveWindow.read(200_000, 0)
+    stream.pending = 0
+
+    expect(fill()).toEqual([])
+    expect(lane.hasOutput).toBe(false)
+    expect(finsWritten).toEqual([])
+  })
+
+  test('that is removed leaves nothing behind', () => {
+    const stream = enlist(1, { pending: PENDING_UPDATE })
+    lane.remove(stream)
+
+    expect(lane.hasOutput).toBe(false)
+    expect(fill()).toEqual([])
+  })
+
+  test('that pending nothing any more does not advertise the larger window it begins with', () => {
+    const stream = enlist(1, { pending: PENDING_SYN, windowBytes: LARGE_WINDOW_BYTES })
+    stream.pending = 0
+
+    expect(fill()).toEqual([])
+  })
+
+  test('gives no credit to a peer that has finished', () => {
+    const stream = enlist(2, { pending: PENDING_UPDATE })
+    stream.receiveWindow.receive(200_000, 2)
+    stream.receiveWindow.read(200_000, 0)
+    stream.isRemoteFinished = true
+
+    expect(fill()).toEqual([])
+  })
+
+  test('still acknowledges a peer that has finished, without credit', () => {
+    const stream = enlist(2, { pending: PENDING_ACK | PENDING_UPDATE, windowBytes: LARGE_WINDOW_BYTES })
+    stream.receiveWindow.receive(200_000, 2)
+    stream.receiveWindow.read(200_000, 0)
+    stream.isRemoteFinished = true
+
+    expect(fillBytes()).toEqual(windowUpdate(2, 0, ACK))
+  })
+
+  test('is named when its FIN is in a batch', () => {
+    enlist(1, { pending: PENDING_FIN })
+    fill()
+
+    expect(finsWritten).toEqual([1])
+  })
+})

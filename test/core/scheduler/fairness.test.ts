@@ -1,0 +1,229 @@
+// Whose bytes go next: equal shares in bytes, nobody jumps the queue and nobody waits for ever.
+import { beforeEach, describe, expect, test } from 'vitest'
+import { pattern } from '../../fixtures/frames.ts'
+import { createDataLanes, createStream, fillBatch, shares, WINDOW_BYTES } from '../fixtures/lanes.ts'
+import type { StreamState } from '../../../src/core/stream-state.ts'
+import type { Frame } from '../../fixtures/frames.ts'
+
+const QUANTUM_BYTES = 16_384
+/** What a turn may leave over for the next one: no frame is cut to less, and no message that stays one frame is cut at all */
+const MERGED_CARRY_BYTES = 1024
+const APART_CARRY_BYTES = 16_384
+
+let lane: ReturnType<typeof createDataLanes>
+
+function createLane (): void {
+  lane = createDataLanes({ frameBytes: QUANTUM_BYTES })
+}
+
+function enlist (...streams: StreamState[]): void {
+  streams.forEach(stream => { lane.enlist(stream, stream.sendQueue.byteLength) })
+}
+
+function fill (maxBytes: number, maxFrames = Infinity): Frame[] {
+  return fillBatch(batch => { lane.fill(batch, maxFrames, 0, 0) }, maxBytes)
+}
+
+function ids (frames: Frame[]): number[] {
+  return frames.map(({ id }) => id)
+}
+
+/** A stream that always has messages of `size` bytes to send, and credit */
+function busyStream (id: number, size: number, maxWholeBytes: number): StreamState {
+  const stream = createStream(id, { maxWholeBytes })
+  stream.creditBytes += 100_000_000
+  stream.sendQueue.push(pattern(size))
+  refill(stream, size)
+
+  return stream
+}
+
+function refill (stream: StreamState, size: number): void {
+  const message = pattern(size)
+
+  while (stream.sendQueue.byteLength < 200_000) {
+    stream.sendQueue.push(message)
+    lane.enlist(stream, size)
+  }
+}
+
+beforeEach(() => { createLane() })
+
+describe('two streams', () => {
+  test.each([
+    { name: 'of small and of large messages, merged', merges: true, sizes: [64, 65_536], carryBytes: MERGED_CARRY_BYTES },
+    { name: 'of small and of large messages, kept apart', merges: false, sizes: [64, 65_536], carryBytes: APART_CARRY_BYTES },
+    { name: 'of messages just below and just above half a quantum, kept apart', merges: false, sizes: [8191, 8193], carryBytes: APART_CARRY_BYTES },
+    { name: 'of messages just above the quantum and of 100 bytes, kept apart', merges: false, sizes: [16_385, 100], carryBytes: APART_CARRY_BYTES }
+  ])('$name get equal shares', ({ merges, sizes, carryBytes }) => {
+    const streams = sizes.map((size, i) => busyStream(1 + 2 * i, size, merges ? 0 : QUANTUM_BYTES))
+    const sentBytes = new Map([[1, 0], [3, 0]])
+    let largestDifferenceBytes = 0
+
+    for (let batch = 0; batch < 30; batch++) {
+      for (const { id, length } of fill(65_519)) {
+        sentBytes.set(id, sentBytes.get(id)! + length)
+        largestDifferenceBytes = Math.max(largestDifferenceBytes, Math.abs(sentBytes.get(1)! - sentBytes.get(3)!))
+      }
+
+      streams.forEach((stream, i) => { refill(stream, sizes[i]) })
+    }
+
+    expect(sentBytes.get(1)! + sentBytes.get(3)!).toBeGreaterThan(1_000_000)
+    expect(largestDifferenceBytes).toBeLessThan(QUANTUM_BYTES + carryBytes)
+  })
+})
+
+describe('turns', () => {
+  test('are one quantum of each stream', () => {
+    enlist(createStream(1, { queued: [40_000] }), createStream(3, { queued: [40_000] }))
+
+    expect(shares(fill(200_000))).toEqual([
+      [1, 16_384], [3, 16_384], [1, 16_384], [3, 16_384], [1, 7232], [3, 7232]
+    ])
+  })
+
+  test('go on in the next batch where the last one ended', () => {
+    enlist(...[1, 3, 5].map(id => createStream(id, { queued: [40_000] })))
+
+    expect([fill(99_999, 1), fill(99_999, 1), fill(99_999, 1), fill(99_999, 1)].map(ids)).toEqual([[1], [3], [5], [1]])
+  })
+
+  test('that a full batch cut short are finished first in the next', () => {
+    enlist(createStream(1, { queued: [40_000] }), createStream(3, { queued: [40_000] }))
+
+    expect(shares(fill(20_024))).toEqual([[1, 16_384], [3, 3616]])
+    expect(shares(fill(12 + 12_768 + 12 + 16_384))).toEqual([[3, 12_768], [1, 16_384]])
+  })
+
+  test('that leave too little for another message are made up for later', () => {
+    // a turn of 16,384 bytes has room for one message of 10,000, the 6,384 that are left give every third turn a second one
+    enlist(createStream(1, { queued: Array(7).fill(10_000), maxWholeBytes: QUANTUM_BYTES }), createStream(3, { queued: Array(5).fill(16_384), maxWholeBytes: QUANTUM_BYTES }))
+
+    expect(ids(fill(1_000_000))).toEqual([1, 3, 1, 1, 3, 1, 3, 1, 1, 3, 1, 3])
+  })
+
+  test('of one stream alone follow each other', () => {
+    enlist(createStream(1, { queued: [50_000] }))
+
+    expect(shares(fill(200_000))).toEqual([[1, 16_384], [1, 16_384], [1, 16_384], [1, 848]])
+  })
+})
+
+describe('a newcomer', () => {
+  test('does not jump ahead of those who wait, and comes once they had their turn', () => {
+    enlist(createStream(1, { queued: [100_000] }), createStream(3, { queued: [100_000] }))
+    expect(ids(fill(99_999, 1))).toEqual([1])
+
+    enlist(createStream(5, { queued: [100_000] }))
+    expect(ids(fill(99_999, 5))).toEqual([3, 1, 5, 3, 1])
+  })
+
+  test('waits for one turn of each of 100 busy streams, not for their data', () => {
+    enlist(...Array.from({ length: 100 }, (_, i) => createStream(1 + 2 * i, { queued: [200_000] })))
+    fill(99_999, 1)
+    enlist(createStream(999, { queued: [1] }))
+
+    expect(ids(fill(10_000_000, 101)).indexOf(999)).toBe(100)
+  })
+
+  test('that comes again and again with little gets no more than its turn', () => {
+    const busy = createStream(1, { queued: [200_000] })
+    const chatty = createStream(3, { queued: [10] })
+    enlist(busy, chatty)
+    const order: number[] = []
+
+    for (let i = 0; i < 6; i++) {
+      order.push(...ids(fill(99_999, 1)))
+
+      if (chatty.sendQueue.byteLength === 0) {
+        chatty.sendQueue.push(pattern(10))
+        lane.enlist(chatty, 10)
+      }
+    }
+
+    expect(order).toEqual([1, 3, 1, 3, 1, 3])
+  })
+})
+
+describe('a stream that is alone', () => {
+  const LONE_BYTES = 65_507
+
+  beforeEach(() => { lane = createDataLanes({ loneFrameBytes: LONE_BYTES }) })
+
+  test('sends frames that fill the batch', () => {
+    enlist(createStream(1, { queued: [200_000] }))
+
+    expect([fill(65_519), fill(65_519)].map(shares)).toEqual([[[1, LONE_BYTES]], [[1, LONE_BYTES]]])
+  })
+
+  test('sends small ones again, in turn, as soon as another has data', () => {
+    enlist(createStream(1, { queued: [200_000] }))
+    fill(65_519)
+    enlist(createStream(3, { queued: [40_000] }))
+
+    expect(shares(fill(65_519))).toEqual([[1, 16_384], [3, 16_384], [1, 16_384], [3, 16_319]])
+  })
+
+  test('has no advantage nor debt from what it sent alone when another comes', () => {
+    const first = createStream(1, { queued: [400_000] })
+    const second = createStream(3, { queued: [400_000] })
+    enlist(first)
+    fill(300)
+    fill(65_519)
+    enlist(second)
+    fill(65_519, 2)
+
+    expect(shares(fill(200_000, 4))).toEqual([[1, 16_384], [3, 16_384], [1, 16_384], [3, 16_384]])
+  })
+
+  test('sends large ones when the others have no credit', () => {
+    const blocked = createStream(3, { queued: [1000] })
+    blocked.creditBytes -= WINDOW_BYTES
+    enlist(createStream(1, { queued: [200_000] }), blocked)
+
+    expect(shares(fill(65_519))).toEqual([[1, LONE_BYTES]])
+  })
+})
+
+describe('a stream without credit', () => {
+  test('leaves, and does not hold up the others', () => {
+    const blocked = createStream(1, { queued: [1000] })
+    blocked.creditBytes -= WINDOW_BYTES - 100
+    enlist(blocked, createStream(3, { queued: [20_000] }))
+
+    expect(shares(fill(65_519))).toEqual([[1, 100], [3, 16_384], [3, 3616]])
+    expect(lane.streamCount).toBe(0)
+  })
+
+  test('does not enter', () => {
+    const blocked = createStream(1, { queued: [1000] })
+    blocked.creditBytes -= WINDOW_BYTES
+    enlist(blocked)
+
+    expect(lane.streamCount).toBe(0)
+    expect(fill(65_519)).toEqual([])
+  })
+
+  test('comes back behind the others when it has some', () => {
+    const blocked = createStream(1, { queued: [1000] })
+    blocked.creditBytes -= WINDOW_BYTES - 100
+    enlist(blocked, createStream(3, { queued: [50_000] }))
+    fill(65_519, 1)
+    blocked.creditBytes += 5000
+    lane.enlist(blocked, 0)
+
+    expect(shares(fill(65_519, 3))).toEqual([[3, 16_384], [1, 900], [3, 16_384]])
+  })
+
+  test('is dropped when its turn comes if its bytes were discarded, and may come back', () => {
+    const stream = createStream(1, { queued: [1000] })
+    enlist(stream, createStream(3, { queued: [10] }))
+    lane.discard(stream)
+    expect(shares(fill(65_519))).toEqual([[3, 10]])
+
+    stream.sendQueue.push(pattern(7))
+    lane.enlist(stream, 7)
+    expect(shares(fill(65_519))).toEqual([[1, 7]])
+  })
+})

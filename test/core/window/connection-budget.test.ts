@@ -1,0 +1,110 @@
+// What all windows of a connection may grow by together, and how they share it.
+import { expect, test } from 'vitest'
+import { ConnectionBudget } from '../../../src/core/window/connection-budget.ts'
+import type { BudgetShare } from '../../../src/core/window/connection-budget.ts'
+
+function share (): BudgetShare {
+  return { grownBytes: 0, isDenied: false }
+}
+
+/** As windows do: what is too much goes back when they are renewed, then they ask again */
+function renew (budget: ConnectionBudget, shares: BudgetShare[], wishBytes: number): void {
+  for (const share of shares) {
+    budget.giveBack(share, budget.excessBytes(share, 0))
+    budget.take(share, wishBytes, 0)
+  }
+}
+
+test('one window may have all of it, the last wish is granted in part', () => {
+  const budget = new ConnectionBudget(1000)
+  const one = share()
+
+  expect([600, 300, 300, 300].map(wish => budget.take(one, wish, 0))).toEqual([600, 300, 100, 0])
+  expect([one.grownBytes, budget.availableBytes]).toEqual([1000, 0])
+  expect(budget.excessBytes(one, 0)).toBe(0)
+})
+
+test('while there is enough, nobody is held to a fair part', () => {
+  const budget = new ConnectionBudget(1000)
+  const one = share()
+  const other = share()
+  budget.take(other, 100, 0)
+
+  expect(budget.take(one, 800, 0)).toBe(800)
+  expect(budget.excessBytes(one, 0)).toBe(0)
+})
+
+test('who holds more than its fair part owes the rest as soon as another is denied its own', () => {
+  const budget = new ConnectionBudget(1000)
+  const one = share()
+  const other = share()
+  budget.take(one, 1000, 0)
+
+  expect(budget.take(other, 400, 0)).toBe(0)
+  expect([budget.excessBytes(one, 0), budget.excessBytes(other, 0)]).toEqual([500, 0])
+
+  budget.giveBack(one, 500)
+  expect(budget.take(other, 400, 0)).toBe(400)
+  expect(budget.take(one, 100, 0)).toBe(0)
+})
+
+test('who asks for more than its fair part is not denied it', () => {
+  const budget = new ConnectionBudget(1000)
+  const [one, other] = [share(), share()]
+  budget.take(one, 500, 0)
+  budget.take(other, 500, 0)
+
+  expect(budget.take(other, 500, 0)).toBe(0)
+  expect([other.isDenied, budget.excessBytes(one, 0)]).toEqual([false, 0])
+})
+
+test.each([2, 3, 10, 1000])('%i windows that always want more end up with the same, whoever was first', count => {
+  const budget = new ConnectionBudget(1_000_000)
+  const shares = Array.from({ length: count }, share)
+
+  for (let round = 0; round < 30; round++) {
+    renew(budget, shares, 262_144)
+  }
+
+  const grown = shares.map(({ grownBytes }) => grownBytes)
+  expect(Math.max(...grown) - Math.min(...grown)).toBeLessThanOrEqual(count)
+  expect(grown.reduce((sum, bytes) => sum + bytes, 0) + budget.availableBytes).toBe(1_000_000)
+})
+
+test('a window that is no more frees what it held, and is counted no more', () => {
+  const budget = new ConnectionBudget(1000)
+  const [one, other, third] = [share(), share(), share()]
+  budget.take(one, 1000, 0)
+  budget.take(other, 100, 0)
+  budget.take(third, 100, 0)
+  expect(budget.excessBytes(one, 0)).toBe(667)
+
+  budget.release(other)
+  expect(budget.excessBytes(one, 0)).toBe(500)
+  budget.release(third)
+  expect(budget.excessBytes(one, 0)).toBe(0)
+  budget.release(one)
+  expect(budget.availableBytes).toBe(1000)
+})
+
+test('a denial is forgotten after 5 s: who fell idle does not keep the others small', () => {
+  const budget = new ConnectionBudget(1000)
+  const [one, idle] = [share(), share()]
+  budget.take(one, 1000, 0)
+  budget.take(idle, 400, 100)
+  budget.giveBack(one, budget.excessBytes(one, 5099))
+  expect([one.grownBytes, budget.take(one, 500, 5099)]).toEqual([500, 0])
+
+  expect(budget.take(one, 500, 5100)).toBe(500)
+  expect(budget.excessBytes(one, 5100)).toBe(0)
+})
+
+test('a denial is forgotten by a clock that was set back, too', () => {
+  const budget = new ConnectionBudget(1000)
+  const [one, other] = [share(), share()]
+  budget.take(one, 1000, 1e6)
+  budget.take(other, 400, 1e6)
+  expect(budget.excessBytes(one, 1e6)).toBe(500)
+
+  expect(budget.excessBytes(one, 0)).toBe(0)
+})

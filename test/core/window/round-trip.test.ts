@@ -1,0 +1,141 @@
+// How long the peer takes to answer a ping of this side.
+import { beforeEach, describe, expect, test } from 'vitest'
+import { RoundTrip } from '../../../src/core/window/round-trip.ts'
+
+let roundTrip: RoundTrip
+
+/** A ping that is written as soon as it is asked for */
+function begin (nowMs: number): number {
+  const value = roundTrip.begin()
+  roundTrip.sent(nowMs)
+
+  return value
+}
+
+beforeEach(() => {
+  roundTrip = new RoundTrip()
+})
+
+describe('a round trip', () => {
+  test('is unknown before the first', () => {
+    expect(roundTrip.lastMs).toBeUndefined()
+    expect(roundTrip.smoothedMs).toBeUndefined()
+    expect(roundTrip.isPending).toBe(false)
+  })
+
+  test('is the time from the ping to its pong', () => {
+    const value = begin(1000)
+    expect(roundTrip.isPending).toBe(true)
+    expect(roundTrip.lastMs).toBeUndefined()
+
+    expect(roundTrip.end(value, 1012.5)).toBe(true)
+    expect(roundTrip.isPending).toBe(false)
+    expect(roundTrip.lastMs).toBe(12.5)
+  })
+
+  test('does not include what the ping waited for before it was written', () => {
+    const value = roundTrip.begin()
+    expect(roundTrip.isPending).toBe(true)
+
+    roundTrip.sent(5000)
+    roundTrip.end(value, 5010)
+    expect(roundTrip.lastMs).toBe(10)
+  })
+
+  test('keeps the last measurement until the next is complete', () => {
+    roundTrip.end(begin(0), 10)
+    const value = begin(100)
+    expect(roundTrip.lastMs).toBe(10)
+
+    roundTrip.end(value, 103)
+    expect(roundTrip.lastMs).toBe(3)
+  })
+
+  test('has a value of its own each time', () => {
+    expect(begin(0)).not.toBe(begin(1))
+  })
+
+  test('is never negative, though the clock is set back, and nothing is learnt from it', () => {
+    roundTrip.end(begin(1000), 400)
+
+    expect(roundTrip.lastMs).toBe(0)
+    expect(roundTrip.smoothedMs).toBeUndefined()
+  })
+
+  test('is not learnt from a clock that jumps while it is measured', () => {
+    const measured: number[] = []
+    roundTrip.onMeasured = roundTripMs => { measured.push(roundTripMs) }
+    roundTrip.end(begin(0), 80)
+    roundTrip.end(begin(1000), 3_601_080)
+    roundTrip.end(begin(3_700_000), 500)
+    expect(roundTrip.smoothedMs).toBe(80)
+
+    roundTrip.end(begin(5000), 5080)
+    expect(roundTrip.smoothedMs).toBe(80)
+    expect(measured).toEqual([80, 80])
+  })
+
+  test('is smoothed: a new sample counts an eighth', () => {
+    roundTrip.end(begin(0), 80)
+    expect(roundTrip.smoothedMs).toBe(80)
+
+    roundTrip.end(begin(100), 100)
+    expect(roundTrip.smoothedMs).toBe(70)
+    expect(roundTrip.lastMs).toBe(0)
+  })
+})
+
+describe('a pong', () => {
+  test('of a value that was not sent ends nothing', () => {
+    const value = begin(0)
+
+    expect(roundTrip.end(value + 1, 5)).toBe(false)
+    expect(roundTrip.isPending).toBe(true)
+    expect(roundTrip.lastMs).toBeUndefined()
+  })
+
+  test('ends a round trip once, and none when none was begun', () => {
+    expect(roundTrip.end(0, 5)).toBe(false)
+
+    const value = begin(10)
+    roundTrip.end(value, 15)
+    expect(roundTrip.end(value, 95)).toBe(false)
+    expect(roundTrip.lastMs).toBe(5)
+  })
+
+  test('of a ping that another has replaced ends nothing', () => {
+    const first = begin(0)
+    const second = begin(100)
+
+    expect(roundTrip.end(first, 101)).toBe(false)
+    expect(roundTrip.end(second, 107)).toBe(true)
+    expect(roundTrip.lastMs).toBe(7)
+  })
+
+  test('that comes before its ping was written measures nothing', () => {
+    roundTrip.end(roundTrip.begin(), 60_000)
+
+    expect(roundTrip.lastMs).toBeUndefined()
+    expect(roundTrip.smoothedMs).toBeUndefined()
+  })
+})
+
+describe('a measurement', () => {
+  test('is due when there is none', () => {
+    expect(roundTrip.isStale(0)).toBe(true)
+  })
+
+  test('is not due while one is under way', () => {
+    begin(0)
+
+    expect(roundTrip.isStale(100_000)).toBe(false)
+  })
+
+  test('is due again after two seconds, by a clock that was set back too', () => {
+    roundTrip.end(begin(5000), 5010)
+
+    expect(roundTrip.isStale(6999)).toBe(false)
+    expect(roundTrip.isStale(7000)).toBe(true)
+    expect(roundTrip.isStale(3000)).toBe(true)
+  })
+})

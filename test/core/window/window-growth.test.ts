@@ -1,0 +1,223 @@
+// When a window grows: it was read in few round trips, there is room below its maximum, and the connection can afford it.
+import { describe, expect, test } from 'vitest'
+import { ConnectionBudget } from '../../../src/core/window/connection-budget.ts'
+import { HELD_BACK_UPDATE_PART, ReceiveWindow, UPDATE_PART } from '../../../src/core/window/receive-window.ts'
+import type { WindowTuning } from '../../../src/core/window/receive-window.ts'
+
+const INITIAL_BYTES = 262_144
+/** Half of the window, a hair less: see UPDATE_PART */
+const HALF_BYTES = Math.ceil(UPDATE_PART * INITIAL_BYTES)
+const QUARTER_BYTES = Math.ceil(HELD_BACK_UPDATE_PART * INITIAL_BYTES)
+const MAX_BYTES = 16_777_216
+const ROUND_TRIP_MS = 50
+
+/** Reading begins at 1000 ms */
+function createWindow (maxBytes = MAX_BYTES, initialBytes = INITIAL_BYTES): ReceiveWindow {
+  const window = new ReceiveWindow(initialBytes, maxBytes)
+  window.read(0, 1000)
+
+  return window
+}
+
+function tuning (conditions: Partial<WindowTuning> = {}): WindowTuning {
+  return { roundTrip: { smoothedMs: ROUND_TRIP_MS }, budget: new ConnectionBudget(MAX_BYTES), ...conditions }
+}
+
+/** Receives and reads so much, and updates at that time; returns what the peer is given beyond what was read */
+function readAndGrow (window: ReceiveWindow, bytes: number, nowMs: number, conditions: Partial<WindowTuning> = {}): number {
+  window.receive(bytes, 1)
+  window.read(bytes, nowMs)
+
+  return window.takeUpdate(nowMs, tuning(conditions)) - bytes
+}
+
+describe('a window', () => {
+  test('doubles when half of it was read in less than two round trips', () => {
+    const window = createWindow()
+
+    expect(readAndGrow(window, HALF_BYTES, 1099)).toBe(INITIAL_BYTES)
+    expect(window.windowBytes).toBe(524_288)
+    expect(window.availableBytes).toBe(524_288)
+  })
+
+  test('stays when half of it took two round trips', () => {
+    const window = createWindow()
+
+    expect(readAndGrow(window, HALF_BYTES, 1100)).toBe(0)
+    expect(window.windowBytes).toBe(INITIAL_BYTES)
+  })
+
+  test('doubles when all of it was read in less than four round trips, and stays when it took four', () => {
+    expect(readAndGrow(createWindow(), INITIAL_BYTES, 1199)).toBe(INITIAL_BYTES)
+    expect(readAndGrow(createWindow(), INITIAL_BYTES, 1200)).toBe(0)
+  })
+
+  test('doubles when a quarter of it was read in less than a round trip, and stays when it took one', () => {
+    expect(readAndGrow(createWindow(), QUARTER_BYTES, 1049)).toBe(INITIAL_BYTES)
+    expect(readAndGrow(createWindow(), QUARTER_BYTES, 1050)).toBe(0)
+  })
+
+  test('stays when less than a quarter of it was read, however fast', () => {
+    expect(readAndGrow(createWindow(), QUARTER_BYTES - 1, 1000)).toBe(0)
+  })
+
+  test('stays while nobody knows the round trip, and when it is 0 ms', () => {
+    expect(readAndGrow(createWindow(), HALF_BYTES, 1000, { roundTrip: { smoothedMs: undefined } })).toBe(0)
+    expect(readAndGrow(createWindow(), HALF_BYTES, 1000, { roundTrip: { smoothedMs: 0 } })).toBe(0)
+  })
+
+  test('stays when all was read at once: what came first says nothing of how fast the rest will be', () => {
+    const window = new ReceiveWindow(INITIAL_BYTES, MAX_BYTES)
+
+    expect(readAndGrow(window, INITIAL_BYTES, 0)).toBe(0)
+  })
+
+  test('is timed from the first read of the stream, not from its opening', () => {
+    const window = new ReceiveWindow(INITIAL_BYTES, MAX_BYTES)
+    window.receive(HALF_BYTES, 1)
+    window.read(HALF_BYTES - QUARTER_BYTES, 5000)
+    window.read(QUARTER_BYTES, 5049)
+
+    expect(window.isUpdateDue(5049, tuning())).toBe(true)
+    expect(window.takeUpdate(5049, tuning())).toBe(HALF_BYTES + INITIAL_BYTES)
+  })
+
+  test('stays when the clock was set back, however far', () => {
+    expect(readAndGrow(createWindow(), HALF_BYTES, 999)).toBe(0)
+    expect(readAndGrow(createWindow(), HALF_BYTES, -1e9)).toBe(0)
+  })
+
+  test('is timed from its last update', () => {
+    const window = createWindow()
+    readAndGrow(window, HALF_BYTES, 5000)
+
+    expect(readAndGrow(window, HALF_BYTES, 5099)).toBe(INITIAL_BYTES)
+  })
+
+  test('doubles up to its maximum', () => {
+    const window = createWindow(400_000)
+
+    expect(readAndGrow(window, HALF_BYTES, 1001)).toBe(400_000 - INITIAL_BYTES)
+    expect(readAndGrow(window, 200_000, 1002)).toBe(0)
+    expect(window.windowBytes).toBe(400_000)
+  })
+
+  test('that has grown goes on at once to what four round trips bring at the rate it was read with', () => {
+    const window = createWindow()
+    readAndGrow(window, HALF_BYTES, 1099)
+
+    expect(readAndGrow(window, HALF_BYTES, 1099 + 8)).toBe(4 * HALF_BYTES * ROUND_TRIP_MS / 8 - 2 * INITIAL_BYTES)
+    expect(window.windowBytes).toBe(4 * HALF_BYTES * ROUND_TRIP_MS / 8)
+  })
+
+  test('that has grown at least doubles', () => {
+    const window = createWindow()
+    readAndGrow(window, HALF_BYTES, 1099)
+
+    expect(readAndGrow(window, HALF_BYTES, 1099 + 49)).toBe(2 * INITIAL_BYTES)
+  })
+
+  test('that has grown goes on to its maximum when it is read in no time', () => {
+    const window = createWindow()
+    readAndGrow(window, HALF_BYTES, 1099)
+    readAndGrow(window, HALF_BYTES, 1099)
+
+    expect(window.windowBytes).toBe(MAX_BYTES)
+  })
+
+  test('that begins larger than 256 KiB does not outgrow its maximum when it is read before it was advertised', () => {
+    const window = createWindow(1_048_576, 1_048_576)
+    readAndGrow(window, INITIAL_BYTES, 1001)
+
+    expect(window.windowBytes).toBe(1_048_576)
+    expect(window.availableBytes).toBe(1_048_576)
+  })
+})
+
+describe('credit', () => {
+  test('goes back at a quarter while the window holds its sender back', () => {
+    const window = createWindow()
+    window.receive(HALF_BYTES, 1)
+    window.read(QUARTER_BYTES - 1, 0)
+    expect(window.isUpdateDue(1000, tuning())).toBe(false)
+    window.read(1, 0)
+
+    expect(window.isUpdateDue(1049, tuning())).toBe(true)
+    expect(window.isUpdateDue(1050, tuning())).toBe(false)
+    expect(window.isUpdateDue(1049, tuning({ roundTrip: { smoothedMs: undefined } }))).toBe(false)
+  })
+
+  test('goes back at a quarter of a window that may not grow any more, too', () => {
+    const window = createWindow(INITIAL_BYTES)
+    window.receive(QUARTER_BYTES, 1)
+    window.read(QUARTER_BYTES, 0)
+
+    expect(window.isUpdateDue(1048, tuning())).toBe(true)
+    expect(window.takeUpdate(1048, tuning())).toBe(QUARTER_BYTES)
+  })
+
+  test('goes back at half otherwise', () => {
+    const window = createWindow()
+    window.receive(HALF_BYTES, 1)
+    window.read(HALF_BYTES - 1, 0)
+    expect(window.isUpdateDue(2000, tuning())).toBe(false)
+    window.read(1, 0)
+    expect(window.isUpdateDue(2000, tuning())).toBe(true)
+  })
+})
+
+describe('the budget of the connection', () => {
+  test('bounds what all windows grow by together', () => {
+    const budget = new ConnectionBudget(300_000)
+
+    expect(readAndGrow(createWindow(), HALF_BYTES, 1001, { budget })).toBe(INITIAL_BYTES)
+    expect(readAndGrow(createWindow(), HALF_BYTES, 1001, { budget })).toBe(37_856)
+    expect(readAndGrow(createWindow(), HALF_BYTES, 1001, { budget })).toBe(0)
+  })
+
+  test('is shared: a window that holds more than its part gives it back as it is renewed, never what it began with', () => {
+    const budget = new ConnectionBudget(524_288)
+    const [large, late] = [createWindow(), createWindow()]
+    readAndGrow(large, HALF_BYTES, 1001, { budget })
+    readAndGrow(large, INITIAL_BYTES, 1002, { budget })
+    expect(large.windowBytes).toBe(INITIAL_BYTES + 524_288)
+
+    expect(readAndGrow(late, HALF_BYTES, 1003, { budget })).toBe(0)
+    expect(readAndGrow(large, 400_000, 1004, { budget })).toBe(-INITIAL_BYTES)
+    expect(readAndGrow(late, HALF_BYTES, 1005, { budget })).toBe(INITIAL_BYTES)
+    expect([large.windowBytes, late.windowBytes]).toEqual([2 * INITIAL_BYTES, 2 * INITIAL_BYTES])
+  })
+
+  test('lets a window more than double within its fair part only', () => {
+    const budget = new ConnectionBudget(4_000_000)
+    const [first, second] = [createWindow(), createWindow()]
+    readAndGrow(first, HALF_BYTES, 1001, { budget })
+    readAndGrow(second, HALF_BYTES, 1001, { budget })
+
+    readAndGrow(first, HALF_BYTES, 1002, { budget })
+    expect(first.grownBytes).toBe(2_000_000)
+    readAndGrow(second, HALF_BYTES, 1002, { budget })
+    expect(second.grownBytes).toBe(2_000_000)
+  })
+
+  test('is not spent on the window a stream begins with', () => {
+    const budget = new ConnectionBudget(1000)
+    const window = createWindow(MAX_BYTES, 1_048_576)
+
+    expect(readAndGrow(window, 1000, 1001, { budget })).toBe(786_432)
+    expect(budget.availableBytes).toBe(1000)
+  })
+
+  test('has back what a window grew by when it is released, once', () => {
+    const budget = new ConnectionBudget(1_000_000)
+    const window = createWindow()
+    readAndGrow(window, HALF_BYTES, 1001, { budget })
+    readAndGrow(window, 262_144, 1099, { budget })
+    expect(window.grownBytes).toBe(786_432)
+    expect(budget.availableBytes).toBe(1_000_000 - 786_432)
+
+    budget.release(window)
+    budget.release(window)
+    expect(budget.availableBytes).toBe(1_000_000)
+  })
+})

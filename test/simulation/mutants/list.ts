@@ -1,0 +1,354 @@
+// Bugs that the simulation has to find, each put into a copy of the sources: what it is, and what it changes. What is to be
+// replaced has to be there, once: `search.test.ts` looks, so that a change of the sources cannot make a mutant harmless unseen.
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+
+export interface Mutant {
+  name: string
+  /** What is wrong then */
+  bug: string
+  edits: Array<[file: string, find: string, replace: string]>
+}
+
+const root = fileURLToPath(new URL('../../..', import.meta.url))
+
+export const mutants: Mutant[] = [
+  {
+    name: 'credit-for-put-back',
+    bug: 'Bytes that the application puts back give credit when they are read again.',
+    edits: [
+      [
+        'src/stream/reader.ts',
+        'this.#pushedBackBytes += bytes',
+        'this.#pushedBackBytes += Math.min(bytes, 100)'
+      ]
+    ]
+  },
+  {
+    name: 'credit-off-by-one',
+    bug: 'A frame spends one byte of credit less than it has.',
+    edits: [
+      [
+        'src/core/scheduler/lanes.ts',
+        'stream.creditBytes -= payloadBytes',
+        'stream.creditBytes -= Math.max(1, payloadBytes - 1)'
+      ]
+    ]
+  },
+  {
+    name: 'cut-short-close',
+    bug: 'A muxer that closes does not wait for what its streams have queued.',
+    edits: [
+      [
+        'src/muxer/muxer.ts',
+        'await Promise.all(this.streams.map(async stream => {',
+        'this.streams.forEach(stream => {'
+      ],
+      [
+        'src/muxer/muxer.ts',
+        'await stream.close({ signal })',
+        'stream.close({ signal })'
+      ],
+      [
+        'src/muxer/muxer.ts',
+        '    }))\n',
+        '    })\n'
+      ]
+    ]
+  },
+  {
+    name: 'delivered-while-paused',
+    bug: 'Data that arrives is delivered although the stream is paused.',
+    edits: [
+      [
+        'src/stream/reader.ts',
+        'return this.status === \'readable\' && !this.#isPutBack && (isListenedTo',
+        'return (this.status === \'readable\' || this.#buffer.byteLength < 1000) && !this.#isPutBack && (isListenedTo'
+      ]
+    ]
+  },
+  {
+    name: 'dropped-drain',
+    bug: 'A drain of the transport while nothing is queued is forgotten.',
+    edits: [
+      [
+        'src/muxer/writer.ts',
+        '    this.#drains++\n\n    if (this.#isTransportFull) {',
+        '    this.#drains++\n\n    if (this.#isTransportFull && this.#session.lanes.queuedBytes > 0) {'
+      ]
+    ]
+  },
+  {
+    name: 'early-fin',
+    bug: 'A FIN is news before the transport has taken it.',
+    edits: [
+      [
+        'src/core/session.ts',
+        '    this.#finsWritten.push(stream)\n',
+        '    this.#finsWritten.push(stream)\n    this.handedDown()\n'
+      ]
+    ]
+  },
+  {
+    name: 'early-reuse',
+    bug: 'Memory of what was sent is used again while a little of it waits.',
+    edits: [
+      [
+        'src/core/buffers/send-queue.ts',
+        'if (this.byteLength === 0) {',
+        'if (this.byteLength < 100) {'
+      ]
+    ]
+  },
+  {
+    name: 'endless-loop-over-half-a-frame',
+    bug: 'A loop that waits for the rest of a frame waits for ever when this side closes the connection.',
+    edits: [
+      [
+        'src/stream/reader.ts',
+        '    // what came of a frame that was cut off is ready now\n    this.deliver()\n',
+        '    if (err != null) {\n      this.deliver()\n    }\n'
+      ]
+    ]
+  },
+  {
+    name: 'endless-wait-for-drain',
+    bug: 'A writer that begins to wait after the stream has ended waits for ever.',
+    edits: [
+      [
+        'src/stream/stream.ts',
+        'throw this.#createError()',
+        '// forgotten'
+      ]
+    ]
+  },
+  {
+    name: 'failed-close',
+    bug: 'A close() whose FIN the transport refuses at once succeeds.',
+    edits: [
+      [
+        'src/stream/stream.ts',
+        '    await abortable(promise, options?.signal)',
+        '    if (this.writeStatus === \'closing\') {\n      await abortable(promise, options?.signal)\n    }'
+      ]
+    ]
+  },
+  {
+    name: 'forgotten-lane-count',
+    bug: 'A stream that changes its lane while it is queued leaves its bytes in the count of the old one.',
+    edits: [
+      [
+        'src/core/scheduler/lanes.ts',
+        '      this.queuedBytes -= stream.sendQueue.byteLength\n',
+        '      this.queuedBytes -= stream.sendQueue.firstPieceBytes\n'
+      ]
+    ]
+  },
+  {
+    name: 'forgotten-output',
+    bug: 'What is written while a flush is under way waits for the next flush.',
+    edits: [
+      [
+        'src/muxer/driver.ts',
+        '    this.#tell()\n    this.request()\n',
+        '    this.#tell()\n'
+      ]
+    ]
+  },
+  {
+    name: 'frames-after-reset',
+    bug: 'What a stream owed before it was reset stays owed.',
+    edits: [
+      [
+        'src/core/session.ts',
+        '    stream.pending = 0\n',
+        ''
+      ],
+      [
+        'src/core/session.ts',
+        '    this.control.remove(stream)\n',
+        ''
+      ]
+    ]
+  },
+  {
+    name: 'late-before-early',
+    bug: 'Bytes that have just come stand in front of those that had to wait.',
+    edits: [
+      [
+        'src/core/buffers/unread-bytes.ts',
+        '    while (count > 0 && this.#kept !== undefined) {',
+        '    const freshCount = Math.min(count, this.#fresh.byteLength)\n    this.#fresh.moveTo(sink, freshCount)\n    count -= freshCount\n\n    while (count > 0 && this.#kept !== undefined) {'
+      ]
+    ]
+  },
+  {
+    name: 'late-frames-as-attack',
+    bug: 'What a window allowed counts as an attack when its stream has ended.',
+    edits: [
+      [
+        'src/core/limits/peer-limits.ts',
+        '    this.#latePayloadBytes += payloadBytes\n    this.#lateFrames += updates + OTHER_LATE_FRAMES',
+        '    this.#lateFrames += OTHER_LATE_FRAMES'
+      ]
+    ]
+  },
+  {
+    name: 'leaked-place',
+    bug: 'A stream that the peer resets keeps its place among the open ones.',
+    edits: [
+      [
+        'src/core/session.ts',
+        '    this.forget(stream)\n    stream.errorCode = errorCode',
+        '    this.#drop(stream)\n    stream.errorCode = errorCode'
+      ]
+    ]
+  },
+  {
+    name: 'leaked-timer',
+    bug: 'A connection that ends leaves its keep-alive timer.',
+    edits: [
+      [
+        'src/muxer/timers.ts',
+        '    this.#isStopped = true\n    this.#driver.clock.clearTimer(this.#timer)',
+        '    this.#isStopped = true'
+      ]
+    ]
+  },
+  {
+    name: 'lost-ack',
+    bug: 'The ACK does not ride on the first data, and is taken for sent.',
+    edits: [
+      [
+        'src/core/scheduler/lanes.ts',
+        '    const flags = stream.pending & (FLAG_SYN | FLAG_ACK)',
+        '    stream.pending &= ~FLAG_ACK\n    const flags = stream.pending & FLAG_SYN'
+      ]
+    ]
+  },
+  {
+    name: 'lost-fin',
+    bug: 'The FIN that the batch has no room for is forgotten.',
+    edits: [
+      [
+        'src/core/scheduler/lanes.ts',
+        'this.#handler.onFinDue(stream)',
+        '// forgotten'
+      ]
+    ]
+  },
+  {
+    name: 'lost-wake-up',
+    bug: 'A window update does not bring back a stream that had used up its credit.',
+    edits: [
+      [
+        'src/core/receiver.ts',
+        '      this.#session.lanes.enlist(stream, 0)\n',
+        ''
+      ]
+    ]
+  },
+  {
+    name: 'recursive-delivery',
+    bug: 'A listener that pauses and resumes its stream is called within itself.',
+    edits: [
+      [
+        'src/stream/reader.ts',
+        'if (this.#isDelivering) {',
+        'if (this.#isDelivering && this.status === \'closed\') {'
+      ]
+    ]
+  },
+  {
+    name: 'shared-batch',
+    bug: 'All connections share a batch, which keeps its pieces when laying them out throws.',
+    edits: [
+      [
+        'src/core/session.ts',
+        'export class Session<',
+        'const sharedBatch = new Batch()\n\nexport class Session<'
+      ],
+      [
+        'src/core/session.ts',
+        'readonly #batch = new Batch()',
+        'readonly #batch = sharedBatch'
+      ],
+      [
+        'src/core/scheduler/batch.ts',
+        '    if (this.#pieceCount > 0) {\n      this.#forget()\n    }\n',
+        ''
+      ],
+      [
+        'src/core/buffers/piece-queue.ts',
+        'if (piece.byteLength < end) {',
+        'if (end < 0) {'
+      ]
+    ]
+  },
+  {
+    name: 'skipped-update',
+    bug: 'An update that is due together with a FIN is forgotten.',
+    edits: [
+      [
+        'src/core/scheduler/control.ts',
+        'const saysWindow = !stream.isRemoteFinished',
+        'const saysWindow = !stream.isRemoteFinished && (pending & PENDING_FIN) === 0'
+      ]
+    ]
+  },
+  {
+    name: 'split-header',
+    bug: 'The first byte of a header that is split across chunks is taken twice.',
+    edits: [
+      [
+        'src/core/wire/decoder.ts',
+        'chunk[offset++]',
+        'chunk[this.#partialHeaderBytes === 11 ? offset : offset++]'
+      ]
+    ]
+  },
+  {
+    name: 'swapped-order',
+    bug: 'Bytes that have to wait are put together in the wrong order.',
+    edits: [
+      [
+        'src/core/buffers/unread-bytes.ts',
+        '      kept.push(this.#block.subarray(0, this.#blockFill))',
+        '      const block = this.#block.subarray(0, this.#blockFill)\n      const before: Uint8Array[] = []\n      kept.moveTo({ piece: bytes => { before.push(bytes) } }, kept.byteLength)\n      ;[block, ...before].forEach(bytes => { kept.push(bytes) })'
+      ]
+    ]
+  },
+  {
+    name: 'unnoticed-change',
+    bug: 'Bytes that were changed while they waited are written as they are.',
+    edits: [
+      [
+        'src/core/buffers/piece-queue.ts',
+        'if (piece.byteLength < end) {',
+        'if (end < 0) {'
+      ],
+      [
+        'src/core/buffers/piece-queue.ts',
+        'sink.piece(available === piece.byteLength ? piece : view(piece, start, available))',
+        'sink.piece(piece.subarray(start, end))'
+      ]
+    ]
+  }
+]
+
+/** The files that a mutant changes, as they are then. Throws when what is to be replaced is not there, or more than once. */
+export function mutate ({ name, edits }: Mutant, sources = root): Map<string, string> {
+  const files = new Map<string, string>()
+
+  for (const [file, find, replace] of edits) {
+    const parts = (files.get(file) ?? readFileSync(`${sources}/${file}`, 'utf8')).split(find)
+
+    if (parts.length !== 2) {
+      throw new Error(`mutant ${name}: ${JSON.stringify(find)} is ${parts.length - 1} times in ${file}, it must be there once`)
+    }
+
+    files.set(file, parts.join(replace))
+  }
+
+  return files
+}
