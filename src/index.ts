@@ -2,7 +2,7 @@
  * @packageDocumentation
  *
  * A yamux stream muxer for js-libp2p that gathers what all streams have to say into one write.
- * A drop-in for `@libp2p/yamux`: same options, same protocol, same behaviour towards other peers.
+ * A drop-in for `@libp2p/yamux`: same options, same protocol, at home with every other yamux peer. README.md says what differs.
  *
  * @example
  *

@@ -4,11 +4,14 @@
 import { InboundIds } from './limits/inbound-ids.ts'
 import { ProtocolError } from './protocol-error.ts'
 import { EVENT_DATA, EVENT_STALLED } from './stream-state.ts'
-import { FLAG_FIN, FLAG_RST, FLAG_SYN, INITIAL_WINDOW_BYTES, MAX_UINT32, SESSION_ID, TYPE_DATA, TYPE_GO_AWAY, TYPE_PING, TYPE_WINDOW_UPDATE } from './wire/frame.ts'
+import { FLAG_FIN, FLAG_RST, FLAG_SYN, INITIAL_WINDOW_BYTES, MAX_FRAME_BYTES, MAX_UINT32, SESSION_ID, TYPE_DATA, TYPE_GO_AWAY, TYPE_PING, TYPE_WINDOW_UPDATE } from './wire/frame.ts'
 import type { Limits } from './limits/peer-limits.ts'
 import type { Session, SessionInit } from './session.ts'
 import type { StreamState } from './stream-state.ts'
 import type { FrameSink } from './wire/decoder.ts'
+
+/** A frame of 256 KiB takes so long at 80 Mbit/s */
+const LONG_FRAME_MS = 25
 
 export class Receiver<Owner> implements FrameSink {
   /** When the chunk that is being received came */
@@ -23,6 +26,8 @@ export class Receiver<Owner> implements FrameSink {
   #bodyStream: StreamState<Owner> | undefined
   #bodyFlags = 0
   #bodyBytes = 0
+  #bodyBeganMs = 0
+  #hasHeldBackUpdate = false
 
   constructor (init: SessionInit, session: Session<Owner>) {
     this.#session = session
@@ -30,6 +35,17 @@ export class Receiver<Owner> implements FrameSink {
     this.#ids = new InboundIds(init.isDialler ? 2 : 1)
     this.#creditsOnReceipt = init.creditsOnReceipt
     this.#maxBodyBytes = Math.max(INITIAL_WINDOW_BYTES, init.maxWindowBytes)
+  }
+
+  /**
+   * A peer that sends all it has in one long frame may hang up behind it, as @libp2p/yamux lets programs do. An update in the middle
+   * would meet a closed socket, and the kernel would drop the rest. So it waits for the end of the frame, if that comes soon.
+   */
+  isAmidLongFrame (stream: StreamState<Owner>, nowMs: number): boolean {
+    const isAmid = stream === this.#bodyStream && this.#bodyBytes > MAX_FRAME_BYTES && Math.abs(nowMs - this.#bodyBeganMs) < LONG_FRAME_MS
+    this.#hasHeldBackUpdate ||= isAmid
+
+    return isAmid
   }
 
   onHeader (type: number, flags: number, streamId: number, length: number): boolean {
@@ -78,6 +94,11 @@ export class Receiver<Owner> implements FrameSink {
     this.#bodyStream = undefined
     stream.readBuffer.endFrame()
 
+    if (this.#hasHeldBackUpdate) {
+      this.#hasHeldBackUpdate = false
+      this.#session.giveBack(stream, 0, this.nowMs)
+    }
+
     if ((this.#bodyFlags & FLAG_FIN) !== 0 && !stream.isReset) {
       this.#session.finishRemote(stream)
     }
@@ -122,6 +143,7 @@ export class Receiver<Owner> implements FrameSink {
     this.#bodyStream = stream
     this.#bodyFlags = flags
     this.#bodyBytes = length
+    this.#bodyBeganMs = this.nowMs
 
     return true
   }
@@ -167,7 +189,7 @@ export class Receiver<Owner> implements FrameSink {
     if ((flags & FLAG_SYN) !== 0) {
       this.#spend('pings')
       this.#session.control.replies.pong(value)
-    } else if (!this.#session.roundTrip.end(value, this.nowMs)) {
+    } else if (!this.#session.handlePong(value, this.nowMs)) {
       this.#spend('emptyFrames')
     }
   }

@@ -53,6 +53,9 @@ export class Session<Owner> implements DataHandler<Owner>, ControlHandler<Owner>
   /** Streams that something has happened to, each once; to be emptied after every `receive` and `pull` */
   readonly eventful: Array<StreamState<Owner>> = []
   framesWritten = 0
+  /** DATA frames were written that no answered ping was behind: the peer may not have read them */
+  hasUnconfirmedData = false
+  #isPingBehindData = false
   /** The code of the peer's GoAway, if it said one */
   remoteGoAwayCode: number | undefined
   /** This side has said GoAway: whoever opens a stream now is refused */
@@ -250,6 +253,11 @@ export class Session<Owner> implements DataHandler<Owner>, ControlHandler<Owner>
     this.lanes.fill(batch, maxFrames, this.streams.urgentCount > 0 ? reservedBytes : 0, nowMs)
     this.framesWritten += batch.frameCount
 
+    if (batch.dataFrameCount > 0) {
+      this.hasUnconfirmedData = true
+      this.#isPingBehindData = false
+    }
+
     return batch.frameCount === 0 ? undefined : batch.finish()
   }
 
@@ -294,13 +302,21 @@ export class Session<Owner> implements DataHandler<Owner>, ControlHandler<Owner>
     const { receiveWindow } = stream
     receiveWindow.read(payloadBytes, nowMs)
 
-    if (receiveWindow.isUpdateDue(nowMs, this.windowTuning) && !stream.isRemoteFinished && !stream.isReset) {
+    if (receiveWindow.isUpdateDue(nowMs, this.windowTuning) && !stream.isRemoteFinished && !stream.isReset && !this.#receiver.isAmidLongFrame(stream, nowMs)) {
       this.schedule(stream, PENDING_UPDATE)
 
       if (this.roundTrip.isStale(nowMs)) {
         this.ping()
       }
     }
+  }
+
+  /** Returns false for one that nobody waits for */
+  handlePong (value: number, nowMs: number): boolean {
+    const isAwaited = this.roundTrip.end(value, nowMs)
+    this.hasUnconfirmedData &&= !isAwaited || !this.#isPingBehindData
+
+    return isAwaited
   }
 
   finishRemote (stream: StreamState<Owner>): void {
@@ -362,6 +378,7 @@ export class Session<Owner> implements DataHandler<Owner>, ControlHandler<Owner>
 
   onPingWritten (nowMs: number): void {
     this.roundTrip.sent(nowMs)
+    this.#isPingBehindData = true
   }
 
   onRepliesFull (): void {

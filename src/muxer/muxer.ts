@@ -27,6 +27,8 @@ export const YAMUX_PROTOCOL_ID = '/yamux/1.0.0'
 
 /** How long the peer may take to accept what is queued when a session is closed without a signal */
 const CLOSE_TIMEOUT_MS = 5000
+/** How long a closing session waits for a peer to answer its last ping */
+const CONFIRM_TIMEOUT_MS = 500
 
 /**
  * - `goneAway`: the peer opens no more streams and takes none, those in flight get to finish
@@ -59,6 +61,8 @@ export class YamuxMuxer extends GuardedEmitter<StreamMuxerEvents<YamuxStream>> i
   #closing: Promise<void> | undefined
   /** Settled when the GoAway has been handed down */
   #goAwaySaid: PromiseWithResolvers<void> | undefined
+  /** Settled when the peer has read all that was sent */
+  #confirmed: PromiseWithResolvers<void> | undefined
   /** Settled when the ping that is under way is answered */
   #pong: PromiseWithResolvers<number> | undefined
 
@@ -209,6 +213,10 @@ export class YamuxMuxer extends GuardedEmitter<StreamMuxerEvents<YamuxStream>> i
     if (this.#goAwaySaid !== undefined && !session.hasOutput) {
       this.#goAwaySaid.resolve()
     }
+
+    if (this.#confirmed !== undefined && !session.hasUnconfirmedData) {
+      this.#confirmed.resolve()
+    }
   }
 
   onReceived (violation: Error | undefined): void {
@@ -283,11 +291,32 @@ export class YamuxMuxer extends GuardedEmitter<StreamMuxerEvents<YamuxStream>> i
     }))
 
     if (this.#phase === 'closing') {
+      const { session } = this.#driver
+      const isToBeConfirmed = session.hasUnconfirmedData && session.remoteGoAwayCode === undefined
+
+      if (isToBeConfirmed) {
+        session.ping()
+      }
+
       this.#goAwaySaid = withHandledRejection()
-      this.#driver.session.goAway(reason)
+      session.goAway(reason)
       this.#driver.request()
       await abortable(this.#goAwaySaid.promise, signal).catch(() => { callersSignal?.throwIfAborted() })
+
+      if (isToBeConfirmed && session.hasUnconfirmedData && this.#phase === 'closing') {
+        await this.#confirm(signal)
+      }
     }
+  }
+
+  /**
+   * Waits until the ping behind the last bytes is answered. Whoever closes the transport sooner lets the peer write to a socket that is
+   * closed, credit for instance, and then its kernel drops what it has not read yet.
+   */
+  async #confirm (signal: AbortSignal): Promise<void> {
+    this.#confirmed = withHandledRejection()
+    // all is handed down: to wait no longer is no failure
+    await abortable(this.#confirmed.promise, AbortSignal.any([signal, AbortSignal.timeout(CONFIRM_TIMEOUT_MS)])).catch(() => {})
   }
 
   #onRemoteGoAway (code: number): void {
@@ -378,6 +407,7 @@ export class YamuxMuxer extends GuardedEmitter<StreamMuxerEvents<YamuxStream>> i
     this.#pong?.reject(new MuxerClosedError())
     this.#pong = undefined
     this.#goAwaySaid?.resolve()
+    this.#confirmed?.resolve()
 
     for (const state of [...session.streams.values()]) {
       const hasUnsent = state.sendQueue.byteLength > 0

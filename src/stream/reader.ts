@@ -32,6 +32,8 @@ export class Reader implements ChunkSource {
   #isDelivering = false
   /** Somebody has put bytes back who could do nothing with them, and would be given them for ever: they are offered again later */
   #isPutBack = false
+  /** A loop has begun, and not asked yet */
+  #isLoopNew = false
   /** Bytes in the buffer that the application put there: reading them gives no credit */
   #pushedBackBytes = 0
   /** Why there will be no more, if not because the peer is done */
@@ -174,6 +176,7 @@ export class Reader implements ChunkSource {
 
   addReader (reader: ChunkReader): void {
     this.#isPutBack = false
+    this.#isLoopNew = true
     this.#loops.add(reader)
   }
 
@@ -185,7 +188,14 @@ export class Reader implements ChunkSource {
   onAsk (): void {
     this.#loops.catchUp()
     this.#onRead(this.#loops.takeFinishedBytes())
-    this.deliver()
+
+    if (this.#isLoopNew) {
+      // who begins to read in the same moment gets the same bytes
+      this.#isLoopNew = false
+      this.deliverSoon()
+    } else {
+      this.deliver()
+    }
 
     // as long as this side may write, a loop that has come to the end may still put something back
     if (this.#stream.status === 'open') {

@@ -1,7 +1,7 @@
 // Ours and stock at the two ends of a connection over TCP and Noise: how libp2p's connection, and what is open on it, come to their end.
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { MUXER_PAIRS } from '../libp2p/fixtures/muxers.ts'
-import { frame } from '../fixtures/frames.ts'
+import { frame, pattern } from '../fixtures/frames.ts'
 import { closeOf, readAll } from '../libp2p/fixtures/streams.ts'
 import { connectNodes } from './fixtures/connected-nodes.ts'
 import type { ConnectedNodes } from './fixtures/connected-nodes.ts'
@@ -132,4 +132,24 @@ test('the socket below a WebSocket is closed, too, when a peer has broken a rule
   expect((await close).error).toMatchObject({ code: 'ERR_INVALID_FRAME' })
   await vi.waitFor(() => { expect(openSockets()).toBe(connected - 2) })
   await nodes.stop()
+})
+
+/** Stock closes its transport without waiting, and then what the reader writes may cost what it has not read: with stock's as with any */
+describe.each(MUXER_PAIRS.filter(({ listener }) => listener === 'ours'))('$dialler that dials $listener, which closes the connection right behind its answer', names => {
+  test.each([
+    ['in one send', [pattern(200_000)]],
+    ['in many', Array.from({ length: 20 }, (_, i) => pattern(10_000, i))]
+  ])('gets all of it, %s', async (_, pieces) => {
+    for (let i = 0; i < 5; i++) {
+      const nodes = await connectNodes(names)
+      const [opened, accepted] = await nodes.open()
+      const reading = readAll(opened)
+      pieces.forEach(piece => { accepted.send(piece) })
+      await accepted.close()
+      await nodes.listener.connection.close()
+
+      expect((await reading).byteLength).toBe(200_000)
+      await nodes.stop()
+    }
+  })
 })

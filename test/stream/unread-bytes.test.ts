@@ -27,3 +27,25 @@ test.each([
 
   expect(received).toEqual([...pattern(100)])
 })
+
+test.each([
+  ['a listener', (stream: YamuxStream, onBytes: (count: number) => void) => { stream.addEventListener('message', ({ data }) => { onBytes(data.byteLength) }) }],
+  ['a second loop', (stream: YamuxStream, onBytes: (count: number) => void) => { read(stream, onBytes).catch(() => {}) }]
+])('%s that comes in the same moment as a loop gets what had waited as well', async (_, join) => {
+  const peer = createRawPeer()
+  const stream = await peer.muxer.createStream()
+  peer.deliver(windowUpdate(1, 0, ACK), data(1, pattern(100)))
+  await nextTurn()
+  const counts = [0, 0]
+  read(stream, count => { counts[0] += count }).catch(() => {})
+  join(stream, count => { counts[1] += count })
+  await nextTurn()
+
+  expect(counts).toEqual([100, 100])
+})
+
+async function read (stream: YamuxStream, onBytes: (count: number) => void): Promise<void> {
+  for await (const { byteLength } of stream) {
+    onBytes(byteLength)
+  }
+}
