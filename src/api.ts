@@ -1,9 +1,9 @@
 /**
  * What applications see of a stream and of a muxer, beside what libp2p's own interfaces say.
  */
-import { LANES } from './core/scheduler/lanes.ts'
+import { LANES } from './core/scheduler/lane.ts'
 import type { GoAwayCode } from './core/wire/frame.ts'
-import type { Lane } from './core/scheduler/lanes.ts'
+import type { Lane } from './core/scheduler/lane.ts'
 import type { AbortOptions, Stream, StreamMuxer } from '@libp2p/interface'
 import type { Uint8ArrayList } from 'uint8arraylist'
 

@@ -1,7 +1,7 @@
 /**
  * What libp2p's metrics can show of all connections of a node. Without them none of this exists.
  */
-import { LANES } from './core/scheduler/lanes.ts'
+import { LANES } from './core/scheduler/lane.ts'
 import { logError, toError, watch } from './thrown.ts'
 import type { FlushReason } from './core/flush/policy.ts'
 import type { Session } from './core/session.ts'

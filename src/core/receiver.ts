@@ -187,8 +187,9 @@ export class Receiver<Owner> implements FrameSink {
 
   #handlePing (flags: number, value: number): void {
     if ((flags & FLAG_SYN) !== 0) {
+      const { control } = this.#session
       this.#spend('pings')
-      this.#session.control.replies.pong(value)
+      control.replies.pong(value)
     } else if (!this.#session.handlePong(value, this.nowMs)) {
       this.#spend('emptyFrames')
     }

@@ -8,7 +8,8 @@ import { PeerLimits, RAPID_MS } from './limits/peer-limits.ts'
 import { Receiver } from './receiver.ts'
 import { Batch } from './scheduler/batch.ts'
 import { ControlLane } from './scheduler/control.ts'
-import { DataLanes, URGENT } from './scheduler/lanes.ts'
+import { URGENT } from './scheduler/lane.ts'
+import { DataLanes } from './scheduler/lanes.ts'
 import { EVENT_FAILED, EVENT_LOCAL_FIN, EVENT_OPENED, EVENT_REMOTE_FIN, EVENT_REMOTE_RST, PENDING_ACK, PENDING_FIN, PENDING_RST, PENDING_SYN, PENDING_UPDATE } from './stream-state.ts'
 import { StreamTable } from './stream-table.ts'
 import { RoundTrip } from './window/round-trip.ts'
@@ -293,7 +294,8 @@ export class Session<Owner> implements DataHandler<Owner>, ControlHandler<Owner>
   refuse (id: number, nowMs: number): void {
     this.limits.spend('refusedStreams', nowMs)
     this.limits.expectLate(INITIAL_WINDOW_BYTES, 0)
-    this.control.replies.refuse(id)
+    const { replies } = this.control
+    replies.refuse(id)
     this.#observer.onRefused?.(id)
   }
 

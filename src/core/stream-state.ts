@@ -3,7 +3,7 @@
  * the bytes that wait on either side. Plain data, which the session and its scheduler move.
  */
 import { SendQueue } from './buffers/send-queue.ts'
-import { NORMAL } from './scheduler/lanes.ts'
+import { NORMAL } from './scheduler/lane.ts'
 import { FLAG_ACK, FLAG_FIN, FLAG_RST, FLAG_SYN, INITIAL_WINDOW_BYTES, MAX_FRAME_BYTES } from './wire/frame.ts'
 import type { ReadBuffer } from './buffers/read-buffer.ts'
 import type { ReceiveWindow } from './window/receive-window.ts'

@@ -8,7 +8,7 @@ import { ReadBuffer } from './buffers/read-buffer.ts'
 import { ConnectionBudget } from './window/connection-budget.ts'
 import { ReceiveWindow } from './window/receive-window.ts'
 import { MAX_UINT32 } from './wire/frame.ts'
-import { URGENT } from './scheduler/lanes.ts'
+import { URGENT } from './scheduler/lane.ts'
 import { StreamState } from './stream-state.ts'
 import type { MessageBoundaries } from './stream-state.ts'
 

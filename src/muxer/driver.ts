@@ -179,7 +179,9 @@ export class Driver implements SessionObserver, WriterHandler {
 
   /** Measures the round trip, unless a ping is under way */
   ping (): void {
-    if (!this.session.roundTrip.isPending) {
+    const { roundTrip } = this.session
+
+    if (!roundTrip.isPending) {
       this.session.ping()
       this.request()
     }

@@ -86,9 +86,10 @@ export class YamuxMuxer extends GuardedEmitter<StreamMuxerEvents<YamuxStream>> i
   /** The open streams; a new list only when they have changed */
   get streams (): YamuxStream[] {
     if (this.#streams === undefined) {
+      const { streams } = this.#driver.session
       this.#streams = []
 
-      for (const { owner } of this.#driver.session.streams.values()) {
+      for (const { owner } of streams.values()) {
         if (owner != null) {
           this.#streams.push(owner)
         }
@@ -126,7 +127,9 @@ export class YamuxMuxer extends GuardedEmitter<StreamMuxerEvents<YamuxStream>> i
   }
 
   getRTT (): number {
-    return this.#driver.session.roundTrip.lastMs ?? -1
+    const { roundTrip } = this.#driver.session
+
+    return roundTrip.lastMs ?? -1
   }
 
   close (options: CloseOptions = {}): Promise<void> {

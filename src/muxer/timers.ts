@@ -8,7 +8,10 @@
  * at the transport: as much later as the first was late, and once more if it is late itself.
  */
 import { YamuxTimeoutError } from '../errors.ts'
+import type { Clock } from '../clock.ts'
+import type { Session } from '../core/session.ts'
 import type { StreamState } from '../core/stream-state.ts'
+import type { LimitConfig } from '../options/limits.ts'
 import type { YamuxStream } from '../stream/stream.ts'
 import type { Driver, DriverHandler } from './driver.ts'
 
@@ -42,6 +45,9 @@ interface Deadline {
 
 export class Timers {
   readonly #driver: Driver
+  readonly #session: Session<YamuxStream>
+  readonly #clock: Clock
+  readonly #limits: LimitConfig
   readonly #handler: Pick<DriverHandler, 'onDead'>
   readonly #keepAliveIntervalMs: number
   #timer: unknown
@@ -59,8 +65,11 @@ export class Timers {
   #isStopped = false
 
   constructor (driver: Driver, handler: Pick<DriverHandler, 'onDead'>) {
-    const { enableKeepAlive, keepAliveInterval } = driver.config
+    const { enableKeepAlive, keepAliveInterval, limits } = driver.config
     this.#driver = driver
+    this.#session = driver.session
+    this.#clock = driver.clock
+    this.#limits = limits
     this.#handler = handler
     this.#keepAliveIntervalMs = enableKeepAlive ? keepAliveInterval : Infinity
     this.#lastReceivedMs = driver.clock.nowMs()
@@ -69,7 +78,7 @@ export class Timers {
   /** The first ping goes at once, so that there is a round trip to work with */
   start (): void {
     if (this.#keepAliveIntervalMs !== Infinity) {
-      this.#pingDueMs = this.#driver.clock.nowMs() + this.#keepAliveIntervalMs
+      this.#pingDueMs = this.#clock.nowMs() + this.#keepAliveIntervalMs
       this.#ping()
       this.#arm()
     }
@@ -77,7 +86,7 @@ export class Timers {
 
   stop (): void {
     this.#isStopped = true
-    this.#driver.clock.clearTimer(this.#timer)
+    this.#clock.clearTimer(this.#timer)
   }
 
   onReceived (nowMs: number): void {
@@ -87,7 +96,7 @@ export class Timers {
 
   /** A stream has got a deadline that it did not have before */
   watch (state: StreamState<YamuxStream>): void {
-    const nowMs = this.#driver.clock.nowMs()
+    const nowMs = this.#clock.nowMs()
     const deadline = this.#deadlineOf(state, nowMs)
 
     if (deadline !== undefined && nowMs + deadline.leftMs < this.#sweepDueMs) {
@@ -98,7 +107,7 @@ export class Timers {
 
   /** The transport says "wait" */
   onTransportFull (): void {
-    this.#writeDueMs = this.#driver.clock.nowMs() + this.#driver.config.limits.writeTimeoutMs
+    this.#writeDueMs = this.#clock.nowMs() + this.#limits.writeTimeoutMs
     this.#arm()
   }
 
@@ -113,7 +122,7 @@ export class Timers {
       return
     }
 
-    const { clock } = this.#driver
+    const clock = this.#clock
     const inMs = Math.min(MAX_TIMER_MS, Math.max(0, dueMs - clock.nowMs()))
     clock.clearTimer(this.#timer)
     this.#looks = 0
@@ -122,7 +131,7 @@ export class Timers {
   }
 
   readonly #onTimer = (): void => {
-    const { clock } = this.#driver
+    const clock = this.#clock
     const nowMs = clock.nowMs()
     const lateMs = Math.max(0, nowMs - this.#timerDueMs)
 
@@ -140,7 +149,7 @@ export class Timers {
 
   #judge (nowMs: number): void {
     if (nowMs >= this.#writeDueMs) {
-      const { writeTimeoutMs } = this.#driver.config.limits
+      const { writeTimeoutMs } = this.#limits
       this.#handler.onDead(new YamuxTimeoutError('WriteTimeoutError', `The transport accepted nothing for ${writeTimeoutMs} ms, see limits.writeTimeoutMs`))
       return
     }
@@ -157,7 +166,7 @@ export class Timers {
   }
 
   #keepAlive (nowMs: number): void {
-    const { pendingValue } = this.#driver.session.roundTrip
+    const { pendingValue } = this.#session.roundTrip
     this.#pingDueMs = nowMs + this.#keepAliveIntervalMs
     this.#silentIntervals++
     // the same one: while there is traffic another is under way most of the time
@@ -179,13 +188,13 @@ export class Timers {
 
   #ping (): void {
     this.#driver.ping()
-    this.#pendingPing = this.#driver.session.roundTrip.pendingValue
+    this.#pendingPing = this.#session.roundTrip.pendingValue
   }
 
   #sweep (nowMs: number): void {
     this.#sweepDueMs = Infinity
 
-    for (const state of [...this.#driver.session.streams.values()]) {
+    for (const state of [...this.#session.streams.values()]) {
       const deadline = this.#deadlineOf(state, nowMs)
 
       // one that has ended was ended by who heard of another's end
@@ -203,7 +212,7 @@ export class Timers {
 
   /** Undefined if the stream may wait for ever. Streams have no timers of their own: this is worked out when somebody asks. */
   #deadlineOf (state: StreamState<YamuxStream>, nowMs: number): Deadline | undefined {
-    const { openTimeoutMs, closeTimeoutMs } = this.#driver.config.limits
+    const { openTimeoutMs, closeTimeoutMs } = this.#limits
     const { inactivityTimeout = 0 } = state.owner ?? {}
     const idleMs = nowMs - state.lastActiveMs
     // 0 and Infinity say that a stream may be idle for ever

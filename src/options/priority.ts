@@ -1,9 +1,9 @@
 /**
  * Which lane a protocol's streams go out in.
  */
-import { LANES, NORMAL } from '../core/scheduler/lanes.ts'
+import { LANES, NORMAL } from '../core/scheduler/lane.ts'
 import { checkChoice, createInvalidOptionError } from './option-reader.ts'
-import type { Lane } from '../core/scheduler/lanes.ts'
+import type { Lane } from '../core/scheduler/lane.ts'
 
 /**
  * A table from protocol pattern to lane, in which `*` stands for any characters and the first

@@ -1,7 +1,7 @@
 // Which values the options take, and what is said about the others.
 import { describe, expect, test } from 'vitest'
 import { createConfig } from '../../src/options/config.ts'
-import { NORMAL } from '../../src/core/scheduler/lanes.ts'
+import { NORMAL } from '../../src/core/scheduler/lane.ts'
 import { yamux } from '../../src/index.ts'
 import type { YamuxMuxerInit } from '../../src/index.ts'
 

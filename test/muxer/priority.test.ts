@@ -1,6 +1,6 @@
 // Which lane a stream goes out in: by protocol, and by hand.
 import { describe, expect, test } from 'vitest'
-import { LANES } from '../../src/core/scheduler/lanes.ts'
+import { LANES } from '../../src/core/scheduler/lane.ts'
 import { yamux } from '../../src/index.ts'
 import { createLaneOf } from '../../src/options/priority.ts'
 import { ACK, parseFrames, pattern, windowUpdate } from '../fixtures/frames.ts'

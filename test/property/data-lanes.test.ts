@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { MAX_PASSED_BYTES } from '../../src/core/scheduler/lanes.ts'
-import { LANES } from '../../src/core/scheduler/lanes.ts'
+import { LANES } from '../../src/core/scheduler/lane.ts'
 import { createDataLanes, createStream, fillBatch, FRAME_BYTES } from '../core/fixtures/lanes.ts'
 import { pattern } from '../fixtures/frames.ts'
 import type { StreamState } from '../../src/core/stream-state.ts'

@@ -1,7 +1,7 @@
 // Law: a batch with room for everything is, frame by frame, what lists and loops would write.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { LANES } from '../../src/core/scheduler/lanes.ts'
+import { LANES } from '../../src/core/scheduler/lane.ts'
 import { PENDING_ACK, PENDING_FIN, PENDING_RST, PENDING_SYN, PENDING_UPDATE } from '../../src/core/stream-state.ts'
 import { createScheduler, createStream, fillBatch, FRAME_BYTES } from '../core/fixtures/lanes.ts'
 import { ACK, DATA, FIN, GO_AWAY, PING, RST, SYN, WINDOW_UPDATE } from '../fixtures/frames.ts'

@@ -10,22 +10,9 @@
  */
 import { EVENT_DRAINED, EVENT_STALLED } from '../stream-state.ts'
 import { FLAG_ACK, FLAG_FIN, FLAG_SYN, HEADER_BYTES, TYPE_DATA, TYPE_WINDOW_UPDATE } from '../wire/frame.ts'
+import { BULK, LANES, URGENT } from './lane.ts'
 import type { Batch } from './batch.ts'
 import type { StreamState } from '../stream-state.ts'
-
-export const LANES = ['urgent', 'normal', 'bulk'] as const
-
-/**
- * - `urgent`: asks for a write at once, and leads it
- * - `normal`: what nothing is said about
- * - `bulk`: what can wait for the others
- */
-export type Lane = typeof LANES[number]
-
-/** As they stand in LANES */
-export const URGENT = 0
-export const NORMAL = 1
-export const BULK = 2
 
 /**
  * What the lanes in front may send while a lane waits; then it sends a frame. Eight quanta: a lane that is always passed keeps a

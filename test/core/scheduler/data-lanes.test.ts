@@ -1,10 +1,10 @@
 // Urgent before normal before bulk: who leads a batch, what is left to whom, and that nobody waits for ever.
 import { beforeEach, describe, expect, test } from 'vitest'
 import { MAX_PASSED_BYTES } from '../../../src/core/scheduler/lanes.ts'
-import { LANES } from '../../../src/core/scheduler/lanes.ts'
+import { LANES } from '../../../src/core/scheduler/lane.ts'
 import { pattern } from '../../fixtures/frames.ts'
 import { createDataLanes, createStream, fillBatch, FRAME_BYTES, shares } from '../fixtures/lanes.ts'
-import type { Lane } from '../../../src/core/scheduler/lanes.ts'
+import type { Lane } from '../../../src/core/scheduler/lane.ts'
 import type { StreamState } from '../../../src/core/stream-state.ts'
 import type { Frame } from '../../fixtures/frames.ts'
 

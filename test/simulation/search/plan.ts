@@ -3,7 +3,7 @@ import { Random } from '../random.ts'
 import { applyMischief, planMischief } from './mischief.ts'
 import type { CoalesceOptions, MergeMessages } from '../../../src/options/coalesce.ts'
 import type { YamuxMuxerInit } from '../../../src/options/config.ts'
-import type { Lane } from '../../../src/core/scheduler/lanes.ts'
+import type { Lane } from '../../../src/core/scheduler/lane.ts'
 import type { LinkOptions } from '../link.ts'
 import type { MischiefPlan } from './mischief.ts'
 
