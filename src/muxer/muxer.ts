@@ -293,30 +293,30 @@ export class YamuxMuxer extends GuardedEmitter<StreamMuxerEvents<YamuxStream>> i
       })
     }))
 
+    await this.#confirm(signal)
+
     if (this.#phase === 'closing') {
-      const { session } = this.#driver
-      const isToBeConfirmed = session.hasUnconfirmedData && session.remoteGoAwayCode === undefined
-
-      if (isToBeConfirmed) {
-        session.ping()
-      }
-
       this.#goAwaySaid = withHandledRejection()
-      session.goAway(reason)
+      this.#driver.session.goAway(reason)
       this.#driver.request()
       await abortable(this.#goAwaySaid.promise, signal).catch(() => { callersSignal?.throwIfAborted() })
-
-      if (isToBeConfirmed && session.hasUnconfirmedData && this.#phase === 'closing') {
-        await this.#confirm(signal)
-      }
     }
   }
 
   /**
-   * Waits until the ping behind the last bytes is answered. Whoever closes the transport sooner lets the peer write to a socket that is
-   * closed, credit for instance, and then its kernel drops what it has not read yet.
+   * Waits until a ping behind the last bytes is answered. Whoever closes the transport sooner lets the peer write to a socket that is
+   * closed, credit for instance, and then its kernel drops what it has not read yet. Before the GoAway, for which go-libp2p hangs up.
    */
   async #confirm (signal: AbortSignal): Promise<void> {
+    const { session } = this.#driver
+
+    // the write might meet the end of the transport of a peer that has gone away
+    if (this.#phase !== 'closing' || !session.hasUnconfirmedData || session.remoteGoAwayCode !== undefined) {
+      return
+    }
+
+    session.ping()
+    this.#driver.request()
     this.#confirmed = withHandledRejection()
     // all is handed down: to wait no longer is no failure
     await abortable(this.#confirmed.promise, AbortSignal.any([signal, AbortSignal.timeout(CONFIRM_TIMEOUT_MS)])).catch(() => {})

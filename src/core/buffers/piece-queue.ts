@@ -116,44 +116,11 @@ export class PieceQueue {
     this.#dropTaken()
   }
 
-  /** All bytes, in an array that belongs to the caller. Throws as `moveTo` does. */
-  takeAll (): Uint8Array[] {
-    if (!this.#isWhole) {
-      const pieces: Uint8Array[] = []
-      this.moveTo({ piece: bytes => { pieces.push(bytes) } }, this.byteLength)
-
-      return pieces
-    }
-
-    const pieces = this.#pieces
-
-    if (pieces.length > this.#tail) {
-      pieces.length = this.#tail
-    }
-
-    this.#pieces = []
-    this.#tail = 0
-    this.byteLength = 0
-
-    return pieces
-  }
-
   clear (): void {
     this.#forget()
     this.#head = 0
     this.#tail = 0
     this.byteLength = 0
-  }
-
-  /** Every entry is all of its piece, and the first one is at the beginning */
-  get #isWhole (): boolean {
-    let isWhole = this.#head === 0
-
-    for (let i = 0; isWhole && i < this.#tail; i++) {
-      isWhole = this.#starts[i] === 0 && this.#ends[i] === this.#pieces[i].byteLength
-    }
-
-    return isWhole
   }
 
   #dropTaken (): void {

@@ -74,10 +74,6 @@ export class UnreadBytes {
   }
 
   #takePieces (count: number): Uint8Array[] {
-    if (count === this.#fresh.byteLength && count === this.byteLength) {
-      return this.#fresh.takeAll()
-    }
-
     const pieces: Uint8Array[] = []
     const sink: PieceSink = { piece: bytes => { pieces.push(bytes) } }
 

@@ -210,7 +210,7 @@ export const mutants: Mutant[] = [
     edits: [
       [
         'src/muxer/timers.ts',
-        '    this.#isStopped = true\n    this.#driver.clock.clearTimer(this.#timer)',
+        '    this.#isStopped = true\n    this.#clock.clearTimer(this.#timer)',
         '    this.#isStopped = true'
       ]
     ]
