@@ -1,0 +1,37 @@
+// How long a lone request takes while V8's compilers stand still, beside mplex: what code costs a node that has many connections and
+// runs little of it often. Run with --no-opt --no-sparkplug --no-maglev (package.json).
+import Table from 'cli-table3'
+import { median } from 'simple-statistics'
+import { contestants, prepare, works } from './lone-requests.ts'
+
+const ROUNDS = 15
+const REQUESTS = 200
+
+const table = new Table({ head: ['interpreted, time by mplex\'s', ...contestants], style: { head: [], border: [] } })
+
+for (const work of works) {
+  const requests = await Promise.all(contestants.map(async contestant => prepare(contestant, work)))
+  const tookMs: number[][] = contestants.map(() => [])
+
+  for (let round = 0; round <= ROUNDS; round++) {
+    for (let i = 0; i < contestants.length; i++) {
+      // each is first as often as the others
+      const turn = (i + round) % contestants.length
+      const startMs = performance.now()
+
+      for (let request = 0; request < REQUESTS; request++) {
+        await requests[turn]()
+      }
+
+      // the first round is for what is made once
+      if (round > 0) {
+        tookMs[turn].push(performance.now() - startMs)
+      }
+    }
+  }
+
+  const mplex = tookMs[contestants.indexOf('mplex')]
+  table.push([work, ...tookMs.map(times => median(times.map((ms, round) => ms / mplex[round])).toFixed(2))])
+}
+
+console.info(table.toString())
