@@ -14,12 +14,9 @@ import type { FrameSink } from './wire/decoder.ts'
 const LONG_FRAME_MS = 25
 
 export class Receiver<Owner> implements FrameSink {
-  /** When the chunk that is being received came */
-  nowMs = 0
   readonly #session: Session<Owner>
   readonly #isDialler: boolean
   readonly #ids: InboundIds
-  readonly #creditsOnReceipt: boolean
   /** No body of an unknown stream can be longer than the largest window that was ever advertised */
   readonly #maxBodyBytes: number
   /** Whose body is being received, and what its header says */
@@ -33,7 +30,6 @@ export class Receiver<Owner> implements FrameSink {
     this.#session = session
     this.#isDialler = init.isDialler
     this.#ids = new InboundIds(init.isDialler ? 2 : 1)
-    this.#creditsOnReceipt = init.creditsOnReceipt
     this.#maxBodyBytes = Math.max(INITIAL_WINDOW_BYTES, init.maxWindowBytes)
   }
 
@@ -80,11 +76,11 @@ export class Receiver<Owner> implements FrameSink {
     // the application may have reset the stream since the header came
     if (!stream.isReset) {
       stream.readBuffer.append(piece, this.#bodyBytes)
-      stream.lastActiveMs = this.nowMs
+      stream.lastActiveMs = this.#session.receivedMs
       this.#session.emit(stream, EVENT_DATA)
 
-      if (this.#creditsOnReceipt) {
-        this.#session.giveBack(stream, piece.byteLength, this.nowMs)
+      if (this.#session.creditsOnReceipt) {
+        this.#session.giveBack(stream, piece.byteLength)
       }
     }
   }
@@ -96,7 +92,7 @@ export class Receiver<Owner> implements FrameSink {
 
     if (this.#hasHeldBackUpdate) {
       this.#hasHeldBackUpdate = false
-      this.#session.giveBack(stream, 0, this.nowMs)
+      this.#session.giveBack(stream, 0)
     }
 
     if ((this.#bodyFlags & FLAG_FIN) !== 0 && !stream.isReset) {
@@ -124,7 +120,7 @@ export class Receiver<Owner> implements FrameSink {
     if ((flags & FLAG_RST) !== 0) {
       // a body that nobody will read is bounded like any other
       stream.receiveWindow.receive(length, streamId)
-      this.#session.resetByPeer(stream, 0, this.nowMs)
+      this.#session.resetByPeer(stream, 0, this.#session.receivedMs)
       return false
     }
 
@@ -143,7 +139,7 @@ export class Receiver<Owner> implements FrameSink {
     this.#bodyStream = stream
     this.#bodyFlags = flags
     this.#bodyBytes = length
-    this.#bodyBeganMs = this.nowMs
+    this.#bodyBeganMs = this.#session.receivedMs
 
     return true
   }
@@ -167,7 +163,7 @@ export class Receiver<Owner> implements FrameSink {
     }
 
     if ((flags & FLAG_RST) !== 0) {
-      this.#session.resetByPeer(stream, length, this.nowMs)
+      this.#session.resetByPeer(stream, length, this.#session.receivedMs)
       return
     }
 
@@ -187,10 +183,14 @@ export class Receiver<Owner> implements FrameSink {
 
   #handlePing (flags: number, value: number): void {
     if ((flags & FLAG_SYN) !== 0) {
-      const { control } = this.#session
+      const { control, hasSaidGoAway } = this.#session
       this.#spend('pings')
-      control.replies.pong(value)
-    } else if (!this.#session.handlePong(value, this.nowMs)) {
+
+      // behind a GoAway the transport is about to be closed, and a write that meets that makes an error of an end in good order
+      if (!hasSaidGoAway) {
+        control.replies.pong(value)
+      }
+    } else if (!this.#session.handlePong(value, this.#session.receivedMs)) {
       this.#spend('emptyFrames')
     }
   }
@@ -218,7 +218,7 @@ export class Receiver<Owner> implements FrameSink {
   }
 
   #spend (kind: keyof Limits): void {
-    this.#session.limits.spend(kind, this.nowMs)
+    this.#session.limits.spend(kind, this.#session.receivedMs)
   }
 
   /** The stream a frame is for; undefined when the frame is to be ignored */
@@ -231,7 +231,7 @@ export class Receiver<Owner> implements FrameSink {
     const stream = streams.get(streamId)
 
     if (stream === undefined) {
-      limits.spendUnknown(payloadBytes, this.nowMs)
+      limits.spendUnknown(payloadBytes, this.#session.receivedMs)
     } else if (stream.awaitsAck) {
       // not only by an ACK: hashicorp/yamux never sends one for a stream that was closed before it was accepted
       streams.acknowledge(stream)
@@ -259,11 +259,11 @@ export class Receiver<Owner> implements FrameSink {
       return undefined
     }
 
-    if (this.#session.isLeaving || streams.isInboundFull) {
-      this.#session.refuse(streamId, this.nowMs)
+    if (this.#session.isClosing || streams.isInboundFull) {
+      this.#session.refuse(streamId, this.#session.receivedMs)
       return undefined
     }
 
-    return this.#session.accept(streamId, this.nowMs)
+    return this.#session.accept(streamId, this.#session.receivedMs)
   }
 }

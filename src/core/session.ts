@@ -54,14 +54,18 @@ export class Session<Owner> implements DataHandler<Owner>, ControlHandler<Owner>
   /** Streams that something has happened to, each once; to be emptied after every `receive` and `pull` */
   readonly eventful: Array<StreamState<Owner>> = []
   framesWritten = 0
+  /** When the last chunk came */
+  receivedMs = 0
   /** DATA frames were written that no answered ping was behind: the peer may not have read them */
   hasUnconfirmedData = false
   #isPingBehindData = false
   /** The code of the peer's GoAway, if it said one */
   remoteGoAwayCode: number | undefined
-  /** This side has said GoAway: whoever opens a stream now is refused */
-  isLeaving = false
-  readonly #creditsOnReceipt: boolean
+  /** This side takes its leave: whoever opens a stream now is refused */
+  isClosing = false
+  hasSaidGoAway = false
+  /** Credit is given back for what arrives, not for what is read */
+  readonly creditsOnReceipt: boolean
   readonly #observer: SessionObserver
   readonly #receiver: Receiver<Owner>
   readonly #decoder: Decoder
@@ -71,7 +75,7 @@ export class Session<Owner> implements DataHandler<Owner>, ControlHandler<Owner>
   #finsWritten: Array<StreamState<Owner>> = []
 
   constructor (init: SessionInit, observer: SessionObserver) {
-    this.#creditsOnReceipt = init.creditsOnReceipt
+    this.creditsOnReceipt = init.creditsOnReceipt
     this.#observer = observer
     this.streams = new StreamTable(init.isDialler, init)
     this.limits = new PeerLimits(init.limits)
@@ -169,10 +173,13 @@ export class Session<Owner> implements DataHandler<Owner>, ControlHandler<Owner>
     }
   }
 
-  /** The application has read so much; credit is given back when enough has gathered. Hot: runs once per event. */
+  /**
+   * The application has read so much; credit is given back when enough has gathered. It counts as read when the last chunk came: a look at
+   * the clock for each event would cost more than it tells. Hot: runs once per event.
+   */
   read (stream: StreamState<Owner>, payloadBytes: number): void {
-    if (!this.#creditsOnReceipt) {
-      this.giveBack(stream, payloadBytes, this.#receiver.nowMs)
+    if (!this.creditsOnReceipt) {
+      this.giveBack(stream, payloadBytes)
     }
   }
 
@@ -223,7 +230,8 @@ export class Session<Owner> implements DataHandler<Owner>, ControlHandler<Owner>
   }
 
   goAway (code: number): void {
-    this.isLeaving = true
+    this.isClosing = true
+    this.hasSaidGoAway = true
     this.control.goAway(code)
   }
 
@@ -231,7 +239,7 @@ export class Session<Owner> implements DataHandler<Owner>, ControlHandler<Owner>
 
   /** Throws a ProtocolError when the peer breaks a rule; what came before it has been accounted for */
   receive (chunk: Uint8Array | Iterable<Uint8Array>, nowMs: number): void {
-    this.#receiver.nowMs = nowMs
+    this.receivedMs = nowMs
 
     if (chunk instanceof Uint8Array) {
       this.#decoder.push(chunk)
@@ -300,8 +308,9 @@ export class Session<Owner> implements DataHandler<Owner>, ControlHandler<Owner>
   }
 
   /** So many bytes of the window are free again; an update is due when they are enough */
-  giveBack (stream: StreamState<Owner>, payloadBytes: number, nowMs: number): void {
+  giveBack (stream: StreamState<Owner>, payloadBytes: number): void {
     const { receiveWindow } = stream
+    const nowMs = this.receivedMs
     receiveWindow.read(payloadBytes, nowMs)
 
     if (receiveWindow.isUpdateDue(nowMs, this.windowTuning) && !stream.isRemoteFinished && !stream.isReset && !this.#receiver.isAmidLongFrame(stream, nowMs)) {

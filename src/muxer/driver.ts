@@ -117,15 +117,17 @@ export class Driver implements SessionObserver, WriterHandler {
   }
 
   setLane (state: State, lane: number): void {
-    this.session.setLane(state, lane)
-    this.request()
+    if (lane !== state.lane) {
+      this.session.setLane(state, lane)
+      this.request()
+    }
   }
 
   closeWrite (state: State): void {
     if (!this.#lateFins.holdBack(state)) {
       this.session.closeWrite(state, this.clock.nowMs())
       this.timers.watch(state)
-      this.#writer.request()
+      this.#requestForStream()
     }
   }
 
@@ -140,7 +142,7 @@ export class Driver implements SessionObserver, WriterHandler {
   reset (state: State, errorCode: number): void {
     this.session.reset(state, errorCode, this.clock.nowMs())
     this.#handler.onStreamsChanged()
-    this.#writer.request()
+    this.#requestForStream()
   }
 
   /** Hot: runs once per event */
@@ -228,7 +230,7 @@ export class Driver implements SessionObserver, WriterHandler {
 
   onRefused (streamId: number): void {
     this.metrics?.onRefused()
-    logDebug(this.log, () => `refused stream ${streamId}, ${this.session.isLeaving ? 'this side has said GoAway' : `maxInboundStreams allows ${this.config.maxInboundStreams}`}`)
+    logDebug(this.log, () => `refused stream ${streamId}, ${this.session.isClosing ? 'this side is closing' : `maxInboundStreams allows ${this.config.maxInboundStreams}`}`)
   }
 
   onRepliesFull (): void {
@@ -274,6 +276,13 @@ export class Driver implements SessionObserver, WriterHandler {
 
   onTransmitFailed (err: Error): void {
     this.#handler.onTransmitFailed(err)
+  }
+
+  /** A stream has something to say. While streams are told it waits for the request at the end, but where each frame is a write of its own. */
+  #requestForStream (): void {
+    if (!this.#isTelling || this.#writer.policy.interruptsListeners) {
+      this.#writer.request()
+    }
   }
 
   #receiveFrom (first: Chunk): void {

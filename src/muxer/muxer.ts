@@ -137,12 +137,14 @@ export class YamuxMuxer extends GuardedEmitter<StreamMuxerEvents<YamuxStream>> i
   }
 
   async #close ({ reason = GoAwayCode.NormalTermination, signal }: CloseOptions): Promise<void> {
-    if (this.#isLeaving || this.#phase === 'ended') {
+    if (this.#isClosingHere || !this.#isRunning) {
       await this.#closing?.catch(() => {})
       return
     }
 
+    const { session } = this.#driver
     this.#phase = 'closing'
+    session.isClosing = true
     this.#opener.close(new MuxerClosedError())
     this.#logClosed('this side', reason)
     this.#closing = this.#sayGoodbye(reason, signal)
@@ -201,7 +203,7 @@ export class YamuxMuxer extends GuardedEmitter<StreamMuxerEvents<YamuxStream>> i
     const { session } = this.#driver
 
     if (session.remoteGoAwayCode !== undefined) {
-      this.#onRemoteGoAway(session.remoteGoAwayCode)
+      this.#followRemoteGoAway(session.remoteGoAwayCode)
     }
 
     if (this.#opener.waiting.size > 0) {
@@ -251,12 +253,12 @@ export class YamuxMuxer extends GuardedEmitter<StreamMuxerEvents<YamuxStream>> i
   }
 
   /** This side has begun to take its leave */
-  get #isLeaving (): boolean {
+  get #isClosingHere (): boolean {
     return this.#phase === 'closing' || this.#phase === 'closed'
   }
 
   readonly #onMessage = (evt: StreamMessageEvent): void => {
-    if (this.#phase !== 'ended' && this.#phase !== 'aborting') {
+    if (this.#isRunning) {
       this.#driver.receive(evt.data)
     }
   }
@@ -322,7 +324,7 @@ export class YamuxMuxer extends GuardedEmitter<StreamMuxerEvents<YamuxStream>> i
     await abortable(this.#confirmed.promise, AbortSignal.any([signal, AbortSignal.timeout(CONFIRM_TIMEOUT_MS)])).catch(() => {})
   }
 
-  #onRemoteGoAway (code: number): void {
+  #followRemoteGoAway (code: number): void {
     if (this.#phase === 'open') {
       this.#phase = 'goneAway'
       this.#opener.close(new MuxerClosedError('The peer is going away'))
@@ -360,7 +362,7 @@ export class YamuxMuxer extends GuardedEmitter<StreamMuxerEvents<YamuxStream>> i
 
     this.#logClosed('the transport', undefined, cause)
     const hasPeerLeft = this.#driver.session.remoteGoAwayCode === GoAwayCode.NormalTermination
-    const wasClosedHere = this.#isLeaving
+    const wasClosedHere = this.#isClosingHere
 
     this.#end((stream, hasUnsent) => {
       const isComplete = stream.remoteWriteStatus === 'closed' && !hasUnsent

@@ -31,7 +31,7 @@ export class Loops {
   }
 
   get areNone (): boolean {
-    return this.#waitedFor.size === 0 && this.#leftBehind === undefined
+    return this.#waitedFor.size === 0 && (this.#leftBehind === undefined || this.#leftBehind.size === 0)
   }
 
   get areAllAsking (): boolean {

@@ -113,7 +113,7 @@ export class Reader implements ChunkSource {
     this.#isPutBack = false
     this.deliver()
 
-    if (this.#driver.config.creditsOnReceipt) {
+    if (this.#driver.session.creditsOnReceipt) {
       this.#check(this.#stream.maxReadBufferLength)
     }
   }

@@ -3,9 +3,9 @@ import { concat } from 'uint8arrays/concat'
 import { equals } from 'uint8arrays/equals'
 import { describe, expect, test, vi } from 'vitest'
 import { StreamMessageEvent } from '@libp2p/interface'
-import { ACK, concat as join, data, DATA, FIN, pattern, PING, ping, RST, SYN, windowUpdate } from '../fixtures/frames.ts'
+import { ACK, concat as join, data, DATA, FIN, frame, GO_AWAY, pattern, PING, ping, RST, SYN, WINDOW_UPDATE, windowUpdate } from '../fixtures/frames.ts'
 import { NO_LIMITS } from '../fixtures/limits.ts'
-import { nextTurn } from '../fixtures/raw-peer.ts'
+import { createRawPeer, nextTurn } from '../fixtures/raw-peer.ts'
 import { converse, endings, expectAlive, receive, WINDOW_BYTES } from '../protocol/fixtures/conversation.ts'
 import { forbidIncidents } from '../protocol/fixtures/incidents.ts'
 import { GuardedEmitter } from '../../src/emitter.ts'
@@ -529,4 +529,32 @@ test('a runaway call within a listener ends its stream at most, and the others a
   }
 
   await expectAlive(peer)
+})
+
+test('a listener that closes and aborts the muxer while it is being aborted does not begin its end anew', async () => {
+  const peer = createRawPeer()
+  const streams = [await peer.muxer.createStream(), await peer.muxer.createStream(), await peer.muxer.createStream()]
+  await nextTurn()
+  peer.takeFrames()
+  const errors: unknown[] = []
+  let depth = 0
+  let mostDepth = 0
+
+  for (const stream of streams) {
+    stream.addEventListener('close', ({ error }) => {
+      errors.push(error)
+      mostDepth = Math.max(mostDepth, ++depth)
+      peer.muxer.close().catch(() => {})
+      peer.muxer.abort(new Error('again'))
+      depth--
+    })
+  }
+
+  peer.deliver(frame(9, 0, 0))
+  await nextTurn()
+
+  expect(errors).toEqual(streams.map(() => expect.objectContaining({ code: 'ERR_INVALID_FRAME' })))
+  expect(mostDepth).toBe(1)
+  expect(peer.takeFrames().map(({ type, length }) => [type, length])).toEqual([...streams.map(() => [WINDOW_UPDATE, 0]), [GO_AWAY, 1]])
+  expect(peer.muxer.status).toBe('closed')
 })

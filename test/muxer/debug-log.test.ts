@@ -41,7 +41,7 @@ describe('a stream that is refused', () => {
     takeLines()
     deliver(windowUpdate(2, 0, SYN))
 
-    expect(takeLines()).toEqual(['refused stream 2, this side has said GoAway'])
+    expect(takeLines()).toEqual(['refused stream 2, this side is closing'])
   })
 
   test('harms nothing when the log ends the connection over it', async () => {

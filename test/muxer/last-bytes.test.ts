@@ -1,6 +1,6 @@
 // A connection that is closed: its transport is not closed before the peer has read what was sent.
 import { describe, expect, test } from 'vitest'
-import { ACK, DATA, FIN, GO_AWAY, goAway, pattern, ping, PING, SYN, WINDOW_UPDATE, windowUpdate } from '../fixtures/frames.ts'
+import { ACK, data, DATA, FIN, GO_AWAY, goAway, pattern, ping, PING, RST, SYN, WINDOW_UPDATE, windowUpdate } from '../fixtures/frames.ts'
 import { createRawPeer, nextTurn } from '../fixtures/raw-peer.ts'
 import type { RawPeer } from '../fixtures/raw-peer.ts'
 
@@ -62,6 +62,28 @@ describe('a muxer that is closed', () => {
 
     await closing
     expect(peer.muxer.status).toBe('closed')
+  })
+
+  test('answers no ping behind its GoAway: its transport is about to be closed', async () => {
+    const peer = createRawPeer()
+    await peer.muxer.close()
+    peer.takeFrames()
+    peer.deliver(ping(7, SYN))
+    await nextTurn()
+
+    expect(peer.takeFrames()).toEqual([])
+  })
+
+  test('refuses a stream that the peer opens meanwhile', async () => {
+    const peer = createRawPeer()
+    const { closing } = await sendAndClose(peer)
+    const last = peer.takeFrames().find(({ type }) => type === PING)
+    peer.deliver(data(2, pattern(10), SYN))
+    await nextTurn()
+    expect(peer.takeFrames().map(({ type, flags, id }) => [type, flags, id])).toEqual([[WINDOW_UPDATE, RST, 2]])
+
+    peer.deliver(ping(last?.length ?? 0, ACK))
+    await closing
   })
 
   test('asks nothing when it has sent nothing since a ping was answered', async () => {

@@ -102,6 +102,12 @@ test.each([0, 500, 16_384, Infinity])('a read buffer gives back what it was give
           const view = pattern(size, seed)
           buffer.append(view, step.frameBytes)
           model.append(view, step.frameBytes)
+
+          if (size === step.frameBytes) {
+            // one that comes whole is at its end
+            buffer.endFrame()
+            model.endFrame()
+          }
         }
       } else if (step.does === 'prepend' || step.does === 'push') {
         const bytes = pattern(step.size, seed)
