@@ -27,8 +27,7 @@ export interface YamuxStream extends Stream {
   close (options?: AbortOptions): Promise<void>
 
   /**
-   * Ends the stream at once. What the transport takes in this moment of what is queued goes before the reset, as far as there is credit
-   * for it; the rest is discarded. A whole number `errorCode` on the error travels to the peer (1 to 0xfff is the transport's,
+   * Ends the stream at once. Queued bytes that credit and the transport allow leave before the reset; the rest is discarded. A whole number `errorCode` on the error travels to the peer (1 to 0xfff is the transport's,
    * 0x1000 to 0xffff libp2p's). What is no error becomes one.
    */
   abort (err: Error): void

@@ -99,7 +99,7 @@ export abstract class GuardedEmitter<Events extends Record<string, any>> extends
     signal?.removeEventListener('abort', remove)
   }
 
-  /** No event is made for who is not listening by addEventListener: of the events at the end of a stream libp2p hears half */
+  /** Makes no event when nobody listens: of the events at the end of a stream libp2p hears half */
   safeDispatchEvent<Detail>(type: keyof Events & string, detail?: CustomEventInit<Detail>): boolean {
     return this.listenerCount(type) === 0 || this.dispatchEvent(new CustomEvent(type, detail))
   }

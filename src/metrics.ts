@@ -71,7 +71,10 @@ export class ConnectionMetrics {
     this.report()
   }
 
-  /** Tells the sinks. What they cause is told the next time: one that sends whenever it is told would not come to an end. */
+  /**
+   * Tells the sinks. What they cause is told the next time: one that sends whenever it is told would not come to an end. What they
+   * return is ignored, but for a promise that is rejected.
+   */
   report (): void {
     if (this.#isReporting || this.#due.length === 0) {
       return
@@ -101,7 +104,7 @@ export class ConnectionMetrics {
     logError({ log: this.#log }, 'metrics threw - %e', toError(thrown, 'A metrics sink threw'))
   }
 
-  /** What a sink returns is nobody's, unless it is a promise that is rejected */
+  /** Queues what `report` tells */
   #tell (tell: () => unknown): void {
     this.#due.push(tell)
   }

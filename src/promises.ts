@@ -45,7 +45,7 @@ async function untilAborted<T> (promise: Promise<T>, signal: AbortSignal): Promi
   })
 }
 
-/** Returns what is to be called when the wait is over */
+/** Returns what ends the wait */
 function join (signal: AbortSignal, abort: () => void): () => void {
   const { aborts, onAbort } = waitingBy.get(signal) ?? listenTo(signal)
   aborts.add(abort)

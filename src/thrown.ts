@@ -1,6 +1,6 @@
 /**
- * Applications may throw anything, and abort with anything: strings, nothing at all, proxies that were revoked, errors whose
- * properties throw. None of it may keep a stream or a connection from its end.
+ * What was thrown, as an error and as text, and lines in libp2p's log. Applications throw and abort with anything: strings, nothing at
+ * all, revoked proxies, errors whose properties throw. None of it may keep a stream or a connection from its end.
  */
 import type { Logger } from '@libp2p/interface'
 
@@ -36,7 +36,7 @@ export function logDebug (log: Logger, describe: () => string): void {
       log('%s', describe())
     }
   } catch {
-    // nor is one that fails here, or an error that cannot be read
+    // as above; so may an error that cannot be read
   }
 }
 

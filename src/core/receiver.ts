@@ -4,20 +4,20 @@
 import { InboundIds } from './limits/inbound-ids.ts'
 import { ProtocolError } from './protocol-error.ts'
 import { EVENT_DATA, EVENT_STALLED } from './stream-state.ts'
-import { FLAG_FIN, FLAG_RST, FLAG_SYN, INITIAL_WINDOW_BYTES, MAX_FRAME_BYTES, MAX_UINT32, SESSION_ID, TYPE_DATA, TYPE_GO_AWAY, TYPE_PING, TYPE_WINDOW_UPDATE } from './wire/frame.ts'
+import { FLAG_FIN, FLAG_RST, FLAG_SYN, GoAwayCode, INITIAL_WINDOW_BYTES, MAX_FRAME_BYTES, MAX_UINT32, SESSION_ID, TYPE_DATA, TYPE_GO_AWAY, TYPE_PING, TYPE_WINDOW_UPDATE } from './wire/frame.ts'
 import type { Limits } from './limits/peer-limits.ts'
 import type { Session, SessionInit } from './session.ts'
 import type { StreamState } from './stream-state.ts'
 import type { FrameSink } from './wire/decoder.ts'
 
-/** A frame of 256 KiB takes so long at 80 Mbit/s */
+/** How long an update waits for the end of a frame: 256 KiB take so long at 80 Mbit/s */
 const LONG_FRAME_MS = 25
 
 export class Receiver<Owner> implements FrameSink {
   readonly #session: Session<Owner>
   readonly #isDialler: boolean
   readonly #ids: InboundIds
-  /** No body of an unknown stream can be longer than the largest window that was ever advertised */
+  /** The longest body that a window could ever have allowed */
   readonly #maxBodyBytes: number
   /** Whose body is being received, and what its header says */
   #bodyStream: StreamState<Owner> | undefined
@@ -34,10 +34,10 @@ export class Receiver<Owner> implements FrameSink {
   }
 
   /**
-   * A peer that sends all it has in one long frame may hang up behind it, as @libp2p/yamux lets programs do. An update in the middle
-   * would meet a closed socket, and the kernel would drop the rest. So it waits for the end of the frame, if that comes soon.
+   * Whether an update waits for the end of a long frame, where it is looked at again. A peer that sends all it has in one frame may hang up
+   * behind it, as programs do with @libp2p/yamux. An update in the middle would meet a closed socket, and the kernel drop the rest.
    */
-  isAmidLongFrame (stream: StreamState<Owner>, nowMs: number): boolean {
+  holdsBackUpdate (stream: StreamState<Owner>, nowMs: number): boolean {
     const isAmid = stream === this.#bodyStream && this.#bodyBytes > MAX_FRAME_BYTES && Math.abs(nowMs - this.#bodyBeganMs) < LONG_FRAME_MS
     this.#hasHeldBackUpdate ||= isAmid
 
@@ -110,7 +110,7 @@ export class Receiver<Owner> implements FrameSink {
       throw new ProtocolError('ERR_RECEIVE_WINDOW_EXCEEDED', `received ${length} bytes with the SYN of stream ${streamId}, allowed ${INITIAL_WINDOW_BYTES}`)
     }
 
-    const stream = this.#find(flags, streamId, length)
+    const stream = this.#findOrAccept(flags, streamId, length)
 
     if (stream === undefined) {
       this.#checkUnwantedBody(streamId, length)
@@ -156,7 +156,7 @@ export class Receiver<Owner> implements FrameSink {
       this.#countIfEmpty(flags, streamId)
     }
 
-    const stream = this.#find(flags, streamId, 0)
+    const stream = this.#findOrAccept(flags, streamId, 0)
 
     if (stream === undefined) {
       return
@@ -186,7 +186,7 @@ export class Receiver<Owner> implements FrameSink {
       const { control, hasSaidGoAway } = this.#session
       this.#spend('pings')
 
-      // behind a GoAway the transport is about to be closed, and a write that meets that makes an error of an end in good order
+      // this side is about to close the transport: a write that meets that would make an error of a clean end
       if (!hasSaidGoAway) {
         control.replies.pong(value)
       }
@@ -202,8 +202,8 @@ export class Receiver<Owner> implements FrameSink {
       this.#spend('emptyFrames')
     }
 
-    // the first that is not a normal end says why
-    this.#session.remoteGoAwayCode = remoteGoAwayCode === undefined || remoteGoAwayCode === 0 ? code : remoteGoAwayCode
+    // the first that is no normal end says why
+    this.#session.remoteGoAwayCode = remoteGoAwayCode === undefined || remoteGoAwayCode === GoAwayCode.NormalTermination ? code : remoteGoAwayCode
   }
 
   /** A frame of length 0 says something if it opens, ends or acknowledges the stream, and that once */
@@ -222,7 +222,7 @@ export class Receiver<Owner> implements FrameSink {
   }
 
   /** The stream a frame is for; undefined when the frame is to be ignored */
-  #find (flags: number, streamId: number, payloadBytes: number): StreamState<Owner> | undefined {
+  #findOrAccept (flags: number, streamId: number, payloadBytes: number): StreamState<Owner> | undefined {
     if ((flags & FLAG_SYN) !== 0) {
       return this.#accept(flags, streamId)
     }

@@ -34,13 +34,13 @@ export interface SessionInit extends StreamTableInit {
   limits: Limits
 }
 
-/** What goes on inside, for whoever measures or logs it. Nothing may be asked of the session in the first two. */
+/** Who measures and logs what goes on inside. The first two must change nothing. */
 export interface SessionObserver {
   /** A frame of a stream whose `waitsSinceMs` is known was written */
-  onWaited? (lane: number, waitedMs: number): void
+  onWaited (lane: number, waitedMs: number): void
   /** A stream that the peer has opened is not taken */
-  onRefused? (streamId: number): void
-  /** Replies pile up while a chunk is received: `pull` may be called here, or not at all */
+  onRefused (streamId: number): void
+  /** Replies pile up while a chunk is received. `pull` may be called here. */
   onRepliesFull (): void
 }
 
@@ -56,7 +56,7 @@ export class Session<Owner> implements DataHandler<Owner>, ControlHandler<Owner>
   framesWritten = 0
   /** When the last chunk came */
   receivedMs = 0
-  /** DATA frames were written that no answered ping was behind: the peer may not have read them */
+  /** The peer may not have read all data: no ping behind it was answered yet */
   hasUnconfirmedData = false
   #isPingBehindData = false
   /** The code of the peer's GoAway, if it said one */
@@ -185,7 +185,7 @@ export class Session<Owner> implements DataHandler<Owner>, ControlHandler<Owner>
 
   /** Grants a stalled stream more, until `maxUnreadBytes` wait to be read; returns whether there was more to grant */
   relieve (stream: StreamState<Owner>, maxUnreadBytes: number, nowMs: number): boolean {
-    // not by what the window is: a loop may have a part of it in hand, and be waiting to send that back
+    // what counts is what is unread: a loop may hold a part of the window, and wait to send that back
     const roomBytes = maxUnreadBytes - stream.readBuffer.byteLength
     const isRelieved = stream.receiveWindow.relieve(roomBytes, nowMs, this.streams.budget)
 
@@ -277,7 +277,7 @@ export class Session<Owner> implements DataHandler<Owner>, ControlHandler<Owner>
     }
 
     for (const stream of this.#finsWritten) {
-      // by who was called back from the transport
+      // the transport may have called back, and somebody have reset it
       if (!stream.isReset) {
         stream.isLocalFinished = true
         this.emit(stream, EVENT_LOCAL_FIN)
@@ -304,7 +304,7 @@ export class Session<Owner> implements DataHandler<Owner>, ControlHandler<Owner>
     this.limits.expectLate(INITIAL_WINDOW_BYTES, 0)
     const { replies } = this.control
     replies.refuse(id)
-    this.#observer.onRefused?.(id)
+    this.#observer.onRefused(id)
   }
 
   /** So many bytes of the window are free again; an update is due when they are enough */
@@ -313,7 +313,7 @@ export class Session<Owner> implements DataHandler<Owner>, ControlHandler<Owner>
     const nowMs = this.receivedMs
     receiveWindow.read(payloadBytes, nowMs)
 
-    if (receiveWindow.isUpdateDue(nowMs, this.windowTuning) && !stream.isRemoteFinished && !stream.isReset && !this.#receiver.isAmidLongFrame(stream, nowMs)) {
+    if (receiveWindow.isUpdateDue(nowMs, this.windowTuning) && !stream.isRemoteFinished && !stream.isReset && !this.#receiver.holdsBackUpdate(stream, nowMs)) {
       this.schedule(stream, PENDING_UPDATE)
 
       if (this.roundTrip.isStale(nowMs)) {
@@ -325,7 +325,10 @@ export class Session<Owner> implements DataHandler<Owner>, ControlHandler<Owner>
   /** Returns false for one that nobody waits for */
   handlePong (value: number, nowMs: number): boolean {
     const isAwaited = this.roundTrip.end(value, nowMs)
-    this.hasUnconfirmedData &&= !isAwaited || !this.#isPingBehindData
+
+    if (isAwaited && this.#isPingBehindData) {
+      this.hasUnconfirmedData = false
+    }
 
     return isAwaited
   }
@@ -365,7 +368,7 @@ export class Session<Owner> implements DataHandler<Owner>, ControlHandler<Owner>
   // What writing does: for the scheduler
 
   onWaited (lane: number, waitedMs: number): void {
-    this.#observer.onWaited?.(lane, waitedMs)
+    this.#observer.onWaited(lane, waitedMs)
   }
 
   onFinWritten (stream: StreamState<Owner>): void {
@@ -410,7 +413,7 @@ export class Session<Owner> implements DataHandler<Owner>, ControlHandler<Owner>
     stream.isReset = true
     stream.isOver = true
     stream.pending = 0
-    // what came of a frame that was cut off can still be read
+    // the beginning of a frame that was cut off can still be read
     stream.readBuffer.endFrame()
     this.control.remove(stream)
     this.lanes.discard(stream)

@@ -1,6 +1,6 @@
 /**
  * All that the protocol knows of one stream: its two halves, what is to be said of it, its credit in both directions and
- * the bytes that wait on either side. Plain data, which the session and its scheduler move.
+ * the bytes that wait on either side. The session and its scheduler change it.
  */
 import { SendQueue } from './buffers/send-queue.ts'
 import { NORMAL } from './scheduler/lane.ts'
@@ -18,7 +18,7 @@ export const PENDING_FIN = FLAG_FIN
 export const PENDING_RST = FLAG_RST
 export const PENDING_UPDATE = 16
 
-/** What has happened to a stream since its owner was last told; owners are told in this order */
+/** What has happened to a stream since its owner was last told */
 export const EVENT_OPENED = 1
 export const EVENT_DATA = 2
 export const EVENT_REMOTE_FIN = 4
@@ -32,11 +32,11 @@ export const EVENT_FAILED = 64
 /** Neither end has credit, and if nobody reads soon neither gets any */
 export const EVENT_STALLED = 128
 
-/** When messages are frames of their own, the same for all streams of a connection */
+/** When each message is a frame of its own. The same for all streams of a connection. */
 export interface MessageBoundaries {
-  /** They are while less than this waits on their stream: 0 for never, Infinity for always */
+  /** Messages share frames from when so many bytes of their stream wait: 0 always, Infinity never */
   readonly mergeFromBytes: number
-  /** If they are not longer than this */
+  /** Longer messages are cut into frames */
   readonly maxWholeBytes: number
 }
 
@@ -59,7 +59,7 @@ export class StreamState<Owner = unknown> {
   /** Goes into the length of the RST, or came in it; 0 is none */
   errorCode = 0
   failure: Error | undefined
-  /** Each of them may be answered by a window update, as @libp2p/yamux does */
+  /** @libp2p/yamux may answer each with a window update, also when the stream has ended here */
   dataFramesSent = 0
 
   /** No more may be queued; the FIN follows the last queued byte */
@@ -79,24 +79,24 @@ export class StreamState<Owner = unknown> {
   /** When bytes last moved in either direction, or this side asked for the end */
   lastActiveMs: number
 
-  /** When the next frame began to wait; undefined when nobody asks */
+  /** When the next frame began to wait; undefined without metrics */
   waitsSinceMs: number | undefined
 
   /** Which of the LANES its data goes out in */
   lane = NORMAL
 
   // The scheduler's. They are here so that its lists need no objects of their own.
-  /** SYN or ACK let a DATA frame go first, once */
+  /** SYN or ACK has waited for a DATA frame to go with, once */
   hasDeferredControl = false
   isInDataLane = false
   nextInDataLane: StreamState<Owner> | undefined
   previousInDataLane: StreamState<Owner> | undefined
-  /** What is left of this round's share */
+  /** What is left of its share in this round (the deficit counter of the literature) */
   deficitBytes = 0
 
   /** Messages share frames, until nothing waits any more */
   isMerging: boolean
-  /** A message that fits into a frame waits for credit, and room, for all of it */
+  /** A message that fits into a frame is never cut: it waits for credit, and room, for all of it */
   readonly isNeverCut: boolean
   readonly #boundaries: MessageBoundaries
 
@@ -117,7 +117,7 @@ export class StreamState<Owner = unknown> {
     const { mergeFromBytes, maxWholeBytes } = this.#boundaries
     const queuedBytes = this.sendQueue.byteLength
 
-    // the parts of one that is alone and longer than a frame need not be told apart either
+    // a message that is alone, and has to be cut anyway, has no boundaries to keep
     this.isMerging ||= queuedBytes >= mergeFromBytes || (queuedBytes === 0 && byteLength > maxWholeBytes && !this.isNeverCut)
   }
 
@@ -127,7 +127,7 @@ export class StreamState<Owner = unknown> {
     this.sendQueue.release()
   }
 
-  /** The length of the next message if the next frame is to hold it whole; 0 if it may be cut, or the frame hold more. Hot. */
+  /** The length of the next message if it is to be a frame of its own, else 0. Hot. */
   get wholeFrameBytes (): number {
     if (this.isMerging) {
       return 0
@@ -144,8 +144,8 @@ export class StreamState<Owner = unknown> {
   }
 
   /**
-   * No credit is left for what waits to be sent, and the peer has too little for a frame: it may be one of ours that cuts none. If
-   * both ends write before they read, neither goes on by itself.
+   * This side has no credit for what it wants to send, and the peer has less than a frame's worth. (With `mergeMessages: false` a peer waits
+   * for credit for a whole frame.) If both ends write before they read, neither goes on by itself.
    */
   get isStalled (): boolean {
     return this.sendQueue.byteLength > 0 && !this.canSendData && !this.isRemoteFinished && this.receiveWindow.availableBytes < MAX_FRAME_BYTES

@@ -28,7 +28,7 @@ export interface StreamTableInit {
   maxGrowthBytes: number
   /** The largest payload of a frame while streams contend, and the longest message that is kept apart from others */
   frameBytes: number
-  /** Messages of a stream share frames, and events, from when so much of it waits: 0 for always, Infinity for never */
+  /** See MessageBoundaries; the same for events on receipt */
   mergeFromBytes: number
 }
 

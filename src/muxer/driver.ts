@@ -33,7 +33,7 @@ export interface DriverHandler {
   onOpened (state: State): void
   /** A stream has ended, the list of streams is another */
   onStreamsChanged (): void
-  /** The streams have been told, and nothing else is under way. Hot: runs once per chunk and once per flush. */
+  /** The streams have been told. Hot: runs once per chunk and once per flush. */
   onSettled (): void
   /** A chunk was dealt with, up to the peer's violation of the protocol if there is one */
   onReceived (violation: Error | undefined): void
@@ -133,7 +133,7 @@ export class Driver implements SessionObserver, WriterHandler {
 
   /** Writes what is queued as far as credit and transport allow, inside the call; before a reset, which discards the rest */
   handDown (state: State): void {
-    // a chunk that is being received can wait for nothing
+    // nothing is written in the middle of a chunk
     if (state.canSendData && !this.#isReceiving) {
       this.#writer.flushWhile(() => state.canSendData)
     }
@@ -317,7 +317,7 @@ export class Driver implements SessionObserver, WriterHandler {
   /** Tells the streams what has happened to them */
   #tell (): void {
     if (this.#isTelling || this.#isReceiving) {
-      // a listener has caused a flush: the loop that called it comes to the new entries too
+      // in a listener, whose caller comes to the new entries too, or in the middle of a chunk
       return
     }
 
@@ -346,7 +346,7 @@ export class Driver implements SessionObserver, WriterHandler {
       if (told === eventful.length) {
         eventful.length = 0
       } else {
-        // the stack has ended: the rest is told next time
+        // an exception, such as the end of the stack: the rest is told next time
         eventful.splice(0, told)
       }
 

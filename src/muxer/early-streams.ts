@@ -21,8 +21,8 @@ export class EarlyStreams {
   }
 
   /**
-   * They are counted at the end of the turn: libp2p listens some microtasks after it has made a muxer, and the first
-   * chunk, which comes sooner, may open as many streams as the peer likes.
+   * They are counted at the end of the turn. libp2p listens some microtasks after it has made a muxer; the first chunk comes sooner, and may
+   * open any number of streams.
    */
   add (stream: YamuxStream): void {
     if (this.#streams.push(stream) > this.#maxStreams) {

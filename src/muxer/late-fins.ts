@@ -1,7 +1,7 @@
 /**
- * FINs for a peer that has said GoAway(0), on streams that it has finished. It is usually about to close its transport, and a
- * write that meets that makes an error of an end in good order. So they wait a moment for the transport to end. A peer that stays,
- * as go-yamux may, gets them behind that: without the FIN it would take the answer that it still reads for cut off.
+ * FINs for a peer that has said GoAway(0), on streams that it has finished. Such a peer is usually about to close its transport, and
+ * writing to that would turn a clean end into an error. So these FINs wait a moment for the transport to end. A peer that stays, as
+ * go-yamux may, gets them then: without the FIN it would take the answer that it still reads for cut off.
  */
 import { GoAwayCode } from '../core/wire/frame.ts'
 import type { StreamState } from '../core/stream-state.ts'
@@ -24,7 +24,7 @@ export class LateFins {
     this.#driver = driver
   }
 
-  /** Whether the stream's FIN is one to wait with. One behind data goes with that. */
+  /** Keeps the stream's FIN for a moment, if it is one to wait with, and says whether it does. A FIN behind queued data does not wait. */
   holdBack (state: State): boolean {
     const { session, clock } = this.#driver
     const isLate = session.remoteGoAwayCode === GoAwayCode.NormalTermination && state.isRemoteFinished && state.sendQueue.byteLength === 0

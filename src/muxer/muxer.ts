@@ -31,11 +31,11 @@ const CLOSE_TIMEOUT_MS = 5000
 const CONFIRM_TIMEOUT_MS = 500
 
 /**
- * - `goneAway`: the peer opens no more streams and takes none, those in flight get to finish
- * - `left`: they have, and the transport is being closed
- * - `closing`: this side takes its leave, whatever the peer has said
- * - `closed`: it has, and the transport is still there
- * - `aborting`: streams are being reset, and what their owners do of it must not begin anew
+ * - `goneAway`: the peer has said GoAway(0). It opens no streams and takes none; open streams get to finish.
+ * - `left`: all of them have finished since, and the transport is being closed
+ * - `closing`: close() is under way here, whatever the peer has said
+ * - `closed`: close() is done, and the transport is still open
+ * - `aborting`: all streams are being reset. What their listeners call begins no other end.
  * - `ended`: nothing can be sent or received any more
  */
 type Phase = 'open' | 'goneAway' | 'left' | 'closing' | 'closed' | 'aborting' | 'ended'
@@ -59,9 +59,9 @@ export class YamuxMuxer extends GuardedEmitter<StreamMuxerEvents<YamuxStream>> i
   #phase: Phase = 'open'
   #streams: YamuxStream[] | undefined
   #closing: Promise<void> | undefined
-  /** Settled when the GoAway has been handed down */
+  /** Settled when all output is handed down, the GoAway last */
   #goAwaySaid: PromiseWithResolvers<void> | undefined
-  /** Settled when the peer has read all that was sent */
+  /** Settled when the peer has answered the ping behind the last data */
   #confirmed: PromiseWithResolvers<void> | undefined
   /** Settled when the ping that is under way is answered */
   #pong: PromiseWithResolvers<number> | undefined
@@ -173,7 +173,7 @@ export class YamuxMuxer extends GuardedEmitter<StreamMuxerEvents<YamuxStream>> i
     }
   }
 
-  /** A stream whose handler failed is nobody's */
+  /** Nobody will use a stream whose handler failed */
   onListenerError (err: Error, evt: CustomEvent<YamuxStream | null>): void {
     logError(this.#driver, `a listener of ${evt.type} failed - %e`, err)
     evt.detail?.abort(err)
@@ -317,6 +317,7 @@ export class YamuxMuxer extends GuardedEmitter<StreamMuxerEvents<YamuxStream>> i
       return
     }
 
+    // a new one, also when another is under way: that is in front of the last data
     session.ping()
     this.#driver.request()
     this.#confirmed = withHandledRejection()
@@ -368,7 +369,7 @@ export class YamuxMuxer extends GuardedEmitter<StreamMuxerEvents<YamuxStream>> i
       const isComplete = stream.remoteWriteStatus === 'closed' && !hasUnsent
 
       if (isComplete && hasPeerLeft) {
-        // it has no use for the FIN any more, however its transport ends
+        // the peer left in good order: our FIN counts as sent
         stream.onFinHandedDown()
       } else if (cause == null && (wasClosedHere || isComplete)) {
         stream.onClosed()

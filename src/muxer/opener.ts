@@ -20,7 +20,7 @@ export class Opener {
   readonly waiting = new Set<Waiting>()
   #refusal: Error | undefined
 
-  /** `open` makes a stream in one go: the SYN may leave, and the answer come, before anybody who awaits it runs again */
+  /** `open` has to be synchronous: the SYN may leave, and the answer come, before anybody who awaits it runs again */
   constructor (streams: StreamTable<YamuxStream>, maxOutboundStreams: number, open: (limits: StreamLimits) => YamuxStream) {
     this.#streams = streams
     this.#maxOutboundStreams = maxOutboundStreams
@@ -42,7 +42,7 @@ export class Opener {
     return stream
   }
 
-  /** There may be room: opens a stream for those who wait longest */
+  /** Opens streams as far as there is room, for those who have waited longest first */
   admit (): void {
     for (const waiting of this.waiting) {
       if (!this.#hasPlace) {

@@ -19,7 +19,7 @@ export class Stalls {
   /** Not looked at yet */
   #suspects = new Set<State>()
   #suspectsTimer: unknown
-  /** Still stood when they were looked at. What they were granted may be of no use, and others may give back some of the budget. */
+  /** Still stalled when they were looked at: what they were granted may not do, and others may give back some of the budget */
   readonly #standing = new Set<State>()
   #standingTimer: unknown
   readonly #reported = new WeakSet<State>()
@@ -30,8 +30,8 @@ export class Stalls {
   }
 
   /**
-   * A stream stands still now. Its reader may be on the way: it is looked at again when the event loop has come round. Not all
-   * that stand are, or each frame of one would cost a look at a thousand.
+   * A stream stands still now. Its reader may be on the way, so it is looked at when the event loop has come round: it alone, not all that
+   * are stalled.
    */
   suspect (stream: State): void {
     if (!this.#isStopped) {

@@ -3,9 +3,9 @@
  * a connection whose transport accepts nothing. One timer, set to whatever is due first, and never set
  * anew for a deadline that moves on: it then fires early and looks again. None when nothing can become due.
  *
- * A deadline counts only time in which the answer could have been seen. While the event loop stands still answers gather in the
- * socket, and timers run before anybody looks there. So nothing is judged when the timer fires, but by a second one behind a look
- * at the transport: as much later as the first was late, and once more if it is late itself.
+ * A deadline counts only time in which the answer could have been seen. While the event loop stands still answers gather in the socket,
+ * and timers run before anybody looks there. So the timer judges nothing when it fires: it waits as long again as it was late, in which
+ * the transport is read, and judges then.
  */
 import { YamuxTimeoutError } from '../errors.ts'
 import type { Clock } from '../clock.ts'
@@ -15,7 +15,7 @@ import type { LimitConfig } from '../options/limits.ts'
 import type { YamuxStream } from '../stream/stream.ts'
 import type { Driver, DriverHandler } from './driver.ts'
 
-/** Streams that took too long are found up to this part of their timeout late, so that 10,000 of them do not mean 10,000 sweeps */
+/** A stream that took too long is found up to this part of its timeout late: 10,000 of them are not 10,000 sweeps */
 const SWEEP_PART_OF_TIMEOUT = 1 / 8
 
 /** A peer that was silent for this many whole intervals, each with a ping in it, is gone */
@@ -28,7 +28,7 @@ const MAX_SILENT_INTERVALS = 2
 const MAX_UNANSWERED_INTERVALS = 10
 
 /** The longest that a peer gets in addition. A timer that is hours late shows that the machine slept, and the peer need not get hours. */
-const LONGEST_STALL_MS = 10_000
+const LONGEST_GRACE_MS = 10_000
 /** The longest delay a timer takes; a longer one would fire at once */
 const MAX_TIMER_MS = 2 ** 31 - 1
 /** How late a timer may be in an event loop that is not busy */
@@ -137,7 +137,7 @@ export class Timers {
 
     if (this.#looks === 0 || (lateMs > ON_TIME_MS && this.#looks < MAX_LOOKS)) {
       this.#looks++
-      const graceMs = Math.min(LONGEST_STALL_MS, lateMs)
+      const graceMs = Math.min(LONGEST_GRACE_MS, lateMs)
       this.#timerDueMs = nowMs + graceMs
       this.#timer = clock.setBackgroundTimer(this.#onTimer, graceMs)
     } else {
@@ -197,7 +197,7 @@ export class Timers {
     for (const state of [...this.#session.streams.values()]) {
       const deadline = this.#deadlineOf(state, nowMs)
 
-      // one that has ended was ended by who heard of another's end
+      // a listener of one that was aborted may have ended it
       if (deadline === undefined || state.isOver) {
         continue
       }

@@ -9,7 +9,7 @@ import type { MessageStream } from '@libp2p/interface'
 /** A connection that has said GoAway gets this long to hand it over before it is cut */
 const LAST_WORDS_TIMEOUT_MS = 1000
 
-/** Behind the call that found the reason: the transport may be in the middle of a write */
+/** A microtask later: the transport may be in the middle of a write */
 export function closeTransport (maConn: MessageStream, reason: Error): void {
   queueMicrotask(() => {
     const signal = AbortSignal.timeout(LAST_WORDS_TIMEOUT_MS)
@@ -48,7 +48,7 @@ export function abortBehindLastWords (maConn: MessageStream, clock: Clock, reaso
   lookSoon()
 }
 
-/** Transports are not all libp2p's: one may throw */
+/** A transport that is not libp2p's may throw */
 function needsDrain (maConn: MessageStream): boolean {
   try {
     return maConn.writableNeedsDrain
@@ -71,7 +71,7 @@ export function abortTransport (maConn: MessageStream, reason: Error): void {
   }
 }
 
-/** Or throw at once, or return no promise */
+/** Rejects also when close() throws, or returns no promise: transports are not all libp2p's */
 async function closeGently (maConn: MessageStream, signal?: AbortSignal): Promise<void> {
   await maConn.close({ signal })
 }

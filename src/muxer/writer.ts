@@ -22,10 +22,10 @@ const MAX_MICROTASKS = 64
 const MAX_TURN_BYTES = 4_194_304
 /** The same while there are urgent streams, whose next message may come in the next turn: 20 such writers, 9 ms */
 const MAX_TURN_BYTES_WITH_URGENT = 262_144
-/** Small writes take longer by the byte: who sends another byte whenever one has left would write 160,000 times in 2 s */
+/** And so many writes: small ones take longer by the byte. Who sends a byte whenever one has left would write 160,000 times in 2 s. */
 const MAX_TURN_WRITES = 1000
 
-/** What is arranged gives way only to what comes before it */
+/** A new decision replaces what is arranged only if it is earlier */
 const PRECEDENCE: Record<FlushTime, number> = { hold: 0, later: 1, 'next-round': 2, 'next-turn': 3, soon: 4, now: 5 }
 
 const settled = Promise.resolve()
@@ -48,7 +48,7 @@ export class Writer implements Moment {
   isRest = false
   /** Infinity when the turn's bytes are spent: nothing else leaves in it */
   flushesThisTurn = 0
-  /** Urgent data does not wait for the bytes of others, but nor may it take all of a turn */
+  /** The turn has written so much that urgent data waits too */
   isTurnOver = false
   readonly #session: Session<unknown>
   readonly #clock: Clock
@@ -72,7 +72,7 @@ export class Writer implements Moment {
   #microtasks = 0
   #turnBytes = 0
   #turnWrites = 0
-  /** This turn has written all that a turn may */
+  /** The turn has written so much that all but urgent data waits */
   #isTurnSpent = false
   #hasOpenedThisTurn = false
   #isNextTurnAwaited = false
@@ -226,7 +226,7 @@ export class Writer implements Moment {
     this.#restBytes = 0
 
     while (!this.#isTransportFull || this.#isRegardless) {
-      // cheaper than to ask for what is not there, once behind each flush
+      // no pull when there is nothing, as behind each flush
       const bytes = session.hasOutput
         ? session.pull(this.#maxBatchBytes, this.policy.maxFramesPerWrite, this.#clock.nowMs(), this.#isBackedUp ? this.#reservedBytes : 0)
         : undefined
@@ -249,6 +249,7 @@ export class Writer implements Moment {
 
       if (session.lanes.queuedBytes > 0 && this.#hasRest()) {
         this.#restBytes = session.lanes.queuedBytes
+        // what gathered while the transport was full is written, unless it is full again
         this.#isBackedUp &&= this.#isTransportFull
         break
       }
@@ -280,7 +281,7 @@ export class Writer implements Moment {
     this.#isTurnSpent = this.isTurnOver || (this.#turnBytes >= MAX_TURN_BYTES_WITH_URGENT && this.#session.streams.urgentCount > 0)
   }
 
-  /** Something was left out of a full write that would not fill another, and nobody waits for it */
+  /** What was left out of a full write would not fill another, and nobody waits for it */
   #hasRest (): boolean {
     const { lanes, control } = this.#session
     const isLittle = lanes.queuedBytes + HEADER_BYTES < this.#maxBatchBytes

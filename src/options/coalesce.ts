@@ -14,7 +14,7 @@ export type MergeMessages = 'backlog' | boolean
 
 export interface CoalesceOptions {
   /**
-   * When gathered output is written. Control frames and urgent streams wait under none of them.
+   * When gathered output is written. Control frames and urgent streams wait for no delay and no watermark under any of them.
    *
    * - `turn`: at the end of the running turn of the event loop, and what more the turn produces
    *   once in the next; no timers

@@ -1,5 +1,5 @@
 /**
- * The options: their units, defaults and allowed ranges, in one place.
+ * The options of the muxer and of its streams: units, defaults and allowed ranges. Coalescing, limits and lanes have files of their own.
  */
 import { INITIAL_WINDOW_BYTES, MAX_FRAME_BYTES, MAX_UINT32 } from '../core/wire/frame.ts'
 import { createCoalesceConfig } from './coalesce.ts'

@@ -1,6 +1,5 @@
 /**
- * The options for what a peer may cost: in frames that no window bounds, and in time. Their units,
- * defaults and allowed ranges.
+ * The options for what a peer may cost: frames that no window bounds, and timeouts. Units, defaults and allowed ranges.
  */
 import type { Limits } from '../core/limits/peer-limits.ts'
 import type { Limit } from '../core/limits/token-bucket.ts'

@@ -15,7 +15,7 @@ function lastName (path: string): string {
 
 /** How many characters have to be inserted, dropped or replaced to make one of the other */
 function countEdits (from: string, to: string): number {
-  // of the beginning of `from` to each beginning of `to`
+  // between the part of `from` that was looked at and each beginning of `to`
   let edits = Array.from({ length: to.length + 1 }, (_, length) => length)
 
   for (const character of from) {

@@ -2,8 +2,8 @@
  * The `for await` loops over one stream: where there is no listener the next chunk is handed over when each of them asks, and
  * the last one counts as read then.
  *
- * A loop may end without a word, when its iterator is dropped. So a listener waits for none, and a loop that begins leaves
- * behind those that do not ask at that moment. One that was not dropped finds what it has missed, unless that was too much.
+ * A loop may end without a word, when its iterator is dropped. So listeners do not wait for loops, and a loop that begins does not wait for
+ * those that are not asking: they are left behind. One that comes back finds what it has missed, unless that was too much.
  */
 import { StreamBufferError } from '@libp2p/interface'
 import { ReadBuffer } from '../core/buffers/read-buffer.ts'
@@ -80,7 +80,7 @@ export class Loops {
     })
   }
 
-  /** What has been read since the last call: a chunk, when no loop is still at it */
+  /** What counts as read since the last call: all that was handed over, once every loop has asked again */
   takeFinishedBytes (): number {
     const bytes = this.areAllAsking ? this.#unfinishedBytes : 0
     this.#unfinishedBytes -= bytes

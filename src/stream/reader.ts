@@ -3,11 +3,11 @@
  * counts as read, and when reading is over.
  *
  * Credit follows reading. For 'message' listeners delivery is reading; a `for await` loop has read
- * a chunk when it asks for the next, where no listener goes on without it. While paused, or while nobody reads, bytes wait
- * and the peer stops.
+ * a chunk when it asks for the next, unless there is a listener as well. While paused, or while nobody reads, bytes wait and the peer
+ * stops.
  *
- * Who is told may call anything in here again. Delivery is one loop, which looks anew at everything after each event, so
- * such a call only changes what the loop sees.
+ * Listeners may call anything in here. Delivery is one loop that looks anew at everything after each event, so such a call only changes
+ * what the loop sees.
  */
 import { StreamBufferError, StreamMessageEvent, StreamStateError } from '@libp2p/interface'
 import { copyOf } from '../bytes.ts'
@@ -30,7 +30,7 @@ export class Reader implements ChunkSource {
   readonly #stream: YamuxStream
   readonly #loops: Loops
   #isDelivering = false
-  /** Somebody has put bytes back who could do nothing with them, and would be given them for ever: they are offered again later */
+  /** A reader has put bytes back, and would be given the same again and again: they are offered to it later */
   #isPutBack = false
   /** A loop has begun, and not asked yet */
   #isLoopNew = false
@@ -121,7 +121,7 @@ export class Reader implements ChunkSource {
   /** Passes on what waits, if somebody reads. Hot: runs once per stream and inbound chunk. */
   deliver (): void {
     if (this.#isDelivering) {
-      // by who was just told: the loop below comes to it
+      // in a listener, whose caller comes to it
       return
     }
 
@@ -141,11 +141,11 @@ export class Reader implements ChunkSource {
     }
   }
 
-  /** The peer sends no more; `isOver`: nor does this side */
+  /** The peer sends no more; `isOver`: the stream has ended in both directions */
   onRemoteDone (isOver: boolean, err?: Error): void {
     this.#error ??= err
     this.#isPutBack = false
-    // what came of a frame that was cut off is ready now
+    // the beginning of a frame that was cut off is ready now
     this.deliver()
 
     if (isOver) {
@@ -190,14 +190,14 @@ export class Reader implements ChunkSource {
     this.#onRead(this.#loops.takeFinishedBytes())
 
     if (this.#isLoopNew) {
-      // who begins to read in the same moment gets the same bytes
+      // others who begin to read in the same moment get the same bytes
       this.#isLoopNew = false
       this.deliverSoon()
     } else {
       this.deliver()
     }
 
-    // as long as this side may write, a loop that has come to the end may still put something back
+    // while the stream is open, a loop that has come to the end may still put something back
     if (this.#stream.status === 'open') {
       this.#settle()
     } else {
@@ -224,7 +224,7 @@ export class Reader implements ChunkSource {
       this.#discard()
       this.#settle()
     } else if (this.#buffer.byteLength > 0) {
-      // also a part of a frame that is one event: byte by byte, the chunks it came in would cost 200 times its size
+      // also the beginning of a frame: coming byte by byte, the chunks it came in would cost 200 times its size
       this.#buffer.keep(this.#state.receiveWindow.windowBytes)
     }
   }
@@ -265,7 +265,7 @@ export class Reader implements ChunkSource {
 
   /** Not while a loop has the last chunk in hand: it may want to pause the stream for it */
   #closeIfDone (): void {
-    // hot, and rarely so
+    // the usual case
     if (this.#stream.remoteWriteStatus !== 'closed' && this.status !== 'closed') {
       return
     }
@@ -317,7 +317,7 @@ export class Reader implements ChunkSource {
     if (!this.#isDelivering && this.#loops.areAllAsking) {
       this.deliverSoon()
     } else if (!this.#isPutBack) {
-      // by who has bytes in hand, and may not be able to do more with them now
+      // a reader that cannot use what it was given
       this.#isPutBack = true
       this.#driver.clock.setTimer(() => {
         this.#isPutBack = false
@@ -326,7 +326,7 @@ export class Reader implements ChunkSource {
     }
 
     if (!this.#isRead) {
-      // credit bounds what the peer can make a stream hold, this what the application pushes back
+      // credit bounds what the peer sends; this bounds what the application pushes back
       this.#check(Math.max(this.#stream.maxReadBufferLength, this.#state.receiveWindow.windowBytes))
     }
   }
@@ -351,10 +351,10 @@ export class Reader implements ChunkSource {
     }
   }
 
-  /** Bytes are gone: somebody was given others of the same chunk and transferred its buffer */
+  /** Bytes are gone: whoever was given other bytes of the same chunk has transferred its buffer */
   #fail (err: Error): void {
     this.#stream.abort(err)
-    // what is left of a stream that was over before
+    // an abort of a stream that was over does not end its reading
     this.abort(err)
   }
 

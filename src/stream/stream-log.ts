@@ -1,11 +1,11 @@
 /**
- * The loggers of streams. One of libp2p's is dear to make: in Node it asks the terminal for its colours, and 2 KB of it
- * wait for a full collection. libp2p wants four for a request on a new stream, which took 1.02 to 1.12 times as long. So
- * the streams of a connection share one for each scope, and each line begins with whose it is.
+ * The loggers of streams. The streams of a connection share one for each scope, and each line begins with the stream. A logger of
+ * libp2p's is dear to make: in Node it asks the terminal for its colours, and leaves 2 KB to a full collection. With four for each
+ * request on a new stream, as libp2p asks for, those took 1.02 to 1.12 times as long.
  */
 import type { Logger } from '@libp2p/interface'
 
-/** Of a connection. Whoever names scopes by what changes does not fill the memory. */
+/** Of a connection: names of scopes that change all the time do not fill the memory */
 const MAX_SHARED_SCOPES = 32
 
 interface Write {

@@ -346,7 +346,7 @@ export class YamuxStream extends GuardedEmitter<MessageStreamEvents> implements 
     }
   }
 
-  /** The connection is gone, and nothing of this stream is missing */
+  /** Both directions have come to their end, or the connection is gone and nothing is missing */
   onClosed (): void {
     if (!this.#isOver) {
       this.#end('closed')

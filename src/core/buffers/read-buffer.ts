@@ -20,12 +20,12 @@ export class ReadBuffer {
   #isMerged: boolean
   /** What was put back, in front of the first message */
   #frontBytes = 0
-  /** Of the frame that has to be complete first */
+  /** What has come of a frame that is not complete */
   #partialBytes = 0
-  /** These bytes, if something was pushed while they waited for the rest, in memory of their own; otherwise they are the last of `#bytes` */
+  /** The bytes of that frame, when something was pushed meanwhile, which goes in front of them; otherwise they are the last of `#bytes` */
   #aside: UnreadBytes | undefined
 
-  /** 0: whatever waits is one message; Infinity: a frame always is */
+  /** As for sending: 0 merges all that waits, with Infinity each frame is a message */
   constructor (mergeFromBytes: number) {
     this.mergeFromBytes = mergeFromBytes
     this.#isMerged = mergeFromBytes === 0
@@ -72,7 +72,7 @@ export class ReadBuffer {
     this.#addReady(messageBytes)
   }
 
-  /** Bytes that nobody else has, behind everything that can be taken. Throws a ReceivedBytesChangedError. */
+  /** Takes over bytes, behind everything that can be taken. Throws a ReceivedBytesChangedError. */
   push (bytes: Uint8Array): void {
     if (bytes.byteLength === 0) {
       return
@@ -93,7 +93,7 @@ export class ReadBuffer {
     this.#addReady(bytes.byteLength)
   }
 
-  /** Bytes that nobody else has, in front of everything. They are handed over with the message behind them. */
+  /** Takes over bytes, in front of everything. They are handed over with the message behind them. */
   prepend (bytes: Uint8Array): void {
     if (bytes.byteLength > 0) {
       this.#queueOnly()
@@ -145,7 +145,7 @@ export class ReadBuffer {
     this.#isMerged = this.mergeFromBytes === 0
   }
 
-  /** More comes, or it has to wait: it is queued as any other */
+  /** Queues the frame that was alone: more comes, or it has to wait */
   #queueOnly (): void {
     if (this.#only !== undefined) {
       // by the length that it came with: its buffer may have been transferred since

@@ -11,7 +11,7 @@ import { PieceQueue } from './piece-queue.ts'
 /** Shorter messages are copied */
 export const COPIED_BELOW_BYTES = 4096
 
-/** Blocks grow with what waits. None is so long that a batch would pass a part of it on by reference: it would be written to again. */
+/** Blocks grow with what waits. They stay shorter than what a batch passes on by reference, or bytes on their way would be written over. */
 const FIRST_BLOCK_BYTES = 512
 const MAX_BLOCK_BYTES = 8191
 
@@ -29,7 +29,7 @@ export class SendQueue extends PieceQueue {
     super(KEPT_MESSAGES, SentBytesChangedError)
   }
 
-  /** `isJoined`: the message need not be told from the one before it. Hot: runs once per send. */
+  /** `isJoined`: the message may merge with the one before it. Hot: runs once per send. */
   copy (message: Uint8Array, isJoined: boolean): void {
     const { byteLength } = message
     const start = this.#reserve(byteLength)

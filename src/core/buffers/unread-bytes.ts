@@ -107,7 +107,7 @@ export class UnreadBytes {
     return piece.byteLength
   }
 
-  /** Behind the last block that is full comes the one that is being filled, and is then full */
+  /** When the full blocks are used up, the one that is being filled is sealed and comes next */
   #takeKept (kept: PieceQueue, sink: PieceSink, count: number): number {
     if (kept.byteLength === 0) {
       this.#sealBlock(kept)

@@ -4,7 +4,7 @@
 
 /**
  * What has made output. `write`: the application, libp2p or time. `chunk`: an inbound chunk has just been dealt with, and
- * its streams were told. `opening`: a stream, the first of this turn.
+ * its streams were told. `opening`: this side has opened a stream, the first of this turn.
  */
 export type FlushOccasion = 'write' | 'chunk' | 'opening'
 

@@ -1,6 +1,6 @@
 /**
- * The strategies of `coalesce.strategy`, and what none of them holds back: urgent data, control frames, and answers to what has
- * just come in.
+ * The strategies of `coalesce.strategy`, and what none of them delays: urgent data, control frames, and answers to what has just come
+ * in.
  */
 import type { FlushDecision, FlushOccasion, FlushPolicy, Moment, Output } from './policy.ts'
 
@@ -12,22 +12,22 @@ import type { FlushDecision, FlushOccasion, FlushPolicy, Moment, Output } from '
 const MAX_FLUSHES_PER_TURN = 3
 
 /**
- * After fewer flushes in its turn output goes ahead of what others have to do in it: the layers below, or libp2p with a
- * stream that is open. When requests follow each other, the end of one is a flush before the SYN of the next.
+ * Output leaves inside the call when this turn has flushed fewer times: ahead of what the layers below, or libp2p with a new stream,
+ * have to do in it. When requests follow each other, the end of one is a flush before the SYN of the next.
  */
-const FLUSHES_BEFORE: Record<FlushOccasion, number> = { write: 0, chunk: 1, opening: 2 }
+const AT_ONCE_BELOW_FLUSHES: Record<FlushOccasion, number> = { write: 0, chunk: 1, opening: 2 }
 
 const URGENT_AT_ONCE: FlushDecision = { time: 'now', reason: 'urgent' }
 const URGENT_SOON: FlushDecision = { time: 'soon', reason: 'urgent' }
 const CONTROL_AT_ONCE: FlushDecision = { time: 'now', reason: 'control' }
 const CONTROL_SOON: FlushDecision = { time: 'soon', reason: 'control' }
 /**
- * Nobody waits for them. The bytes of a new stream, on the way when its SYN came, are there a round later, and what
- * answers them takes the ACK along: a record less for a request on a new stream.
+ * Nobody waits for an ACK. The first bytes of the stream come a round of the loop later, and the answer to them takes it along: a record
+ * less for a request on a new stream.
  */
 const ACKS: FlushDecision = { time: 'next-round', reason: 'acks' }
 
-/** Once decided, only urgent data leaves before it: no other output of this turn need be decided on */
+/** The writer knows it by identity: once it is decided, only urgent data leaves sooner */
 export const NEXT_TURN: FlushDecision = { time: 'next-turn', reason: 'next-turn' }
 
 /** What to do for control frames and urgent data; undefined when there is only data that is not urgent */
@@ -37,7 +37,7 @@ function decideFastLane (moment: Moment, output: Output): FlushDecision | undefi
       return NEXT_TURN
     }
 
-    return moment.flushesThisTurn < FLUSHES_BEFORE[moment.occasion] ? URGENT_AT_ONCE : URGENT_SOON
+    return moment.flushesThisTurn < AT_ONCE_BELOW_FLUSHES[moment.occasion] ? URGENT_AT_ONCE : URGENT_SOON
   }
 
   if (output.control.hasMoreThanAcks) {
@@ -45,7 +45,7 @@ function decideFastLane (moment: Moment, output: Output): FlushDecision | undefi
       return NEXT_TURN
     }
 
-    return moment.flushesThisTurn < FLUSHES_BEFORE[moment.occasion] ? CONTROL_AT_ONCE : CONTROL_SOON
+    return moment.flushesThisTurn < AT_ONCE_BELOW_FLUSHES[moment.occasion] ? CONTROL_AT_ONCE : CONTROL_SOON
   }
 
   return output.lanes.queuedBytes === 0 ? ACKS : undefined
@@ -85,7 +85,7 @@ export const turn: FlushPolicy = {
       return REST
     }
 
-    return moment.flushesThisTurn < FLUSHES_BEFORE[moment.occasion] ? TURN_AT_ONCE : TURN_SOON
+    return moment.flushesThisTurn < AT_ONCE_BELOW_FLUSHES[moment.occasion] ? TURN_AT_ONCE : TURN_SOON
   }
 }
 
@@ -106,7 +106,7 @@ const HOLD: FlushDecision = { time: 'hold', reason: 'delay' }
 export function delay ({ delayMs, watermarkBytes, shortestTimerMs }: DelayInit): FlushPolicy {
   return {
     maxFramesPerWrite: Infinity,
-    // libp2p says what protocol the stream is for a few microtasks later: the SYN spares that the delay
+    // libp2p writes the stream's protocol a few microtasks later: with the SYN it need not wait for the delay
     opensAtOnce: false,
     holdsRest: true,
     interruptsListeners: false,
@@ -151,6 +151,6 @@ export const off: FlushPolicy = {
   opensAtOnce: true,
   holdsRest: false,
   interruptsListeners: true,
-  // each write is followed by a decision on the rest: behind what a turn may write they would go ever deeper
+  // each write decides on the next: when the turn is over that has to stop
   decide: ({ flushesThisTurn }) => flushesThisTurn === Infinity ? NEXT_TURN : NOW
 }

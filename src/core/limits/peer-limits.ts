@@ -54,7 +54,7 @@ export class PeerLimits {
     }
   }
 
-  /** The application has refused a stream, in a call of its own: the error is the next SYN's */
+  /** The application has refused a stream. It is no place for an error: the next SYN is. */
   noteRefusal (nowMs: number): void {
     this.#hasRefusedTooMany ||= !this.#buckets.refusedStreams.take(nowMs)
   }

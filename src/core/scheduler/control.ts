@@ -1,7 +1,6 @@
 /**
- * What is not payload and goes first: answers and requests of the session, then what is pending of streams.
- *
- * There is at most one entry a stream, and what is superseded before it is written vanishes.
+ * Control frames, which go before data: answers and requests of the session, then what is pending of streams. There is at most one
+ * entry a stream, and what is superseded before it is written vanishes.
  */
 import { FLAG_ACK, FLAG_RST, FLAG_SYN, HEADER_BYTES, SESSION_ID, TYPE_GO_AWAY, TYPE_PING, TYPE_WINDOW_UPDATE } from '../wire/frame.ts'
 import { PENDING_FIN, PENDING_RST, PENDING_UPDATE } from '../stream-state.ts'
@@ -27,7 +26,7 @@ export class ControlLane<Owner> {
   readonly #handler: ControlHandler<Owner>
   /** In the order in which something came to be pending */
   readonly #streams = new Set<StreamState<Owner>>()
-  /** Those of which more than an ACK is pending, and perhaps some of which it was */
+  /** Those with more than an ACK pending, and perhaps some that had */
   readonly #beyondAcks = new Set<StreamState<Owner>>()
   #pingValue: number | undefined
   #goAwayCode: number | undefined
@@ -67,7 +66,7 @@ export class ControlLane<Owner> {
     this.#pingValue = value
   }
 
-  /** Written behind everything that is in the lane by then; said once, and the last code until then counts */
+  /** Written behind everything else, once. Until then a later code replaces an earlier one. */
   goAway (code: number): void {
     if (!this.#hasWrittenGoAway) {
       this.#goAwayCode = code
@@ -161,8 +160,8 @@ function hasRoom (batch: Batch, maxFrames: number): boolean {
 }
 
 /**
- * SYN and ACK need no frame of their own when the stream's first DATA frame is about to go. They
- * wait for it once: behind many busy streams its turn may come late, and the peer counts on the ACK.
+ * SYN and ACK need no frame of their own when the stream's first DATA frame is about to go. They wait for one write at most: behind many
+ * busy streams that frame may come late, and the peer counts on the ACK.
  */
 function canRideOnData (stream: StreamState): boolean {
   return !stream.hasDeferredControl && stream.pending !== 0 && (stream.pending & (PENDING_RST | PENDING_UPDATE)) === 0 &&

@@ -55,7 +55,7 @@ interface Ring<Owner> {
   last: StreamState<Owner> | undefined
   streamCount: number
   /** What lanes in front have sent since this one began to wait */
-  passedBytes: number
+  overtakenBytes: number
 }
 
 /** What `#writeFrame` says when the batch has no room for a frame */
@@ -66,7 +66,7 @@ export class DataLanes<Owner> {
   queuedBytes = 0
   /** Streams with data to send and credit for it */
   streamCount = 0
-  readonly #rings: Array<Ring<Owner>> = LANES.map(() => ({ first: undefined, last: undefined, streamCount: 0, passedBytes: 0 }))
+  readonly #rings: Array<Ring<Owner>> = LANES.map(() => ({ first: undefined, last: undefined, streamCount: 0, overtakenBytes: 0 }))
   readonly #urgent = this.#rings[URGENT]
   readonly #sizes: FrameSizes
   readonly #handler: DataHandler<Owner>
@@ -106,7 +106,7 @@ export class DataLanes<Owner> {
       unlink(ring, stream)
 
       if (--ring.streamCount === 0) {
-        ring.passedBytes = 0
+        ring.overtakenBytes = 0
       }
     }
   }
@@ -117,7 +117,7 @@ export class DataLanes<Owner> {
     stream.sendQueue.clear()
   }
 
-  /** What is queued goes along, behind what waits in the other lane */
+  /** What is queued goes along, to the end of the other lane */
   move (stream: StreamState<Owner>, lane: number): void {
     this.remove(stream)
     stream.lane = lane
@@ -126,11 +126,11 @@ export class DataLanes<Owner> {
 
   /** Fills the batch, up to `maxFrames`. Data that is not urgent leaves `reservedBytes` of it free. */
   fill (batch: Batch, maxFrames: number, reservedBytes: number, nowMs: number): void {
-    let hasRoomForAll = true
+    let hasRoomForOthers = true
 
     while (this.streamCount > 0 && batch.frameCount < maxFrames) {
-      hasRoomForAll &&= batch.roomBytes > reservedBytes
-      const lane = this.#next(hasRoomForAll)
+      hasRoomForOthers &&= batch.roomBytes > reservedBytes
+      const lane = this.#next(hasRoomForOthers)
 
       if (lane === undefined) {
         return
@@ -140,29 +140,29 @@ export class DataLanes<Owner> {
       const sentBytes = this.#writeFrame(ring, batch, maxFrames, lane === URGENT ? 0 : reservedBytes, nowMs)
 
       if (sentBytes !== NO_ROOM) {
-        ring.passedBytes = 0
+        ring.overtakenBytes = 0
 
         if (ring.streamCount < this.streamCount) {
-          this.#pass(lane, sentBytes)
+          this.#overtake(lane, sentBytes)
         }
       } else if (lane === URGENT) {
         return
       } else {
-        hasRoomForAll = false
+        hasRoomForOthers = false
       }
     }
   }
 
   /** A lane that was passed for too long, else the first with data */
-  #next (hasRoomForAll: boolean): number | undefined {
-    const last = hasRoomForAll ? BULK : URGENT
+  #next (hasRoomForOthers: boolean): number | undefined {
+    const last = hasRoomForOthers ? BULK : URGENT
     let first: number | undefined
 
     for (let lane = URGENT; lane <= last; lane++) {
       const ring = this.#rings[lane]
 
       if (ring.streamCount > 0) {
-        if (ring.passedBytes >= MAX_PASSED_BYTES || ring.streamCount === this.streamCount) {
+        if (ring.overtakenBytes >= MAX_PASSED_BYTES || ring.streamCount === this.streamCount) {
           return lane
         }
 
@@ -174,10 +174,10 @@ export class DataLanes<Owner> {
   }
 
   /** So much has gone ahead of the lanes behind */
-  #pass (lane: number, sentBytes: number): void {
+  #overtake (lane: number, sentBytes: number): void {
     for (let behind = lane + 1; behind <= BULK; behind++) {
       if (this.#rings[behind].streamCount > 0) {
-        this.#rings[behind].passedBytes += sentBytes
+        this.#rings[behind].overtakenBytes += sentBytes
       }
     }
   }
@@ -217,13 +217,13 @@ export class DataLanes<Owner> {
   #choosePayloadBytes (stream: StreamState<Owner>, batch: Batch, roomBytes: number): number {
     const { sendQueue } = stream
     const wholeBytes = stream.wholeFrameBytes
-    const shareBytes = this.streamCount === 1 ? this.#sizes.loneFrameBytes : this.#shareBytes(stream, wholeBytes || MIN_CUT_FRAME_BYTES)
+    const shareBytes = this.streamCount === 1 ? this.#sizes.loneFrameBytes : this.#renewShare(stream, wholeBytes || MIN_CUT_FRAME_BYTES)
 
     if (wholeBytes > roomBytes && batch.dataFrameCount > 0) {
       return NO_ROOM
     }
 
-    // there will be no larger batch than this one, which has only control frames
+    // a batch without other data is as large as any: the message may exceed it
     if (wholeBytes > 0 && stream.isNeverCut) {
       return wholeBytes
     }
@@ -239,8 +239,8 @@ export class DataLanes<Owner> {
     return roomBytes < MIN_CUT_FRAME_BYTES && (batch.frameCount > 0 || roomBytes <= 0) ? NO_ROOM : roomBytes
   }
 
-  /** A share smaller than `leastBytes` is not worth a frame: it is kept for the stream's next round */
-  #shareBytes (stream: StreamState<Owner>, leastBytes: number): number {
+  /** What the stream may send now. A share smaller than `leastBytes` is not worth a frame: it adds up with the next. */
+  #renewShare (stream: StreamState<Owner>, leastBytes: number): number {
     const { frameBytes } = this.#sizes
 
     if (stream.deficitBytes < leastBytes) {

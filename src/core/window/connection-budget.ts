@@ -10,7 +10,7 @@
  * Invariant: availableBytes + the grownBytes of all shares = the total.
  */
 
-/** A window that holds its sender back asks again within two round trips */
+/** How long a denial limits others. A window that still wants more asks again within two round trips. */
 const DENIAL_LASTS_MS = 5000
 
 /** A window's part */

@@ -58,7 +58,7 @@ export class ReceiveWindow implements BudgetShare {
   #raiseBytes: number
   /** When the bytes that are not given back yet began to be read; undefined before the first */
   #epochStartMs: number | undefined
-  /** Read at that instant: they say nothing of how fast the others were */
+  /** The first read of them, which is no part of the rate */
   #epochFirstBytes = 0
 
   /** `initialBytes` is advertised with the first frame; growth ends at `maxBytes` */
@@ -119,7 +119,7 @@ export class ReceiveWindow implements BudgetShare {
   }
 
   /**
-   * Both directions stand still: gives back what was read, and twice the window, as far as `maxBytes` and the budget allow, and
+   * Both directions stand still: gives back what was read and doubles the window, as far as `maxBytes` and the budget allow and
    * `roomBytes` are left to be filled. Returns whether there is anything to tell the peer.
    */
   relieve (roomBytes: number, nowMs: number, budget: ConnectionBudget): boolean {

@@ -61,7 +61,7 @@ export class RoundTrip {
 
   /** Returns false for a pong that nobody waits for, which is harmless */
   end (value: number, nowMs: number): boolean {
-    // one that was guessed before the ping was written measures nothing either
+    // nor does a pong that came before the ping was written
     if (value !== this.#pendingValue || this.#sentMs === undefined) {
       return false
     }

@@ -23,9 +23,10 @@ export const SESSION_ID = 0
 
 export const MAX_UINT32 = 0xffff_ffff
 
-/** What each direction of a stream may carry before any window update (spec, "Flow Control") */
-/** This muxer sends no longer one */
+/** This muxer sends no longer frame */
 export const MAX_FRAME_BYTES = 65_536
+
+/** What each direction of a stream may carry before any window update (spec, "Flow Control") */
 export const INITIAL_WINDOW_BYTES = 262_144
 
 /** Why a session ends, as carried by a GoAway frame (spec, "Go Away") */

@@ -106,7 +106,7 @@ export const mutants: Mutant[] = [
     edits: [
       [
         'src/stream/reader.ts',
-        '    // what came of a frame that was cut off is ready now\n    this.deliver()\n',
+        '    // the beginning of a frame that was cut off is ready now\n    this.deliver()\n',
         '    if (err != null) {\n      this.deliver()\n    }\n'
       ]
     ]
