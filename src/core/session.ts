@@ -212,7 +212,7 @@ export class Session<Owner> implements DataHandler<Owner>, ControlHandler<Owner>
     }
 
     this.#drop(stream)
-    this.limits.expectLate(stream.isRemoteFinished ? 0 : stream.receiveWindow.availableBytes, stream.dataFramesSent)
+    this.#expectLate(stream)
     stream.errorCode = errorCode
     this.schedule(stream, PENDING_RST)
   }
@@ -223,6 +223,12 @@ export class Session<Owner> implements DataHandler<Owner>, ControlHandler<Owner>
       this.#drop(stream)
       this.streams.release(stream)
     }
+  }
+
+  /** This side closes the connection: forgets a stream that the peer may still send on */
+  abandon (stream: StreamState<Owner>): void {
+    this.#expectLate(stream)
+    this.forget(stream)
   }
 
   ping (): void {
@@ -407,6 +413,11 @@ export class Session<Owner> implements DataHandler<Owner>, ControlHandler<Owner>
       this.streams.release(stream)
       this.limits.expectLate(0, stream.dataFramesSent)
     }
+  }
+
+  /** What the stream's window allows may be under way, and is no attack */
+  #expectLate (stream: StreamState<Owner>): void {
+    this.limits.expectLate(stream.isRemoteFinished ? 0 : stream.receiveWindow.availableBytes, stream.dataFramesSent)
   }
 
   #drop (stream: StreamState<Owner>): void {

@@ -317,6 +317,8 @@ export class YamuxMuxer extends GuardedEmitter<StreamMuxerEvents<YamuxStream>> i
       return
     }
 
+    // what comes meanwhile is for nobody: without this wait the transport would be closed by now
+    this.#endStreams(stream => { stream.onClosed() })
     // a new one, also when another is under way: that is in front of the last data
     session.ping()
     this.#driver.request()
@@ -406,7 +408,7 @@ export class YamuxMuxer extends GuardedEmitter<StreamMuxerEvents<YamuxStream>> i
 
   /** Every stream learns why, and all that waits is settled */
   #end (endStream: (stream: YamuxStream, hasUnsent: boolean) => void): void {
-    const { session, metrics } = this.#driver
+    const { metrics } = this.#driver
     this.#phase = 'ended'
     this.#driver.stop()
     this.#opener.close(new MuxerClosedError())
@@ -415,17 +417,23 @@ export class YamuxMuxer extends GuardedEmitter<StreamMuxerEvents<YamuxStream>> i
     this.#goAwaySaid?.resolve()
     this.#confirmed?.resolve()
 
+    this.#endStreams(endStream)
+    metrics?.end()
+  }
+
+  /** Without a word to the peer */
+  #endStreams (endStream: (stream: YamuxStream, hasUnsent: boolean) => void): void {
+    const { session } = this.#driver
+
     for (const state of [...session.streams.values()]) {
       const hasUnsent = state.sendQueue.byteLength > 0
-      session.forget(state)
+      session.abandon(state)
       this.#streams = undefined
 
       if (state.owner != null) {
         endStream(state.owner, hasUnsent)
       }
     }
-
-    metrics?.end()
   }
 
   /** By whom, with which GoAway, and why */

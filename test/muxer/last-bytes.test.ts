@@ -74,6 +74,24 @@ describe('a muxer that is closed', () => {
     expect(peer.takeFrames()).toEqual([])
   })
 
+  test('delivers nothing meanwhile: its streams have ended', async () => {
+    const peer = createRawPeer()
+    const stream = await peer.muxer.createStream()
+    const events: string[] = []
+    stream.addEventListener('message', () => { events.push('message') })
+    stream.addEventListener('close', ({ error }) => { events.push(`close ${String(error)}`) })
+    stream.send(pattern(10))
+    await nextTurn()
+    const closing = peer.muxer.close()
+    await nextTurn()
+    peer.deliver(data(1, pattern(10), ACK))
+    expect(events).toEqual(['close undefined'])
+
+    peer.deliver(ping(peer.takeFrames().find(({ type }) => type === PING)?.length ?? 0, ACK))
+    await closing
+    expect(events).toHaveLength(1)
+  })
+
   test('refuses a stream that the peer opens meanwhile', async () => {
     const peer = createRawPeer()
     const { closing } = await sendAndClose(peer)
