@@ -308,8 +308,7 @@ export class Session<Owner> implements DataHandler<Owner>, ControlHandler<Owner>
   refuse (id: number, nowMs: number): void {
     this.limits.spend('refusedStreams', nowMs)
     this.limits.expectLate(INITIAL_WINDOW_BYTES, 0)
-    const { replies } = this.control
-    replies.refuse(id)
+    this.control.replies.refuse(id)
     this.#observer.onRefused(id)
   }
 
