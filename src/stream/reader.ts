@@ -58,7 +58,11 @@ export class Reader implements ChunkSource {
     if (this.status === 'paused') {
       this.status = 'readable'
       this.deliver()
-      this.#closeIfDone()
+
+      // in a listener: others may not have been given the last message yet
+      if (!this.#isDelivering) {
+        this.#closeIfDone()
+      }
     }
   }
 

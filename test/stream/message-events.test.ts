@@ -1,6 +1,6 @@
 // How many 'message' events what has come makes: each costs the receiver an event object and all its listeners.
 import { expect, test } from 'vitest'
-import { concat, data, pattern, SYN } from '../fixtures/frames.ts'
+import { ACK, concat, data, FIN, pattern, SYN, windowUpdate } from '../fixtures/frames.ts'
 import { createRawPeer } from '../fixtures/raw-peer.ts'
 import type { YamuxMuxerInit } from '../../src/index.ts'
 
@@ -26,4 +26,21 @@ test('with `mergeMessages: true` what one chunk brings a stream is one event, ho
 
 test.each(['backlog', false] as const)('with `mergeMessages: %s` each frame is one', mergeMessages => {
   expect(eventsOfOneChunk({ coalesce: { mergeMessages } })).toEqual({ 1: [10, 30, 50], 3: [20, 40] })
+})
+
+test('a listener that pauses and resumes at the last message does not bring the end before others have heard the message', async () => {
+  const peer = createRawPeer()
+  const stream = await peer.muxer.createStream()
+  const seen: string[] = []
+  stream.addEventListener('message', () => {
+    stream.pause()
+    stream.resume()
+  })
+  stream.addEventListener('message', ({ data }) => { seen.push(`${data.byteLength} bytes`) })
+  stream.addEventListener('end', () => { seen.push('end') })
+  stream.pause()
+  peer.deliver(concat(data(1, pattern(10), ACK), windowUpdate(1, 0, FIN)))
+  stream.resume()
+
+  expect(seen).toEqual(['10 bytes', 'end'])
 })
