@@ -5,6 +5,7 @@
 import { concat } from 'uint8arrays/concat'
 import { COPIED_BELOW_BYTES } from './buffers/send-queue.ts'
 import { PeerLimits, RAPID_MS } from './limits/peer-limits.ts'
+import { BytesUnderWay, FIRST_MARK_VALUE } from './path/bytes-under-way.ts'
 import { Receiver } from './receiver.ts'
 import { Batch } from './scheduler/batch.ts'
 import { ControlLane } from './scheduler/control.ts'
@@ -14,7 +15,7 @@ import { EVENT_FAILED, EVENT_LOCAL_FIN, EVENT_OPENED, EVENT_REMOTE_FIN, EVENT_RE
 import { StreamTable } from './stream-table.ts'
 import { RoundTrip } from './window/round-trip.ts'
 import { Decoder } from './wire/decoder.ts'
-import { INITIAL_WINDOW_BYTES } from './wire/frame.ts'
+import { FLAG_SYN, HEADER_BYTES, INITIAL_WINDOW_BYTES, SESSION_ID, TYPE_PING } from './wire/frame.ts'
 import type { Limits } from './limits/peer-limits.ts'
 import type { ControlHandler } from './scheduler/control.ts'
 import type { DataHandler } from './scheduler/lanes.ts'
@@ -31,6 +32,10 @@ export interface SessionInit extends StreamTableInit {
   loneFrameBytes: number
   /** Credit is given back for what arrives, not for what is read */
   creditsOnReceipt: boolean
+  /** How long what is handed down may wait below the muxer */
+  maxQueueDelayMs: number
+  /** The most one write holds */
+  maxBatchBytes: number
   limits: Limits
 }
 
@@ -50,15 +55,16 @@ export class Session<Owner> implements DataHandler<Owner>, ControlHandler<Owner>
   readonly lanes: DataLanes<Owner>
   readonly limits: PeerLimits
   readonly roundTrip = new RoundTrip()
+  readonly underWay: BytesUnderWay
   readonly windowTuning: WindowTuning
   /** Streams that something has happened to, each once; to be emptied after every `receive` and `pull` */
   readonly eventful: Array<StreamState<Owner>> = []
   framesWritten = 0
   /** When the last chunk came */
   receivedMs = 0
-  /** The peer may not have read all data: no ping behind it was answered yet */
-  hasUnconfirmedData = false
-  #isPingBehindData = false
+  /** How much had been handed down behind the last data, and in front of the last ping that is no mark */
+  #dataEndBytes = 0
+  #pingedBytes = 0
   /** The code of the peer's GoAway, if it said one */
   remoteGoAwayCode: number | undefined
   /** This side takes its leave: whoever opens a stream now is refused */
@@ -72,13 +78,14 @@ export class Session<Owner> implements DataHandler<Owner>, ControlHandler<Owner>
   /** No other session's: bytes of one connection must not reach another's peer, whatever goes wrong in between */
   readonly #batch = new Batch()
   /** Whose FIN is in a batch that the transport has not taken yet */
-  #finsWritten: Array<StreamState<Owner>> = []
+  finsWritten: Array<StreamState<Owner>> = []
 
   constructor (init: SessionInit, observer: SessionObserver) {
     this.creditsOnReceipt = init.creditsOnReceipt
     this.#observer = observer
     this.streams = new StreamTable(init.isDialler, init)
     this.limits = new PeerLimits(init.limits)
+    this.underWay = new BytesUnderWay(init.maxQueueDelayMs, init.maxBatchBytes)
     this.windowTuning = { budget: this.streams.budget, roundTrip: this.roundTrip }
     this.control = new ControlLane(this)
     this.lanes = new DataLanes(init, this)
@@ -86,8 +93,21 @@ export class Session<Owner> implements DataHandler<Owner>, ControlHandler<Owner>
     this.#decoder = new Decoder(this.#receiver)
   }
 
+  /** There is something that may be written now. Hot. */
   get hasOutput (): boolean {
-    return this.lanes.streamCount > 0 || this.control.hasOutput
+    const { underWay, lanes } = this
+
+    return (lanes.streamCount > 0 && (!underWay.isHeld || !this.isHeldBack || lanes.hasUrgent)) || underWay.isMarkOwed || this.control.hasOutput
+  }
+
+  /** Data that is not urgent has to wait: enough of it is under way. What a connection says before it closes does not wait. */
+  get isHeldBack (): boolean {
+    return this.underWay.isHeld && !this.isClosing
+  }
+
+  /** The peer may not have read all data: no mark behind it was answered yet */
+  get hasUnconfirmedData (): boolean {
+    return this.underWay.acknowledgedBytes < this.#dataEndBytes
   }
 
   // What the application does
@@ -263,26 +283,39 @@ export class Session<Owner> implements DataHandler<Owner>, ControlHandler<Owner>
    */
   pull (maxBytes: number, maxFrames: number, nowMs: number, reservedBytes = 0): Uint8ArrayList | undefined {
     const batch = this.#batch
-    batch.begin(maxBytes)
-    this.control.fill(batch, maxFrames, nowMs)
-    this.lanes.fill(batch, maxFrames, this.streams.urgentCount > 0 ? reservedBytes : 0, nowMs)
-    this.framesWritten += batch.frameCount
+    const { underWay } = this
+    const writeBytes = this.isClosing ? maxBytes : Math.min(maxBytes, underWay.estimate.writeBytes)
+    batch.begin(writeBytes)
 
-    if (batch.dataFrameCount > 0) {
-      this.hasUnconfirmedData = true
-      this.#isPingBehindData = false
+    if (underWay.isMarkOwed) {
+      this.#writeMark(nowMs)
     }
 
-    return batch.frameCount === 0 ? undefined : batch.finish()
+    const freeBytes = batch.roomBytes
+    this.control.fill(batch, maxFrames, nowMs)
+    this.lanes.shareBytes = writeBytes < maxBytes ? writeBytes : Infinity
+    this.lanes.fill(batch, maxFrames, this.streams.urgentCount > 0 ? Math.floor(reservedBytes * writeBytes / maxBytes) : 0, nowMs, underWay.isHeld && this.isHeldBack)
+
+    if (batch.frameCount === 0) {
+      return undefined
+    }
+
+    if (underWay.handDown(freeBytes - batch.roomBytes, nowMs, this.lanes.streamCount === 0)) {
+      this.#followWithMark(maxBytes - writeBytes, maxFrames, nowMs)
+    }
+
+    if (batch.dataFrameCount > 0) {
+      this.#dataEndBytes = underWay.handedDownBytes
+    }
+
+    this.framesWritten += batch.frameCount
+
+    return batch.finish()
   }
 
   /** The transport has taken what was pulled last: only now is a FIN one that the peer will see */
   handedDown (): void {
-    if (this.#finsWritten.length === 0) {
-      return
-    }
-
-    for (const stream of this.#finsWritten) {
+    for (const stream of this.finsWritten) {
       // the transport may have called back, and somebody have reset it
       if (!stream.isReset) {
         stream.isLocalFinished = true
@@ -291,7 +324,7 @@ export class Session<Owner> implements DataHandler<Owner>, ControlHandler<Owner>
       }
     }
 
-    this.#finsWritten = []
+    this.finsWritten = []
   }
 
   // What frames do: for the receiver
@@ -329,10 +362,14 @@ export class Session<Owner> implements DataHandler<Owner>, ControlHandler<Owner>
 
   /** Returns false for one that nobody waits for */
   handlePong (value: number, nowMs: number): boolean {
+    if (value >= FIRST_MARK_VALUE) {
+      return this.underWay.acknowledge(value, nowMs)
+    }
+
     const isAwaited = this.roundTrip.end(value, nowMs)
 
-    if (isAwaited && this.#isPingBehindData) {
-      this.hasUnconfirmedData = false
+    if (isAwaited && this.roundTrip.lastMs !== undefined) {
+      this.underWay.onPong(this.#pingedBytes, this.roundTrip.lastMs, nowMs)
     }
 
     return isAwaited
@@ -377,7 +414,7 @@ export class Session<Owner> implements DataHandler<Owner>, ControlHandler<Owner>
   }
 
   onFinWritten (stream: StreamState<Owner>): void {
-    this.#finsWritten.push(stream)
+    this.finsWritten.push(stream)
   }
 
   onFinDue (stream: StreamState<Owner>): void {
@@ -397,11 +434,31 @@ export class Session<Owner> implements DataHandler<Owner>, ControlHandler<Owner>
 
   onPingWritten (nowMs: number): void {
     this.roundTrip.sent(nowMs)
-    this.#isPingBehindData = true
+    this.#pingedBytes = this.underWay.handedDownBytes
   }
 
   onRepliesFull (): void {
     this.#observer.onRepliesFull()
+  }
+
+  #writeMark (nowMs: number): void {
+    this.#batch.header(TYPE_PING, FLAG_SYN, SESSION_ID, this.underWay.mark(nowMs))
+  }
+
+  /**
+   * Behind the data, or if there is no room in front of the next write. `spareBytes`: what this write might hold, but for a slow path.
+   * The first time it is a ping.
+   */
+  #followWithMark (spareBytes: number, maxFrames: number, nowMs: number): void {
+    if (!this.underWay.canMark) {
+      if (this.roundTrip.isStale(nowMs)) {
+        this.ping()
+      }
+    } else if (this.#batch.frameCount < maxFrames && this.#batch.roomBytes + spareBytes >= HEADER_BYTES) {
+      this.#writeMark(nowMs)
+    } else {
+      this.underWay.isMarkOwed = true
+    }
   }
 
   #endIfFinished (stream: StreamState<Owner>): void {

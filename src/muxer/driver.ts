@@ -3,6 +3,7 @@
  * tells the streams what has happened to them. Hot.
  */
 import { partsOf } from '../bytes.ts'
+import { URGENT } from '../core/scheduler/lane.ts'
 import { Session } from '../core/session.ts'
 import { EVENT_OPENED } from '../core/stream-state.ts'
 import { ConnectionMetrics } from '../metrics.ts'
@@ -135,6 +136,8 @@ export class Driver implements SessionObserver, WriterHandler {
   handDown (state: State): void {
     // nothing is written in the middle of a chunk
     if (state.canSendData && !this.#isReceiving) {
+      // ahead of others, and although enough is under way: it leaves in the place of its reset
+      this.session.setLane(state, URGENT)
       this.#writer.flushWhile(() => state.canSendData)
     }
   }
@@ -168,8 +171,14 @@ export class Driver implements SessionObserver, WriterHandler {
 
   /** Has the writer write what there is, when it is time. While a chunk is received and streams are told, one request at the end does for all. */
   request (occasion?: FlushOccasion): void {
-    if (!this.#isTelling && !this.#isReceiving && this.session.hasOutput) {
+    if (this.#isTelling || this.#isReceiving) {
+      return
+    }
+
+    if (this.session.hasOutput) {
       this.#writer.request(occasion)
+    } else if (this.session.underWay.isHeld && this.session.isHeldBack) {
+      this.onHeldBack()
     }
   }
 
@@ -243,7 +252,10 @@ export class Driver implements SessionObserver, WriterHandler {
 
     try {
       const takesMore = this.#transport.send(bytes)
-      this.session.handedDown()
+
+      if (this.session.finsWritten.length > 0) {
+        this.session.handedDown()
+      }
 
       return takesMore
     } finally {
@@ -276,6 +288,10 @@ export class Driver implements SessionObserver, WriterHandler {
 
   onTransmitFailed (err: Error): void {
     this.#handler.onTransmitFailed(err)
+  }
+
+  onHeldBack (): void {
+    this.timers.lookForPong()
   }
 
   /** A stream has something to say. While streams are told it waits for the request at the end, but where each frame is a write of its own. */

@@ -306,7 +306,7 @@ export class YamuxMuxer extends GuardedEmitter<StreamMuxerEvents<YamuxStream>> i
   }
 
   /**
-   * Waits until a ping behind the last bytes is answered. Whoever closes the transport sooner lets the peer write to a socket that is
+   * Waits until a mark behind the last bytes is answered. Whoever closes the transport sooner lets the peer write to a socket that is
    * closed, credit for instance, and then its kernel drops what it has not read yet. Before the GoAway, for which go-libp2p hangs up.
    */
   async #confirm (signal: AbortSignal): Promise<void> {
@@ -319,8 +319,7 @@ export class YamuxMuxer extends GuardedEmitter<StreamMuxerEvents<YamuxStream>> i
 
     // what comes meanwhile is for nobody: without this wait the transport would be closed by now
     this.#endStreams(stream => { stream.onClosed() })
-    // a new one, also when another is under way: that is in front of the last data
-    session.ping()
+    session.underWay.isMarkOwed = true
     this.#driver.request()
     this.#confirmed = withHandledRejection()
     // all is handed down: to wait no longer is no failure

@@ -2,6 +2,7 @@
  * What must happen although nobody sends: keep-alive pings, the end of streams that take too long, and of
  * a connection whose transport accepts nothing. One timer, set to whatever is due first, and never set
  * anew for a deadline that moves on: it then fires early and looks again. None when nothing can become due.
+ * Another while data waits for a pong.
  *
  * A deadline counts only time in which the answer could have been seen. While the event loop stands still answers gather in the socket,
  * and timers run before anybody looks there. So the timer judges nothing when it fires: it waits as long again as it was late, in which
@@ -51,6 +52,7 @@ export class Timers {
   readonly #handler: Pick<DriverHandler, 'onDead'>
   readonly #keepAliveIntervalMs: number
   #timer: unknown
+  #pongTimer: unknown
   #timerDueMs = Infinity
   /** How often the timer has fired for what is due now */
   #looks = 0
@@ -87,6 +89,20 @@ export class Timers {
   stop (): void {
     this.#isStopped = true
     this.#clock.clearTimer(this.#timer)
+    this.#clock.clearTimer(this.#pongTimer)
+  }
+
+  /** Data is held back until a pong comes. One may have been dropped, or the peer answers none: then it goes on without. */
+  lookForPong (): void {
+    if (!this.#isStopped) {
+      this.#pongTimer ??= this.#clock.setBackgroundTimer(this.#onPongDue, this.#session.underWay.lookDelayMs)
+    }
+  }
+
+  readonly #onPongDue = (): void => {
+    this.#pongTimer = undefined
+    this.#session.underWay.look(this.#clock.nowMs())
+    this.#driver.request()
   }
 
   onReceived (nowMs: number): void {

@@ -39,6 +39,8 @@ export interface WriterHandler {
   onTransportFull (): void
   onTransportDrained (): void
   onTransmitFailed (err: Error): void
+  /** Data waits until less is under way */
+  onHeldBack (): void
 }
 
 export class Writer implements Moment {
@@ -92,6 +94,11 @@ export class Writer implements Moment {
     this.#hasGrown = true
 
     if ((arranged?.time === 'soon' && occasion === 'write') || this.#isTransportFull || this.#isFlushing || this.#isStopped) {
+      return
+    }
+
+    if (this.#session.underWay.isHeld && this.#session.isHeldBack && !this.#session.hasOutput) {
+      this.#handler.onHeldBack()
       return
     }
 
@@ -255,6 +262,10 @@ export class Writer implements Moment {
       }
     }
 
+    if (session.underWay.isHeld && session.isHeldBack) {
+      this.#handler.onHeldBack()
+    }
+
     if (writtenBytes > 0) {
       this.flushesThisTurn = this.#isTurnSpent ? Infinity : this.flushesThisTurn + 1
       this.#awaitNextTurn()
@@ -270,6 +281,7 @@ export class Writer implements Moment {
     const isFull = !takesMore && this.#drains === drainsBefore
 
     if (isFull && !this.#isTransportFull) {
+      this.#session.underWay.onTransportFull(this.#clock.nowMs())
       this.#handler.onTransportFull()
     }
 
@@ -284,7 +296,7 @@ export class Writer implements Moment {
   /** What was left out of a full write would not fill another, and nobody waits for it */
   #hasRest (): boolean {
     const { lanes, control } = this.#session
-    const isLittle = lanes.queuedBytes + HEADER_BYTES < this.#maxBatchBytes
+    const isLittle = lanes.queuedBytes + HEADER_BYTES < Math.min(this.#maxBatchBytes, this.#session.underWay.estimate.writeBytes)
 
     return isLittle && this.policy.holdsRest && !lanes.hasUrgent && !control.hasMoreThanAcks
   }

@@ -65,6 +65,15 @@ export interface CoalesceOptions {
   reservedBytes?: number
 
   /**
+   * How long what is handed down may wait below the muxer, in kernels and on the way, in milliseconds, beside a quarter of the
+   * round trip. What is beyond waits in its stream, where urgent data overtakes it. Measured with pings behind the data; without
+   * pongs nothing is held back. Infinity: never.
+   *
+   * @default 10
+   */
+  maxQueueDelayMs?: number
+
+  /**
    * Whether several small `send()`s of a stream share a frame, and several frames that have
    * arrived a 'message' event. A stream is a stream of bytes, but some programs take one event for one message.
    *
@@ -87,6 +96,7 @@ export interface CoalesceConfig {
   watermarkBytes: number
   reservedBytes: number
   mergeFromBytes: number
+  maxQueueDelayMs: number
 }
 
 /** A frame's worth is a backlog: full frames cost least then */
@@ -97,6 +107,7 @@ const RECORD_BYTES = 65_519
 const RESERVED_PART = 1 / 4
 /** What a study of write coalescing in go-yamux settled on */
 const DELAY_MS = 2
+const MAX_QUEUE_DELAY_MS = 10
 /** Longer and requests time out */
 const MAX_DELAY_MS = 1000
 /** A header and the smallest frame the data lane cuts */
@@ -119,6 +130,7 @@ export function createCoalesceConfig (options: OptionReader<CoalesceOptions>): C
     maxBatchBytes,
     watermarkBytes: maxBatchBytes * options.number('highWatermark', 0.8, Number.MIN_VALUE, 1),
     reservedBytes,
+    maxQueueDelayMs: options.number('maxQueueDelayMs', MAX_QUEUE_DELAY_MS, 1, Infinity),
     mergeFromBytes: MERGE_FROM_BYTES.get(options.choice('mergeMessages', 'backlog', [...MERGE_FROM_BYTES.keys()])) as number
   }
 }

@@ -149,7 +149,7 @@ async function keepAliveWait (): Promise<Wait> {
 
 /** For room in a socket that has just become full */
 async function writeWait (): Promise<Wait & { peer: Socket }> {
-  const { muxer, peer } = await connect({ limits: { writeTimeoutMs: TIMEOUT_MS } })
+  const { muxer, peer } = await connect({ limits: { writeTimeoutMs: TIMEOUT_MS }, coalesce: { maxQueueDelayMs: Infinity } })
   const stream = await muxer.createStream()
   peer.write(windowUpdate(1, 2 ** 30, ACK))
   await sleep(20)

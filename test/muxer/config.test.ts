@@ -18,6 +18,7 @@ test('without options all have the documented defaults', () => {
     keepAliveInterval: 30_000,
     maxInboundStreams: 1000,
     maxOutboundStreams: 1000,
+    maxQueueDelayMs: 10,
     maxEarlyStreams: 10,
     frameBytes: 16_384,
     loneFrameBytes: 65_507,

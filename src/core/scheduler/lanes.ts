@@ -66,6 +66,8 @@ export class DataLanes<Owner> {
   queuedBytes = 0
   /** Streams with data to send and credit for it */
   streamCount = 0
+  /** A slow path takes shares as small as its writes, of streams that have a backlog */
+  shareBytes = Infinity
   readonly #rings: Array<Ring<Owner>> = LANES.map(() => ({ first: undefined, last: undefined, streamCount: 0, overtakenBytes: 0 }))
   readonly #urgent = this.#rings[URGENT]
   readonly #sizes: FrameSizes
@@ -124,13 +126,16 @@ export class DataLanes<Owner> {
     this.enlist(stream, 0)
   }
 
-  /** Fills the batch, up to `maxFrames`. Data that is not urgent leaves `reservedBytes` of it free. */
-  fill (batch: Batch, maxFrames: number, reservedBytes: number, nowMs: number): void {
+  /**
+   * Fills the batch, up to `maxFrames`. Data that is not urgent leaves `reservedBytes` of it free; when it is held back, a lane that was
+   * passed for too long alone has its frame.
+   */
+  fill (batch: Batch, maxFrames: number, reservedBytes: number, nowMs: number, isHeldBack = false): void {
     let hasRoomForOthers = true
 
     while (this.streamCount > 0 && batch.frameCount < maxFrames) {
       hasRoomForOthers &&= batch.roomBytes > reservedBytes
-      const lane = this.#next(hasRoomForOthers)
+      const lane = this.#next(hasRoomForOthers, isHeldBack)
 
       if (lane === undefined) {
         return
@@ -154,7 +159,7 @@ export class DataLanes<Owner> {
   }
 
   /** A lane that was passed for too long, else the first with data */
-  #next (hasRoomForOthers: boolean): number | undefined {
+  #next (hasRoomForOthers: boolean, isHeldBack: boolean): number | undefined {
     const last = hasRoomForOthers ? BULK : URGENT
     let first: number | undefined
 
@@ -162,11 +167,17 @@ export class DataLanes<Owner> {
       const ring = this.#rings[lane]
 
       if (ring.streamCount > 0) {
-        if (ring.overtakenBytes >= MAX_PASSED_BYTES || ring.streamCount === this.streamCount) {
+        if (ring.overtakenBytes >= MAX_PASSED_BYTES) {
           return lane
         }
 
-        first ??= lane
+        if (lane === URGENT || !isHeldBack) {
+          if (ring.streamCount === this.streamCount) {
+            return lane
+          }
+
+          first ??= lane
+        }
       }
     }
 
@@ -223,9 +234,9 @@ export class DataLanes<Owner> {
       return NO_ROOM
     }
 
-    // a batch without other data is as large as any: the message may exceed it
-    if (wholeBytes > 0 && stream.isNeverCut) {
-      return wholeBytes
+    // a batch without other data is as large as any, or small for a slow path: the message may exceed it
+    if (wholeBytes > 0 && (stream.isNeverCut || this.shareBytes < wholeBytes)) {
+      return Math.min(wholeBytes, stream.creditBytes)
     }
 
     const messageBytes = stream.isMerging ? sendQueue.byteLength : wholeBytes || sendQueue.firstPieceBytes
@@ -244,7 +255,7 @@ export class DataLanes<Owner> {
     const { frameBytes } = this.#sizes
 
     if (stream.deficitBytes < leastBytes) {
-      stream.deficitBytes += frameBytes
+      stream.deficitBytes += Math.min(frameBytes, Math.max(this.shareBytes, leastBytes))
     }
 
     return Math.min(stream.deficitBytes, frameBytes)

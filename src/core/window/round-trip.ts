@@ -1,7 +1,7 @@
 /**
  * Measures the round trip with pings of this side's own, one at a time.
  */
-import { MAX_UINT32 } from '../wire/frame.ts'
+import { FIRST_MARK_VALUE } from '../path/bytes-under-way.ts'
 
 /** The weight of a new sample (RFC 6298, section 2) */
 const SAMPLE_WEIGHT = 1 / 8
@@ -47,7 +47,7 @@ export class RoundTrip {
   /** Begins a measurement and returns the value the ping carries */
   begin (): number {
     const value = this.#nextValue
-    this.#nextValue = (value + 1) % (MAX_UINT32 + 1)
+    this.#nextValue = (value + 1) % FIRST_MARK_VALUE
     this.#pendingValue = value
     this.#sentMs = undefined
 

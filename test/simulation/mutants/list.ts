@@ -79,13 +79,35 @@ export const mutants: Mutant[] = [
     ]
   },
   {
+    name: 'closed-gate',
+    bug: 'Data that was held back once is held back for good.',
+    edits: [
+      [
+        'src/core/path/bytes-under-way.ts',
+        '} else if (!isHeld && this.isHeld) {',
+        '} else if (!isHeld && this.isHeld && this.acknowledgedBytes === 0) {'
+      ]
+    ]
+  },
+  {
     name: 'early-fin',
     bug: 'A FIN is news before the transport has taken it.',
     edits: [
       [
         'src/core/session.ts',
-        '    this.#finsWritten.push(stream)\n',
-        '    this.#finsWritten.push(stream)\n    this.handedDown()\n'
+        '    this.finsWritten.push(stream)\n',
+        '    this.finsWritten.push(stream)\n    this.handedDown()\n'
+      ]
+    ]
+  },
+  {
+    name: 'early-mark',
+    bug: 'A mark speaks for bytes behind it.',
+    edits: [
+      [
+        'src/core/path/bytes-under-way.ts',
+        'this.acknowledgedBytes = mark.positionBytes\n',
+        'this.acknowledgedBytes = Math.min(mark.positionBytes + 5000, this.handedDownBytes)\n'
       ]
     ]
   },

@@ -11,6 +11,8 @@ const FIT_FOR_STOCK = new Set<ActionName>(['open', 'send', 'pump', 'close', 'abo
 const LANES = ['urgent', 'normal', 'bulk'] as const
 const STREAMS_AT_ONCE = 30
 const MAX_PUMPED_BYTES = 1_000_000
+/** More than a window would be too much (StreamBufferError) */
+const MOST_PUT_BACK_TO_BYTES = 200_000
 const FLOOD_MESSAGES = { min: 200, max: 1500 }
 
 type Action = (run: Run, side: Side, random: Random, end: StreamEnd) => void
@@ -53,7 +55,7 @@ const onStreams: Partial<Record<ActionName, Action>> = {
   },
   pushBack: (_, __, random, end) => {
     // what is put back while a loop holds a chunk comes behind that chunk
-    if (end.canRead && end.reading === 'listener' && !end.isOver) {
+    if (end.canRead && end.reading === 'listener' && !end.isOver && end.stream.readBufferLength < MOST_PUT_BACK_TO_BYTES) {
       end.pushBack(random.integer(1, 1000))
     }
   },

@@ -1,5 +1,6 @@
 // What must be so: after every event, when everything rests, and in the end.
 import { law } from './flow.ts'
+import { MIN_WRITE_BYTES } from '../../../src/core/path/path-estimate.ts'
 import type { Run } from './run.ts'
 import type { Side } from './side.ts'
 import type { StreamEnd } from './stream-end.ts'
@@ -61,6 +62,7 @@ function checkSession (side: Side): void {
     counts.grownBytes += state.receiveWindow.grownBytes
   }
 
+  checkUnderWay(side)
   law(session.eventful.length === 0, () => `the ${name} has news that nobody was told`)
   law(streams.inboundCount >= counts.inbound && streams.outboundCount >= counts.outbound, () => `the ${name} counts ${streams.inboundCount} and ${streams.outboundCount} streams of ${counts.inbound} and ${counts.outbound}`)
   law(streams.inboundCount <= (options.maxInboundStreams ?? Infinity) && streams.outboundCount <= (options.maxOutboundStreams ?? Infinity), () => `the ${name} has ${streams.inboundCount} and ${streams.outboundCount} streams`)
@@ -68,6 +70,21 @@ function checkSession (side: Side): void {
   law(streams.urgentCount === counts.urgent, () => `the ${name} counts ${streams.urgentCount} urgent streams of ${counts.urgent}`)
   law(session.lanes.queuedBytes === counts.queuedBytes, () => `the ${name} counts ${session.lanes.queuedBytes} queued bytes of ${counts.queuedBytes}`)
   law(streams.budget.availableBytes >= 0 && streams.budget.availableBytes + counts.grownBytes === (options.maxConnectionWindow ?? options.streamOptions?.maxStreamWindowSize ?? DEFAULT_GROWTH_BYTES), () => `the budget of the ${name} has ${streams.budget.availableBytes} bytes left, its streams have taken ${counts.grownBytes}`)
+}
+
+/** What the muxer thinks is under way, beside what has passed the wire */
+function checkUnderWay ({ session, name, tap, peer }: Side): void {
+  if (session == null) {
+    return
+  }
+
+  const { handedDownBytes, acknowledgedBytes, isHeld, estimate } = session.underWay
+
+  law(handedDownBytes === tap.writtenBytes, () => `the ${name} counts ${handedDownBytes} bytes handed down of ${tap.writtenBytes}`)
+  law(acknowledgedBytes <= peer.tap.receivedBytes, () => `the ${name} takes ${acknowledgedBytes} bytes for arrived, ${peer.tap.receivedBytes} have`)
+  law(estimate.boundBytes >= 2 * MIN_WRITE_BYTES, () => `the ${name} allows ${estimate.boundBytes} bytes under way`)
+  law(estimate.writeBytes >= 1 && estimate.bytesPerMs < Infinity, () => `the ${name} has writes of ${estimate.writeBytes} bytes on a path of ${estimate.bytesPerMs} bytes a millisecond`)
+  law(!isHeld || handedDownBytes > acknowledgedBytes, () => `the ${name} holds back data with nothing under way`)
 }
 
 /** A stream, beside what has passed the wire */

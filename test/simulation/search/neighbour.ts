@@ -41,7 +41,7 @@ export class Neighbour {
     })
 
     // no timers, which would be counted as those of the first connection
-    const config = createConfig({ enableKeepAlive: false, coalesce: { strategy }, limits: { openTimeoutMs: Infinity, closeTimeoutMs: Infinity } })
+    const config = createConfig({ enableKeepAlive: false, coalesce: { strategy, maxQueueDelayMs: Infinity }, limits: { openTimeoutMs: Infinity, closeTimeoutMs: Infinity } })
     this.#dialler = new YamuxMuxer(this.#link.diallerEnd, config, systemClock)
     this.#listener = new YamuxMuxer(this.#link.listenerEnd, config, systemClock)
     this.#listener.addEventListener('stream', evt => { this.#receive(evt.detail) })

@@ -93,8 +93,16 @@ export function planOf (seed: number): Plan {
   }
 
   applyMischief(plan, random.fork())
+  planBounds(plan, random.fork())
 
   return plan
+}
+
+/** How much of what is handed down may wait below the muxer */
+function planBounds ({ sides }: Plan, random: Random): void {
+  for (const { options } of Object.values(sides)) {
+    options.coalesce = { ...options.coalesce, maxQueueDelayMs: random.pick([undefined, undefined, 1, 100, Infinity]) }
+  }
 }
 
 function planLink (random: Random): LinkOptions {
@@ -104,7 +112,7 @@ function planLink (random: Random): LinkOptions {
   return {
     rateBytesPerS: random.pick([MEGABYTE / 2, 2 * MEGABYTE, 10 * MEGABYTE, 100 * MEGABYTE, Infinity]),
     delayMs: random.pick([0, 0.05, 1, 20]),
-    socketBufferBytes: random.pick([1, 5000, 65_536, 65_536, 1_048_576, Infinity]),
+    socketBufferBytes: random.pick([1, 5000, 65_536, 65_536, 2_097_152, Infinity]),
     // now and then the end of a piece is within a header, or a few bytes into a body
     segmentBytes: isRough ? () => sizes.chance(0.1) ? sizes.integer(1, 30) : 65_536 : random.pick([1460, 65_536]),
     stalls: random.chance(0.2) ? [{ atMs: random.integer(0, 50), forMs: random.integer(1, 500) }] : []

@@ -7,6 +7,8 @@ const HEADER_BYTES = 12
 
 /** What one side writes and receives */
 export class WireTap {
+  writtenBytes = 0
+  receivedBytes = 0
   readonly #legal: LegalOutput
   readonly #written = new HeaderReader()
   readonly #received = new HeaderReader()
@@ -21,6 +23,7 @@ export class WireTap {
   }
 
   wrote (bytes: Uint8Array): void {
+    this.writtenBytes += bytes.byteLength
     this.#written.push(bytes, header => {
       this.#onWritten(header)
 
@@ -31,6 +34,7 @@ export class WireTap {
   }
 
   received (bytes: Uint8Array): void {
+    this.receivedBytes += bytes.byteLength
     this.#received.push(bytes, header => { this.#legal.received(header) })
   }
 

@@ -1,0 +1,30 @@
+/**
+ * The highest rate of the last while. A sample is never too high for long, but too low whenever something on the way has kept pongs.
+ */
+
+export class DeliveryRate {
+  bytesPerMs = 0
+  /** The highest of this half of the while, and of the half before */
+  #newest = 0
+  #older = 0
+  #newestSinceMs = -Infinity
+
+  /** One that shows only what was asked of the path may raise the rate, and never lowers it */
+  learn (bytesPerMs: number, isAppLimited: boolean, nowMs: number, validMs: number): void {
+    if (isAppLimited && bytesPerMs <= this.bytesPerMs) {
+      return
+    }
+
+    const ageMs = nowMs - this.#newestSinceMs
+
+    // a clock that was set back begins anew
+    if (ageMs >= validMs / 2 || ageMs < 0) {
+      this.#older = ageMs < validMs ? this.#newest : 0
+      this.#newest = 0
+      this.#newestSinceMs = nowMs
+    }
+
+    this.#newest = Math.max(this.#newest, bytesPerMs)
+    this.bytesPerMs = Math.max(this.#newest, this.#older)
+  }
+}

@@ -1,0 +1,252 @@
+/**
+ * How many bytes may be under way: what the path carries in a round trip, and a little more. Learns the path's rate and its smallest
+ * round trip from marks, as BBR does from segments (draft-ietf-ccwg-bbr).
+ *
+ * Invariants: the bound leaves room for two writes; it is Infinity while no pong comes, else every figure is finite.
+ */
+import { DeliveryRate } from './delivery-rate.ts'
+
+/** A path that is only just full runs empty when a pong comes late */
+const ROUND_TRIP_GAIN = 1.25
+/** While the rate is looked for it may double with each round trip, which is as fast as TCP begins */
+const START_UP_GAIN = 2.89
+/** The first bytes need one round trip, and what comes in the next ones shows the rate */
+const FILLED_ROUND_TRIPS = 4
+/** The rate is found when so many rounds in a row have not raised it by a quarter */
+const ROUNDS_WITHOUT_GROWTH = 3
+const GROWTH = 1.25
+
+/** Before anything was measured: more than TCP sends in three round trips */
+export const FIRST_BYTES = 262_144
+/** While the rate is looked for, however low the first samples are: TCP's first round trips are no measure of the path */
+const START_UP_BYTES = 65_536
+
+/** With less than this part of what the path holds nothing of ours queues, and a round trip is the path's own */
+const PROBE_PART = 3 / 4
+/** Or with so many of the smallest writes */
+const PROBE_WRITES = 2
+/** A shorter one counts so much: one that was lucky is no measure of the others */
+const SHORTER_WEIGHT = 1 / 4
+/** A rate below this part of what it was says that the path has changed: it carries less, or its round trip is longer */
+const FALLEN_PART = 0.75
+/** A round trip this much longer than the last says that the path has changed */
+const RISEN_PART = 1.5
+
+const RATE_VALID_ROUND_TRIPS = 10
+const RATE_VALID_MS = 500
+
+/** Between two marks. The 12 bytes of one are less than 0.1 % of it. */
+export const MIN_MARK_EVERY_BYTES = 16_384
+export const MARKS_UNDER_WAY = 8
+/** There are no more marks than one in so many milliseconds */
+export const MARK_INTERVAL_MS = 5
+
+/** A record of 64 KiB takes 262 ms at 2 Mbit/s */
+const WRITES_PER_BOUND = 8
+export const MIN_WRITE_BYTES = 4096
+
+export interface PathSample {
+  nowMs: number
+  /** From when the mark was written until its pong came */
+  roundTripMs: number
+  /** So much has arrived in so long */
+  deliveredBytes: number
+  intervalMs: number
+  /** What was under way when the mark was written */
+  markedBytes: number
+  /** There was no more to send: the path may carry more than this */
+  isAppLimited: boolean
+  /** The bound has held data back */
+  isBoundLimited: boolean
+  /** The mark was written when the one that began the last round had been answered */
+  isNewRound: boolean
+  /** What is under way now */
+  underWayBytes: number
+}
+
+/**
+ * - `first`: no ping was answered yet
+ * - `lifted`: the peer answers none
+ * - `startUp`: the rate may be higher than all that was measured
+ * - `steady`: the bound is what the path needs
+ * - `probing`: less than that, until a mark finds the path empty and measures its round trip
+ */
+type Phase = 'first' | 'lifted' | 'startUp' | 'steady' | 'probing'
+
+export class PathEstimate {
+  boundBytes = FIRST_BYTES
+  /** From here on data waits: another write would go beyond the bound */
+  holdsFromBytes = FIRST_BYTES
+  /** What one write may hold */
+  writeBytes: number
+  /** Undefined until it was measured */
+  roundTripMs: number | undefined
+  /** How long what is handed down may wait below the muxer */
+  readonly #maxQueueDelayMs: number
+  readonly #maxWriteBytes: number
+  readonly #rate = new DeliveryRate()
+  #phase: Phase = 'first'
+  /** A sample has shown what the path carries, not only what was asked of it */
+  #isRateKnown = false
+  /** Until then so much may be under way: twice what a transport that said "wait" had taken when the first pong came */
+  #floorBytes = FIRST_BYTES
+  /** The rate when it last grew, or when the path was last found to be as it was */
+  #referenceBytesPerMs = 0
+  #roundsWithoutGrowth = 0
+
+  constructor (maxQueueDelayMs: number, maxWriteBytes: number) {
+    this.#maxQueueDelayMs = maxQueueDelayMs
+    this.#maxWriteBytes = maxWriteBytes
+    this.writeBytes = maxWriteBytes
+  }
+
+  /** What the path carries; 0 until it was measured */
+  get bytesPerMs (): number {
+    return this.#rate.bytesPerMs
+  }
+
+  /** A ping was answered that is no mark */
+  onRoundTrip (roundTripMs: number): void {
+    this.#beginAnew()
+
+    if (roundTripMs <= this.#knownRoundTripMs) {
+      this.#shortenRoundTrip(roundTripMs)
+    }
+
+    this.#setBound()
+  }
+
+  onSample (sample: PathSample): void {
+    const { nowMs, roundTripMs, isAppLimited } = sample
+    const isEmpty = sample.markedBytes <= this.#probeBytes
+
+    if (!this.#isRateKnown && this.#phase === 'lifted') {
+      this.#floorBytes = Math.max(FIRST_BYTES, 2 * sample.underWayBytes)
+    }
+
+    this.#beginAnew()
+    this.#rate.learn(sample.deliveredBytes / sample.intervalMs, isAppLimited, nowMs, Math.max(RATE_VALID_MS, RATE_VALID_ROUND_TRIPS * roundTripMs))
+    this.#isRateKnown ||= !isAppLimited || sample.intervalMs >= FILLED_ROUND_TRIPS * this.#knownRoundTripMs
+
+    if (this.#phase === 'startUp' && sample.isNewRound && !isAppLimited) {
+      this.#lookForGrowth()
+    } else if (this.#phase === 'steady' && sample.isBoundLimited) {
+      this.#lookForChange()
+    }
+
+    if (roundTripMs <= this.#knownRoundTripMs) {
+      this.#shortenRoundTrip(roundTripMs)
+    } else if (isEmpty && this.#phase === 'probing') {
+      this.#replaceRoundTrip(roundTripMs)
+    }
+
+    this.#setBound()
+  }
+
+  /** Before anything was measured the transport's own "wait" is the bound: it has less room than is allowed here */
+  onTransportFull (): void {
+    if (!this.#isRateKnown) {
+      this.lift()
+    }
+  }
+
+  /** No pong comes: nothing is held back until one does */
+  lift (): void {
+    this.#phase = 'lifted'
+    this.#setBound()
+  }
+
+  get #knownRoundTripMs (): number {
+    return this.roundTripMs ?? Infinity
+  }
+
+  /** With so little under way nothing of ours queues */
+  get #probeBytes (): number {
+    return Math.max(PROBE_WRITES * MIN_WRITE_BYTES, PROBE_PART * this.bytesPerMs * (this.roundTripMs ?? 0))
+  }
+
+  #beginAnew (): void {
+    if (this.#phase === 'lifted' || this.#phase === 'first') {
+      this.#startUp()
+    }
+  }
+
+  #startUp (): void {
+    this.#phase = 'startUp'
+    this.#referenceBytesPerMs = 0
+    this.#roundsWithoutGrowth = 0
+  }
+
+  #lookForGrowth (): void {
+    if (this.bytesPerMs >= this.#referenceBytesPerMs * GROWTH) {
+      this.#referenceBytesPerMs = this.bytesPerMs
+      this.#roundsWithoutGrowth = 0
+    } else if (++this.#roundsWithoutGrowth >= ROUNDS_WITHOUT_GROWTH) {
+      this.#steady()
+    }
+  }
+
+  #lookForChange (): void {
+    this.#referenceBytesPerMs = Math.max(this.#referenceBytesPerMs, this.bytesPerMs)
+
+    if (this.bytesPerMs < this.#referenceBytesPerMs * FALLEN_PART) {
+      this.#phase = 'probing'
+    }
+  }
+
+  #shortenRoundTrip (roundTripMs: number): void {
+    this.roundTripMs = this.roundTripMs === undefined ? roundTripMs : this.roundTripMs + SHORTER_WEIGHT * (roundTripMs - this.roundTripMs)
+
+    if (this.#phase === 'probing') {
+      this.#steady()
+    }
+  }
+
+  /** It is longer than it was, with next to nothing of ours under way */
+  #replaceRoundTrip (roundTripMs: number): void {
+    const isOtherPath = roundTripMs > RISEN_PART * this.#knownRoundTripMs + this.#maxQueueDelayMs
+    this.roundTripMs = roundTripMs
+
+    if (isOtherPath) {
+      this.#startUp()
+    } else {
+      this.#steady()
+    }
+  }
+
+  #steady (): void {
+    this.#phase = 'steady'
+    this.#referenceBytesPerMs = this.bytesPerMs
+  }
+
+  #setBound (): void {
+    const boundBytes = this.#chooseBound()
+    this.writeBytes = Math.min(this.#maxWriteBytes, Math.max(MIN_WRITE_BYTES, Math.floor(boundBytes / WRITES_PER_BOUND)))
+    // writes are whole, so what is under way is within half a write of it
+    this.holdsFromBytes = boundBytes - this.writeBytes / 2
+    this.boundBytes = boundBytes
+  }
+
+  #chooseBound (): number {
+    switch (this.#phase) {
+      case 'lifted':
+        return Infinity
+      case 'startUp':
+        return Math.max(this.#isRateKnown ? START_UP_BYTES : this.#floorBytes, this.#carriedBytes(START_UP_GAIN))
+      case 'probing':
+        return this.#probeBytes
+      default:
+        return this.#carriedBytes(ROUND_TRIP_GAIN) + this.#unknownBytes
+    }
+  }
+
+  /** In so many round trips, and in the time that what is handed down may wait */
+  #carriedBytes (roundTrips: number): number {
+    return this.bytesPerMs * (roundTrips * (this.roundTripMs ?? 0) + this.#maxQueueDelayMs)
+  }
+
+  /** What has arrived since the last mark, and still counts as under way */
+  get #unknownBytes (): number {
+    return Math.max(MIN_MARK_EVERY_BYTES, this.#carriedBytes(ROUND_TRIP_GAIN) / MARKS_UNDER_WAY, this.bytesPerMs * MARK_INTERVAL_MS)
+  }
+}
