@@ -22,6 +22,8 @@ const MAX_MICROTASKS = 64
 const MAX_TURN_BYTES = 4_194_304
 /** The same while there are urgent streams, whose next message may come in the next turn: 20 such writers, 9 ms */
 const MAX_TURN_BYTES_WITH_URGENT = 262_144
+/** Nor is anything written but urgent data when the first write of the turn is so long ago: with Noise 4 MiB take 20 to 30 ms */
+const MAX_TURN_MS = 5
 /** And so many writes: small ones take longer by the byte. Who sends a byte whenever one has left would write 160,000 times in 2 s. */
 const MAX_TURN_WRITES = 1000
 
@@ -74,6 +76,8 @@ export class Writer implements Moment {
   #microtasks = 0
   #turnBytes = 0
   #turnWrites = 0
+  #turnBeganMs = 0
+  #isTurnLong = false
   /** The turn has written so much that all but urgent data waits */
   #isTurnSpent = false
   #hasOpenedThisTurn = false
@@ -234,15 +238,21 @@ export class Writer implements Moment {
 
     while (!this.#isTransportFull || this.#isRegardless) {
       // no pull when there is nothing, as behind each flush
-      const bytes = session.hasOutput
-        ? session.pull(this.#maxBatchBytes, this.policy.maxFramesPerWrite, this.#clock.nowMs(), this.#isBackedUp ? this.#reservedBytes : 0)
-        : undefined
+      if (!session.hasOutput) {
+        this.#isBackedUp = false
+        break
+      }
+
+      const nowMs = this.#clock.nowMs()
+      const bytes = session.pull(this.#maxBatchBytes, this.policy.maxFramesPerWrite, nowMs, this.#isBackedUp ? this.#reservedBytes : 0)
 
       if (bytes === undefined) {
         this.#isBackedUp = false
         break
       }
 
+      this.#turnBeganMs = this.#turnWrites === 0 ? nowMs : this.#turnBeganMs
+      this.#isTurnLong = nowMs - this.#turnBeganMs >= MAX_TURN_MS
       this.#transmit(bytes)
       writtenBytes += bytes.byteLength
 
@@ -290,7 +300,7 @@ export class Writer implements Moment {
     this.#turnBytes += bytes.byteLength
     this.#turnWrites++
     this.isTurnOver = this.#turnBytes >= MAX_TURN_BYTES || this.#turnWrites >= MAX_TURN_WRITES
-    this.#isTurnSpent = this.isTurnOver || (this.#turnBytes >= MAX_TURN_BYTES_WITH_URGENT && this.#session.streams.urgentCount > 0)
+    this.#isTurnSpent = this.isTurnOver || this.#isTurnLong || (this.#turnBytes >= MAX_TURN_BYTES_WITH_URGENT && this.#session.streams.urgentCount > 0)
   }
 
   /** What was left out of a full write would not fill another, and nobody waits for it */

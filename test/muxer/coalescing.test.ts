@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { systemClock } from '../../src/clock.ts'
 import { ACK, data, DATA, FIN, parseFrames, pattern, ping, SYN, WINDOW_UPDATE, windowUpdate } from '../fixtures/frames.ts'
 import { createRawPeer, nextTurn, quietMicrotasks } from '../fixtures/raw-peer.ts'
+import { VirtualClock } from '../fixtures/virtual-clock.ts'
 import type { RawPeer, RawPeerInit } from '../fixtures/raw-peer.ts'
 import type { YamuxStream } from '../../src/index.ts'
 
@@ -284,7 +285,7 @@ describe('a turn', () => {
     ['4 MiB', 'bulk', 4_194_304],
     ['256 KiB while there are urgent streams', 'urgent', 262_144]
   ] as const)('writes no more than %s, and the rest in the next ones', async (_, priority, turnBytes) => {
-    const { peer, streams: [stream, other] } = await createOpenPeer(2)
+    const { peer, streams: [stream, other] } = await createOpenPeer(2, { clock: new VirtualClock() })
     other.priority = priority
     peer.deliver(windowUpdate(1, 10_000_000))
     stream.send(pattern(6_000_000))
@@ -297,6 +298,30 @@ describe('a turn', () => {
 
     expect(Math.max(...bytesOfTurns)).toBeGreaterThanOrEqual(turnBytes)
     expect(Math.max(...bytesOfTurns)).toBeLessThan(turnBytes + NOISE_RECORD_BYTES)
+  })
+
+  test('writes for no more than 5 ms, but for urgent data', async () => {
+    const clock = new VirtualClock()
+    const { peer, streams: [stream, urgent] } = await createOpenPeer(2, { clock })
+    const { transport } = peer
+    const send = transport.send.bind(transport)
+    urgent.priority = 'urgent'
+    peer.deliver(windowUpdate(1, 10_000_000))
+    transport.send = bytes => {
+      clock.advance(2)
+
+      return send(bytes)
+    }
+    stream.send(pattern(1_000_000))
+    await quietMicrotasks()
+
+    // the fourth begins 6 ms after the first
+    expect(peer.takeWrites()).toHaveLength(4)
+    urgent.send(pattern(10))
+    await quietMicrotasks()
+    expect(peer.takeFrames()[0]).toMatchObject({ id: 3, length: 10 })
+    await oneTurn()
+    expect(peer.takeWrites().length).toBeGreaterThan(0)
   })
 
   test.each<[string, RawPeerInit]>([
