@@ -67,7 +67,7 @@ export class ConnectionMetrics {
 
   end (): void {
     this.#hasEnded = true
-    this.#node.sessions.delete(this.#session)
+    this.#node.forget(this.#session)
     this.report()
   }
 
@@ -121,6 +121,8 @@ export class NodeMetrics {
   readonly violations: CounterGroup
   readonly stalls: Counter
   readonly refusals: Counter
+  /** On connections that have ended */
+  #heldMs = 0
 
   constructor (metrics: Metrics) {
     this.flushes = metrics.registerCounterGroup(`${PREFIX}flushes_total`, { label: 'reason', help: 'Flushes by reason' })
@@ -142,7 +144,38 @@ export class NodeMetrics {
         outbound: sum(this.sessions, ({ streams }) => streams.outboundCount)
       })
     })
+    metrics.registerMetricGroup(`${PREFIX}under_way_bytes`, {
+      label: 'of',
+      help: 'Bytes handed down that have not reached the peer, and how many may be, both of connections that have a bound',
+      calculate: () => ({
+        actual: sum(this.#bounded(), ({ underWay }) => underWay.byteLength),
+        bound: sum(this.#bounded(), ({ underWay }) => underWay.estimate.boundBytes)
+      })
+    })
+    metrics.registerMetric(`${PREFIX}path_bytes_per_second`, {
+      help: 'What the paths of all connections carry together, as far as it was measured',
+      calculate: () => sum(this.sessions, ({ underWay }) => underWay.estimate.bytesPerMs * 1000)
+    })
+    metrics.registerMetric(`${PREFIX}path_round_trip_seconds`, {
+      help: 'The longest round trip of a path without a queue, of all connections',
+      calculate: () => Math.max(0, ...Array.from(this.sessions, ({ underWay }) => (underWay.estimate.roundTripMs ?? 0) / 1000))
+    })
+    metrics.registerCounter(`${PREFIX}held_back_seconds_total`, {
+      help: 'How long connections had enough under way, so that data waited',
+      calculate: () => (this.#heldMs + sum(this.sessions, ({ underWay }) => underWay.heldMs)) / 1000
+    })
     metrics.registerMetricGroup(`${PREFIX}window_bytes`, { label: 'window', help: 'Receive windows of all streams: their sum and the largest', calculate: () => this.#windows() })
+  }
+
+  /** Its connection has ended */
+  forget (session: Session<unknown>): void {
+    if (this.sessions.delete(session)) {
+      this.#heldMs += session.underWay.heldMs
+    }
+  }
+
+  #bounded (): Array<Session<unknown>> {
+    return Array.from(this.sessions).filter(({ underWay }) => underWay.isBounded && underWay.estimate.boundBytes < Infinity)
   }
 
   /** Summed over all streams when somebody asks */

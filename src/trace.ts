@@ -1,6 +1,7 @@
 /**
  * Frames as lines that a person can read, for `libp2p:*:yamux:trace`.
  */
+import { FIRST_MARK_VALUE } from './core/path/bytes-under-way.ts'
 import { Decoder } from './core/wire/decoder.ts'
 import { FLAG_ACK, FLAG_FIN, FLAG_RST, FLAG_SYN, TYPE_DATA, TYPE_GO_AWAY, TYPE_PING, TYPE_WINDOW_UPDATE } from './core/wire/frame.ts'
 import type { Logger } from '@libp2p/interface'
@@ -47,7 +48,10 @@ export function createFrameTraces (log: Logger): { sent: FrameTrace, received: F
   return isEnabled === true ? { sent: new FrameTrace(log, '->'), received: new FrameTrace(log, '<-') } : undefined
 }
 
-/** `DATA 5 ACK 100 bytes`, `WINDOW_UPDATE 5 FIN +0`, `WINDOW_UPDATE 5 RST code 7`, `PING ACK 17`, `GO_AWAY code 0`, `TYPE_9 5 SYN 0` */
+/**
+ * `DATA 5 ACK 100 bytes`, `WINDOW_UPDATE 5 FIN +0`, `WINDOW_UPDATE 5 RST code 7`, `PING ACK 17`, `GO_AWAY code 0`, `TYPE_9 5 SYN 0`, and
+ * `PING SYN mark 3` for one that stands behind data, and says that it has arrived
+ */
 function describeFrame (type: number, flags: number, streamId: number, length: number): string {
   const names = FLAG_NAMES.filter(([flag]) => (flags & flag) !== 0).map(([, name]) => `${name} `).join('')
 
@@ -55,7 +59,7 @@ function describeFrame (type: number, flags: number, streamId: number, length: n
     case TYPE_DATA:
       return `DATA ${streamId} ${names}${length} bytes`
     case TYPE_PING:
-      return `PING ${names}${length}`
+      return `PING ${names}${length < FIRST_MARK_VALUE ? length : `mark ${length - FIRST_MARK_VALUE}`}`
     case TYPE_GO_AWAY:
       return `GO_AWAY code ${length}`
     case TYPE_WINDOW_UPDATE:

@@ -31,6 +31,10 @@ const TYPES = {
   queue_bytes: 'gauge',
   blocked_bytes: 'gauge',
   unread_bytes: 'gauge',
+  under_way_bytes: 'gauge',
+  path_bytes_per_second: 'gauge',
+  path_round_trip_seconds: 'gauge',
+  held_back_seconds_total: 'counter',
   streams: 'gauge',
   window_bytes: 'gauge'
 }

@@ -38,6 +38,7 @@ describe('the line of a frame', () => {
     ['WINDOW_UPDATE 5 RST code 4097', windowUpdate(5, 4097, RST)],
     ['PING SYN 17', ping(17, SYN)],
     ['PING ACK 17', ping(17, ACK)],
+    ['PING SYN mark 3', ping(2 ** 31 + 3, SYN)],
     ['GO_AWAY code 0', goAway(0)],
     ['GO_AWAY code 2', goAway(2)],
     ['TYPE_9 5 SYN ACK FIN RST 3', frame(9, SYN | ACK | FIN | RST, 5, 3)]

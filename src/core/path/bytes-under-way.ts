@@ -51,13 +51,14 @@ interface Arrival {
 
 export class BytesUnderWay {
   readonly estimate: PathEstimate
+  /** Data may be held back */
+  readonly isBounded: boolean
   handedDownBytes = 0
   acknowledgedBytes = 0
   /** Data that is not urgent has to wait */
   isHeld = false
   /** A mark goes with the next write, or is one by itself */
   isMarkOwed = false
-  readonly #isBounded: boolean
   /** The bytes under way from which on data is held */
   #holdsFromBytes: number
   /** The bytes handed down behind which the next mark stands, or the first ping */
@@ -83,9 +84,9 @@ export class BytesUnderWay {
   /** `maxQueueDelayMs` is Infinity if nothing is to be held back */
   constructor (maxQueueDelayMs: number, maxWriteBytes: number) {
     this.estimate = new PathEstimate(maxQueueDelayMs, maxWriteBytes)
-    this.#isBounded = maxQueueDelayMs !== Infinity
-    this.#holdsFromBytes = this.#isBounded ? this.estimate.holdsFromBytes : Infinity
-    this.#markFromBytes = this.#isBounded ? FIRST_BYTES / 2 : Infinity
+    this.isBounded = maxQueueDelayMs !== Infinity
+    this.#holdsFromBytes = this.isBounded ? this.estimate.holdsFromBytes : Infinity
+    this.#markFromBytes = this.isBounded ? FIRST_BYTES / 2 : Infinity
   }
 
   get byteLength (): number {
@@ -174,7 +175,7 @@ export class BytesUnderWay {
     this.#lastPongMs = nowMs
     this.#looks = 0
 
-    if (this.#isBounded) {
+    if (this.isBounded) {
       this.#learn(mark, nowMs)
       this.#follow(nowMs)
     }
@@ -186,7 +187,7 @@ export class BytesUnderWay {
   onPong (positionBytes: number, roundTripMs: number, nowMs: number): void {
     this.acknowledgedBytes = Math.max(this.acknowledgedBytes, positionBytes)
 
-    if (this.#isBounded) {
+    if (this.isBounded) {
       this.#marks = this.#marks.filter(mark => mark.positionBytes > positionBytes)
       this.estimate.onRoundTrip(roundTripMs)
       this.#follow(nowMs)
@@ -194,7 +195,7 @@ export class BytesUnderWay {
   }
 
   onTransportFull (nowMs: number): void {
-    if (this.#isBounded) {
+    if (this.isBounded) {
       this.estimate.onTransportFull()
       this.#follow(nowMs)
     }
@@ -241,7 +242,7 @@ export class BytesUnderWay {
   }
 
   #setMarkFrom (): void {
-    if (this.#isBounded && this.canMark) {
+    if (this.isBounded && this.canMark) {
       const everyBytes = Math.max(MIN_MARK_EVERY_BYTES, this.byteLength / MARKS_UNDER_WAY, this.estimate.bytesPerMs * MARK_INTERVAL_MS)
       this.#markFromBytes = this.#markedBytes + MARK_FROM_PART * everyBytes
     }
