@@ -1,0 +1,95 @@
+// Peers that answer marks too early or too late: what they lie about is their own connection.
+import { expect, test } from 'vitest'
+import { FIRST_MARK_VALUE } from '../../src/core/path/bytes-under-way.ts'
+import { ACK, DATA, pattern, PING, ping, SYN, windowUpdate } from '../fixtures/frames.ts'
+import { nextTurn } from '../fixtures/raw-peer.ts'
+import { createMeteredPeer, openStreams } from '../muxer/fixtures/metered-peer.ts'
+import type { MeteredPeer } from '../muxer/fixtures/metered-peer.ts'
+import type { YamuxStream } from '../../src/index.ts'
+import type { Frame } from '../fixtures/frames.ts'
+
+async function connect (): Promise<{ peer: MeteredPeer, bulk: YamuxStream, urgent: YamuxStream }> {
+  const peer = createMeteredPeer({ coalesce: { maxQueueDelayMs: 10 } })
+  const [bulk, urgent] = await openStreams(peer, 2)
+  urgent.priority = 'urgent'
+  peer.deliver(windowUpdate(Number(bulk.id), 2 ** 30))
+  peer.muxer.ping().catch(() => {})
+  await nextTurn()
+  peer.takeFrames()
+  peer.clock.advance(10)
+  peer.deliver(ping(0, ACK))
+
+  return { peer, bulk, urgent }
+}
+
+async function written (peer: MeteredPeer): Promise<Frame[]> {
+  const frames: Frame[] = []
+
+  for (let more = true; more;) {
+    await nextTurn()
+    const taken = peer.takeFrames()
+    frames.push(...taken)
+    more = taken.length > 0
+  }
+
+  return frames
+}
+
+function payloadBytes (frames: Frame[]): number {
+  return frames.filter(({ type }) => type === DATA).reduce((sum, { length }) => sum + length, 0)
+}
+
+function marksOf (frames: Frame[]): number[] {
+  return frames.filter(({ type, flags, length }) => type === PING && flags === SYN && length >= FIRST_MARK_VALUE).map(({ length }) => length)
+}
+
+test('a pong before its mark was sent acknowledges nothing', async () => {
+  const { peer, bulk } = await connect()
+
+  for (let mark = 0; mark < 100; mark++) {
+    peer.deliver(ping(FIRST_MARK_VALUE + mark, ACK))
+  }
+
+  bulk.send(pattern(1_000_000))
+  const sentBytes = payloadBytes(await written(peer))
+
+  expect(sentBytes).toBeLessThan(400_000)
+  expect(bulk.writeBufferLength).toBe(1_000_000 - sentBytes)
+})
+
+test('a pong in the moment of its mark takes away the bound of this connection, as if there were none, and nothing else', async () => {
+  const { peer, bulk } = await connect()
+  const other = await connect()
+  bulk.send(pattern(3_000_000))
+  other.bulk.send(pattern(3_000_000))
+  let sentBytes = 0
+
+  for (let round = 0; round < 200 && bulk.writeBufferLength > 0; round++) {
+    const frames = await written(peer)
+    sentBytes += payloadBytes(frames)
+    marksOf(frames).forEach(value => { peer.deliver(ping(value, ACK)) })
+  }
+
+  expect(sentBytes + payloadBytes(await written(peer))).toBe(3_000_000)
+  expect(payloadBytes(await written(other.peer))).toBeLessThan(400_000)
+})
+
+test('pongs that each come as late as they may slow down what they stand for, and neither urgent data nor other connections', async () => {
+  const { peer, bulk, urgent } = await connect()
+  bulk.send(pattern(3_000_000))
+  let sentBytes = 0
+
+  for (let round = 0; round < 60 && bulk.writeBufferLength > 0; round++) {
+    const frames = await written(peer)
+    sentBytes += payloadBytes(frames)
+    peer.clock.advance(4900)
+    marksOf(frames).forEach(value => { peer.deliver(ping(value, ACK)) })
+    urgent.send(pattern(10))
+    await nextTurn()
+    const [first] = peer.takeFrames().filter(({ type, id }) => type === DATA && id === Number(urgent.id))
+    expect(first).toMatchObject({ length: 10 })
+  }
+
+  expect(sentBytes).toBeGreaterThan(400_000)
+  expect(peer.muxer.status).toBe('open')
+})
