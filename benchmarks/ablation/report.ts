@@ -2,7 +2,7 @@
 import { format, formatRatio, renderGroups } from '../report/table.ts'
 import { medianOf, p99RatioOf } from './measured.ts'
 import { variants } from './variants.ts'
-import { IDLE_DELAYS_MS, SIMULATED_PHASES, SOCKET_BUFFERS_BYTES, TCP_PHASES } from './workload.ts'
+import { IDLE_DELAYS_MS, SATURATED, SIMULATED_PHASES, TCP_PHASES } from './workload.ts'
 import type { Group } from '../report/table.ts'
 import type { Metrics, Sample } from './measured.ts'
 import type { Simulated } from './simulated.ts'
@@ -40,7 +40,7 @@ function saturatedLines (samples: Sample[]): string[][] {
 
 export function renderSimulated ({ saturated, idleP50Ms }: Simulated): string {
   const groups = saturated.map((samples, i): Group => ({
-    label: `10 Mbit/s, 40 ms\nbuffer ${SOCKET_BUFFERS_BYTES[i].toLocaleString('en')}`,
+    label: `${SATURATED[i].megabitsPerS} Mbit/s, ${SATURATED[i].roundTripMs} ms\nbuffer ${SATURATED[i].socketBufferBytes.toLocaleString('en')}`,
     lines: saturatedLines(samples)
   }))
   const idleHeadings = ['muxer', ...IDLE_DELAYS_MS.flatMap(delayMs => [
@@ -66,6 +66,7 @@ export const workloadLegend = [
   '             0 the one stream in lane normal: it leads, but asks for no flush. Nothing is reserved for it either',
   '             1 reservedBytes 0   2 highWatermark 1   4 all in lane urgent   5 strategy delay, delayMs 2',
   '             3 a stream goes on until its queue or its credit is used up; no public option',
+  '             6 maxQueueDelayMs Infinity: what is under way is not bounded',
   '             all off: 1, 2, 3 and 5 together, and all streams in lane normal',
   'p50 p99 max  of the 100 bytes, from send() to the arrival of the last of them',
   '× stock      p99 by that of @libp2p/yamux, and by that of all levels off, in the same round: median (lowest–highest)',

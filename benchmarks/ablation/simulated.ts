@@ -7,23 +7,26 @@ import { toMetrics } from './measured.ts'
 import { createReceiver } from './receiver.ts'
 import { createSender, setLane } from './sender.ts'
 import { variants } from './variants.ts'
-import { FAST_LINK, IDLE_DELAYS_MS, IDLE_INTERVAL_MS, IDLE_MESSAGES, NEARLY_A_WRITE_BYTES, SIMULATED_PHASES, SLOW_LINK, SOCKET_BUFFERS_BYTES, URGENT_MESSAGE_BYTES } from './workload.ts'
+import { FAST_LINK, IDLE_DELAYS_MS, IDLE_INTERVAL_MS, IDLE_MESSAGES, NEARLY_A_WRITE_BYTES, SATURATED, SIMULATED_PHASES, URGENT_MESSAGE_BYTES } from './workload.ts'
 import type { Measured, Sample } from './measured.ts'
 import type { Variant } from './variants.ts'
 import type { LinkOptions } from '../../test/simulation/link.ts'
 import type { ConnectedMuxers, Simulation } from '../../test/simulation/simulate.ts'
 import type { Stream, StreamMuxer } from '@libp2p/interface'
 
+const BYTES_PER_MEGABIT = 125_000
+const SEGMENT_BYTES = 1460
+
 function connect (sim: Simulation, variant: Variant, link: LinkOptions): ConnectedMuxers<StreamMuxer, StreamMuxer> {
   return sim.connect(link, { dialler: variant.createMuxer, listener: variant.createMuxer })
 }
 
-async function measureSaturated (variant: Variant, socketBufferBytes: number): Promise<Measured> {
+async function measureSaturated (variant: Variant, link: LinkOptions): Promise<Measured> {
   const { warmUpMs, measuredMs } = SIMULATED_PHASES
 
   return simulate({}, async sim => {
     const nowMs = (): number => sim.nowMs
-    const { dialler, listener, toListener } = connect(sim, variant, { ...SLOW_LINK, socketBufferBytes })
+    const { dialler, listener, toListener } = connect(sim, variant, link)
     const receiver = createReceiver({ nowMs, passedBytes: () => toListener.bytesArrived })
 
     listener.addEventListener('stream', evt => { receiver.onStream(evt.detail) })
@@ -87,7 +90,7 @@ const IDLE_MESSAGES_SENT: IdleMessage[] = [
 ]
 
 export interface Simulated {
-  /** One entry for each of SOCKET_BUFFERS_BYTES */
+  /** One entry for each of SATURATED */
   saturated: Sample[][]
   /** By variant, p50 for each of IDLE_DELAYS_MS and in it for each message */
   idleP50Ms: Record<string, number[]>
@@ -97,11 +100,12 @@ export async function simulateAll (): Promise<Simulated> {
   const saturated: Sample[][] = []
   const idleP50Ms: Record<string, number[]> = {}
 
-  for (const socketBufferBytes of SOCKET_BUFFERS_BYTES) {
+  for (const { megabitsPerS, roundTripMs, socketBufferBytes } of SATURATED) {
+    const link = { rateBytesPerS: megabitsPerS * BYTES_PER_MEGABIT, delayMs: roundTripMs / 2, segmentBytes: SEGMENT_BYTES, socketBufferBytes }
     const samples: Sample[] = []
 
     for (const variant of variants) {
-      samples.push({ variantId: variant.id, round: 1, metrics: toMetrics(await measureSaturated(variant, socketBufferBytes)) })
+      samples.push({ variantId: variant.id, round: 1, metrics: toMetrics(await measureSaturated(variant, link)) })
     }
 
     saturated.push(samples)

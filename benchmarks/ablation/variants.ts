@@ -39,6 +39,7 @@ export const variants: Variant[] = [
   { ...ours('no-3', '3 off: first come', ADAPTIVE), createMuxer: firstCome(ADAPTIVE) },
   ours('no-4', '4 off: one lane', ADAPTIVE, { urgent: 'urgent', others: 'urgent' }),
   ours('no-5', '5 off: fixed 2 ms', FIXED_DELAY),
+  ours('no-6', '6 off: no bound', { ...ADAPTIVE, maxQueueDelayMs: Infinity }),
   {
     ...ours('none', 'all levels off', FIXED_DELAY, { urgent: 'normal', others: 'normal' }),
     createMuxer: firstCome({ ...FIXED_DELAY, highWatermark: 1, reservedBytes: 0 })

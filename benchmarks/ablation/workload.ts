@@ -16,13 +16,22 @@ export interface Phases {
 export const SIMULATED_PHASES: Phases = { warmUpMs: 1000, measuredMs: 6000 }
 export const TCP_PHASES: Phases = { warmUpMs: 300, measuredMs: 1000 }
 
-/** 10 Mbit/s */
-export const SLOW_LINK = { rateBytesPerS: 1_250_000, delayMs: 20, segmentBytes: 1460 }
-/**
- * What the sender's socket takes before it says to wait. The second is the first without what Noise would
- * add to a write, which makes a full write, 65,519 bytes, fill it.
- */
-export const SOCKET_BUFFERS_BYTES = [65_536, 65_518, 16_384, 262_144]
+interface Saturated {
+  megabitsPerS: number
+  roundTripMs: number
+  /** What the sender's socket takes before it says to wait */
+  socketBufferBytes: number
+}
+
+/** As much as kernels take */
+const KERNEL_BUFFER_BYTES = 2_097_152
+
+/** 65,518 is 65,536 without what Noise would add to a write, which makes a full write, 65,519 bytes, fill it */
+export const SATURATED: Saturated[] = [
+  ...[65_536, 65_518, 16_384, 262_144, KERNEL_BUFFER_BYTES].map(socketBufferBytes => ({ megabitsPerS: 10, roundTripMs: 40, socketBufferBytes })),
+  { megabitsPerS: 2, roundTripMs: 50, socketBufferBytes: KERNEL_BUFFER_BYTES },
+  { megabitsPerS: 100, roundTripMs: 20, socketBufferBytes: KERNEL_BUFFER_BYTES }
+]
 
 /** 1 Gbit/s, for what shows only while there is nothing else to send */
 export const FAST_LINK = { rateBytesPerS: 125_000_000, segmentBytes: 1460 }

@@ -6,8 +6,6 @@ export interface Link {
   label: string
   bytesPerMs: number
   roundTripMs: number
-  /** What the socket takes before it says to wait */
-  socketBufferBytes?: number
 }
 
 export const links: Link[] = [
@@ -35,7 +33,7 @@ export function findLink (id: string): Link {
 }
 
 export function linkOptions (link: Link): LinkOptions {
-  return { rateBytesPerS: link.bytesPerMs * 1000, delayMs: link.roundTripMs / 2, segmentBytes: RECORD_BYTES, socketBufferBytes: link.socketBufferBytes }
+  return { rateBytesPerS: link.bytesPerMs * 1000, delayMs: link.roundTripMs / 2, segmentBytes: RECORD_BYTES }
 }
 
 /** From the first send to the last byte, if nothing but the link takes time: all bytes on the wire, and the way of the last one */

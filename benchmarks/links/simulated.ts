@@ -36,9 +36,9 @@ export async function simulateWork (link: Link, work: Work, variant: Variant): P
 }
 
 /** The same work so many times, one after the other, on the same streams */
-export async function simulateTransfers (link: Link, work: Work, { createMuxer }: Variant, count: number): Promise<Transfer[]> {
+export async function simulateTransfers (link: Link, work: Work, { createMuxer, socketBufferBytes }: Variant, count: number): Promise<Transfer[]> {
   return simulate({ endMs: END_MS }, async sim => {
-    const { dialler, listener, toDialler } = sim.connect(linkOptions(link), { dialler: createMuxer, listener: createMuxer })
+    const { dialler, listener, toDialler } = sim.connect({ ...linkOptions(link), socketBufferBytes }, { dialler: createMuxer, listener: createMuxer })
     const receiver = new Receiver()
     let sender: Sender | undefined
     listener.addEventListener('stream', evt => { receiver.onStream(evt.detail) })
