@@ -255,6 +255,13 @@ export class Session<Owner> implements DataHandler<Owner>, ControlHandler<Owner>
     this.control.ping(this.roundTrip.begin())
   }
 
+  /** Asks for a mark behind all data that was written, unless there is one */
+  confirm (): void {
+    if (this.underWay.markedBytes < this.#dataEndBytes) {
+      this.underWay.isMarkOwed = true
+    }
+  }
+
   goAway (code: number): void {
     this.isClosing = true
     this.hasSaidGoAway = true

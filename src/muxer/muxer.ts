@@ -219,7 +219,7 @@ export class YamuxMuxer extends GuardedEmitter<StreamMuxerEvents<YamuxStream>> i
       this.#goAwaySaid.resolve()
     }
 
-    if (this.#confirmed !== undefined && !session.hasUnconfirmedData) {
+    if (this.#confirmed !== undefined && !this.#awaitsAnswer) {
       this.#confirmed.resolve()
     }
   }
@@ -285,6 +285,12 @@ export class YamuxMuxer extends GuardedEmitter<StreamMuxerEvents<YamuxStream>> i
   /** Streams are closed for writing, then comes GoAway. Resolves when all is handed down; rejects only when the caller's signal is aborted. */
   async #sayGoodbye (reason: GoAwayCode, callersSignal?: AbortSignal): Promise<void> {
     const signal = callersSignal ?? AbortSignal.timeout(CLOSE_TIMEOUT_MS)
+    const { session } = this.#driver
+
+    // in one write with the FINs: a peer that closes at the same time may be gone before a second
+    if (session.lanes.queuedBytes === 0 && this.#awaitsAnswer) {
+      session.confirm()
+    }
 
     await Promise.all(this.streams.map(async stream => {
       await stream.close({ signal }).catch((err: Error) => {
@@ -297,12 +303,29 @@ export class YamuxMuxer extends GuardedEmitter<StreamMuxerEvents<YamuxStream>> i
 
     await this.#confirm(signal)
 
-    if (this.#phase === 'closing') {
+    // one that has said GoAway is about to close its end, and needs no other
+    if (this.#phase === 'closing' && session.remoteGoAwayCode === undefined) {
       this.#goAwaySaid = withHandledRejection()
-      this.#driver.session.goAway(reason)
+      session.goAway(reason)
       this.#driver.request()
       await abortable(this.#goAwaySaid.promise, signal).catch(() => { callersSignal?.throwIfAborted() })
+      await this.#readWhatCame()
     }
+  }
+
+  /** The peer may not have read all yet, and can be asked. Not one that has gone away: the write might meet the end of its transport. */
+  get #awaitsAnswer (): boolean {
+    const { hasUnconfirmedData, remoteGoAwayCode } = this.#driver.session
+
+    return hasUnconfirmedData && remoteGoAwayCode === undefined
+  }
+
+  /**
+   * For a turn of the event loop. When the peer closes at the same time, its GoAway and the end of its transport are seen by then, or that a
+   * write has met it. To write or close sooner would make an error of that.
+   */
+  async #readWhatCame (): Promise<void> {
+    await new Promise<void>(resolve => { this.#driver.clock.nextTurn(resolve) })
   }
 
   /**
@@ -310,20 +333,18 @@ export class YamuxMuxer extends GuardedEmitter<StreamMuxerEvents<YamuxStream>> i
    * closed, credit for instance, and then its kernel drops what it has not read yet. Before the GoAway, for which go-libp2p hangs up.
    */
   async #confirm (signal: AbortSignal): Promise<void> {
-    const { session } = this.#driver
-
-    // the write might meet the end of the transport of a peer that has gone away
-    if (this.#phase !== 'closing' || !session.hasUnconfirmedData || session.remoteGoAwayCode !== undefined) {
+    if (this.#phase !== 'closing' || !this.#awaitsAnswer) {
       return
     }
 
     // what comes meanwhile is for nobody: without this wait the transport would be closed by now
     this.#endStreams(stream => { stream.onClosed() })
-    session.underWay.isMarkOwed = true
+    this.#driver.session.confirm()
     this.#driver.request()
     this.#confirmed = withHandledRejection()
     // all is handed down: to wait no longer is no failure
     await abortable(this.#confirmed.promise, AbortSignal.any([signal, AbortSignal.timeout(CONFIRM_TIMEOUT_MS)])).catch(() => {})
+    await this.#readWhatCame()
   }
 
   #followRemoteGoAway (code: number): void {

@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { MUXER_PAIRS } from '../libp2p/fixtures/muxers.ts'
 import { frame, pattern } from '../fixtures/frames.ts'
+import { nextTurn } from '../fixtures/raw-peer.ts'
 import { closeOf, readAll } from '../libp2p/fixtures/streams.ts'
 import { connectNodes } from './fixtures/connected-nodes.ts'
 import type { ConnectedNodes } from './fixtures/connected-nodes.ts'
@@ -18,6 +19,13 @@ const named = (name: string): unknown => expect.objectContaining({ name })
 async function serve (stream: Stream): Promise<void> {
   await readAll(stream)
   await stream.close()
+}
+
+/** As a loop that breaks does */
+async function firstOf (stream: Stream): Promise<void> {
+  const iterator = stream[Symbol.asyncIterator]()
+  await iterator.next()
+  await iterator.return?.()
 }
 
 describe.each([BOTH_STOCK, ...MUXER_PAIRS])('$dialler that dials $listener', names => {
@@ -49,6 +57,44 @@ describe.each([BOTH_STOCK, ...MUXER_PAIRS])('$dialler that dials $listener', nam
     expect([dialler.connection, listener.connection, ...streams].map(({ status }) => status)).toEqual(Array(12).fill('closed'))
     await Promise.all(served)
     expect([dialler.connection.streams, listener.connection.streams]).toEqual([[], []])
+  })
+
+  test.each([
+    ['at once', 0],
+    ['with the listener two turns behind', 2]
+  ])('all is closed without an error when both ends close the connection, %s', async (_, turnsBehind) => {
+    await nodes.open()
+    const { dialler, listener } = nodes
+    const closes = Promise.all([dialler.connection, listener.connection].map(closeOf))
+    const closing = [dialler.connection.close()]
+
+    for (let i = 0; i < turnsBehind; i++) {
+      await nextTurn()
+    }
+
+    closing.push(listener.connection.close())
+    await Promise.all(closing)
+
+    expect((await closes).map(({ error }) => error)).toEqual([NO_ERROR, NO_ERROR])
+    expect([dialler.connection.status, listener.connection.status]).toEqual(['closed', 'closed'])
+  })
+
+  // in stock's own case one of them may be aborted
+  test.skipIf(names === BOTH_STOCK)('so it is when each end closes the connection as soon as it has closed its half of an answered request', async () => {
+    const [opened, accepted] = await nodes.open()
+    const { dialler, listener } = nodes
+    opened.send(pattern(100))
+    const served = (async () => {
+      await firstOf(accepted)
+      accepted.send(pattern(100))
+      await accepted.close()
+      await listener.connection.close()
+    })()
+
+    await firstOf(opened)
+    await opened.close()
+    await Promise.all([dialler.connection.close(), served])
+    expect([dialler.connection.status, listener.connection.status]).toEqual(['closed', 'closed'])
   })
 
   test('a violation is the error of the connection, and of its streams; the peer is told', async () => {

@@ -1,6 +1,6 @@
 // A connection that is closed: its transport is not closed before the peer has read what was sent.
 import { describe, expect, test } from 'vitest'
-import { ACK, data, DATA, FIN, GO_AWAY, goAway, pattern, ping, PING, RST, SYN, WINDOW_UPDATE, windowUpdate } from '../fixtures/frames.ts'
+import { ACK, data, DATA, FIN, GO_AWAY, goAway, parseFrames, pattern, ping, PING, RST, SYN, WINDOW_UPDATE, windowUpdate } from '../fixtures/frames.ts'
 import { createRawPeer, nextTurn } from '../fixtures/raw-peer.ts'
 import type { RawPeer } from '../fixtures/raw-peer.ts'
 
@@ -22,11 +22,11 @@ describe('a muxer that is closed', () => {
     const { isClosed, closing } = await sendAndClose(peer)
     const frames = peer.takeFrames()
 
-    expect(frames.map(({ type, flags }) => [type, flags])).toEqual([[WINDOW_UPDATE, SYN], [DATA, 0], [WINDOW_UPDATE, FIN], [PING, SYN]])
+    expect(frames.map(({ type, flags }) => [type, flags])).toEqual([[WINDOW_UPDATE, SYN], [DATA, 0], [PING, SYN], [WINDOW_UPDATE, FIN]])
     expect(isClosed()).toBe(false)
     expect(peer.muxer.status).toBe('closing')
 
-    peer.deliver(ping(frames[3].length, ACK))
+    peer.deliver(ping(frames[2].length, ACK))
     await closing
     expect(peer.takeFrames().map(({ type }) => type)).toEqual([GO_AWAY])
     expect(peer.muxer.status).toBe('closed')
@@ -127,5 +127,44 @@ describe('a muxer that is closed', () => {
     await peer.muxer.close()
 
     expect(peer.takeFrames().map(({ type }) => type)).not.toContain(PING)
+  })
+  test('asks in one write with its FINs, when no data is left to go before: a peer that closes as well may be gone before a second', async () => {
+    const peer = createRawPeer()
+    await sendAndClose(peer)
+
+    expect(peer.takeWrites().map(write => parseFrames(write.subarray()).map(({ type }) => type)).at(-1)).toEqual([PING, WINDOW_UPDATE])
+  })
+
+  test('waits for no answer of a peer that goes away meanwhile', async () => {
+    const peer = createRawPeer()
+    const { closing } = await sendAndClose(peer)
+    peer.takeFrames()
+    peer.deliver(goAway(0))
+    await closing
+
+    expect(peer.takeFrames()).toEqual([])
+    expect(peer.transport.status).toBe('open')
+  })
+
+  test('says no GoAway to a peer that says one right behind its answer', async () => {
+    const peer = createRawPeer()
+    const { closing } = await sendAndClose(peer)
+    const last = peer.takeFrames().find(({ type }) => type === PING)
+    peer.deliver(ping(last?.length ?? 0, ACK))
+    await Promise.resolve()
+    peer.deliver(goAway(0))
+    await closing
+
+    expect(peer.takeFrames()).toEqual([])
+  })
+
+  test('reads what has come when it has said GoAway: an end of the transport among it is clean', async () => {
+    const peer = createRawPeer()
+    const closing = peer.muxer.close()
+    setImmediate(() => { peer.transport.end() })
+    await closing
+
+    expect(peer.takeFrames().map(({ type }) => type)).toEqual([GO_AWAY])
+    expect(peer.transport.status).toBe('closed')
   })
 })

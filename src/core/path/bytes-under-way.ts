@@ -55,6 +55,8 @@ export class BytesUnderWay {
   readonly isBounded: boolean
   handedDownBytes = 0
   acknowledgedBytes = 0
+  /** What was handed down in front of the last mark */
+  markedBytes = 0
   /** Data that is not urgent has to wait */
   isHeld = false
   /** A mark goes with the next write, or is one by itself */
@@ -65,8 +67,7 @@ export class BytesUnderWay {
   #markFromBytes: number
   #marks: Mark[] = []
   #nextMark = 0
-  /** What was handed down in front of the last mark, and when there may be another */
-  #markedBytes = 0
+  /** When there may be another */
   #nextMarkMs = 0
   /** The ends of this round and of the one before. From one pong to another is exact, and samples span a round trip at least. */
   #lastRound: Arrival = { bytes: 0, atMs: 0, sentMs: 0, isStart: true }
@@ -141,7 +142,7 @@ export class BytesUnderWay {
   mark (nowMs: number): number {
     const value = FIRST_MARK_VALUE + this.#nextMark
     this.#nextMark = (this.#nextMark + 1) % FIRST_MARK_VALUE
-    this.#markedBytes = this.handedDownBytes
+    this.markedBytes = this.handedDownBytes
     this.isMarkOwed = false
 
     if (this.#marks.length === MAX_MARKS) {
@@ -224,7 +225,7 @@ export class BytesUnderWay {
     this.#heldSinceMs = nowMs
     // else no pong would come, or late
     this.isMarkOwed ||= this.canMark &&
-      (this.#marks.length === 0 || (this.handedDownBytes - this.#markedBytes >= MIN_MARK_EVERY_BYTES && this.#mayMark(nowMs)))
+      (this.#marks.length === 0 || (this.handedDownBytes - this.markedBytes >= MIN_MARK_EVERY_BYTES && this.#mayMark(nowMs)))
   }
 
   /** One mark in MARK_INTERVAL_MS, some of them ahead of time */
@@ -244,7 +245,7 @@ export class BytesUnderWay {
   #setMarkFrom (): void {
     if (this.isBounded && this.canMark) {
       const everyBytes = Math.max(MIN_MARK_EVERY_BYTES, this.byteLength / MARKS_UNDER_WAY, this.estimate.bytesPerMs * MARK_INTERVAL_MS)
-      this.#markFromBytes = this.#markedBytes + MARK_FROM_PART * everyBytes
+      this.#markFromBytes = this.markedBytes + MARK_FROM_PART * everyBytes
     }
   }
 
