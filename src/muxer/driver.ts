@@ -32,8 +32,10 @@ type Chunk = Uint8Array | Uint8ArrayList
 export interface DriverHandler {
   /** The peer has opened a stream */
   onOpened (state: State): void
-  /** A stream has ended, the list of streams is another */
-  onStreamsChanged (): void
+  /** Also when it had before */
+  onStreamEnded (state: State): void
+  /** A stream that is over was aborted */
+  onEndedAgain (): void
   /** The streams have been told. Hot: runs once per chunk and once per flush. */
   onSettled (): void
   /** A chunk was dealt with, up to the peer's violation of the protocol if there is one */
@@ -144,8 +146,12 @@ export class Driver implements SessionObserver, WriterHandler {
 
   reset (state: State, errorCode: number): void {
     this.session.reset(state, errorCode, this.clock.nowMs())
-    this.#handler.onStreamsChanged()
+    this.#handler.onStreamEnded(state)
     this.#requestForStream()
+  }
+
+  endAgain (): void {
+    this.#handler.onEndedAgain()
   }
 
   /** Hot: runs once per event */
@@ -353,7 +359,7 @@ export class Driver implements SessionObserver, WriterHandler {
         }
 
         if (state.isOver) {
-          this.#handler.onStreamsChanged()
+          this.#handler.onStreamEnded(state)
         }
 
         state.owner?.handle(events)

@@ -14,6 +14,7 @@ import { logDebug, logError, reasonOf, toError } from '../thrown.ts'
 import { Driver } from './driver.ts'
 import { EarlyStreams } from './early-streams.ts'
 import { Opener } from './opener.ts'
+import { StreamList } from './stream-list.ts'
 import { abortBehindLastWords, abortTransport, closeTransport, cutTransport } from './transport.ts'
 import type { CloseOptions, YamuxMuxer as Api } from '../api.ts'
 import type { Clock } from '../clock.ts'
@@ -57,7 +58,7 @@ export class YamuxMuxer extends GuardedEmitter<StreamMuxerEvents<YamuxStream>> i
   readonly #opener: Opener
   readonly #earlyStreams: EarlyStreams
   #phase: Phase = 'open'
-  #streams: YamuxStream[] | undefined
+  readonly #streams = new StreamList()
   #closing: Promise<void> | undefined
   /** Settled when all output is handed down, the GoAway last */
   #goAwaySaid: PromiseWithResolvers<void> | undefined
@@ -83,20 +84,9 @@ export class YamuxMuxer extends GuardedEmitter<StreamMuxerEvents<YamuxStream>> i
     return STATUS[this.#phase]
   }
 
-  /** The open streams; a new list only when they have changed */
+  /** The open streams, always in the same list */
   get streams (): YamuxStream[] {
-    if (this.#streams === undefined) {
-      const { streams } = this.#driver.session
-      this.#streams = []
-
-      for (const { owner } of streams.values()) {
-        if (owner != null) {
-          this.#streams.push(owner)
-        }
-      }
-    }
-
-    return this.#streams
+    return this.#streams.current
   }
 
   /**
@@ -195,8 +185,14 @@ export class YamuxMuxer extends GuardedEmitter<StreamMuxerEvents<YamuxStream>> i
     }
   }
 
-  onStreamsChanged (): void {
-    this.#streams = undefined
+  onStreamEnded ({ owner }: StreamState<YamuxStream>): void {
+    if (owner != null) {
+      this.#streams.remove(owner)
+    }
+  }
+
+  onEndedAgain (): void {
+    this.#streams.settle()
   }
 
   onSettled (): void {
@@ -276,7 +272,7 @@ export class YamuxMuxer extends GuardedEmitter<StreamMuxerEvents<YamuxStream>> i
   #createStream (state: StreamState<YamuxStream>, limits: StreamLimits): YamuxStream {
     const stream = new YamuxStream(state, this.#driver, limits)
     state.owner = stream
-    this.#streams = undefined
+    this.#streams.add(stream)
     this.#driver.timers.watch(state)
 
     return stream
@@ -292,7 +288,7 @@ export class YamuxMuxer extends GuardedEmitter<StreamMuxerEvents<YamuxStream>> i
       session.confirm()
     }
 
-    await Promise.all(this.streams.map(async stream => {
+    await Promise.all([...this.streams].map(async stream => {
       await stream.close({ signal }).catch((err: Error) => {
         // one whose peer gives no credit never will be closed; one that has ended meanwhile may have bytes to be read
         if (stream.status === 'open') {
@@ -448,9 +444,9 @@ export class YamuxMuxer extends GuardedEmitter<StreamMuxerEvents<YamuxStream>> i
     for (const state of [...session.streams.values()]) {
       const hasUnsent = state.sendQueue.byteLength > 0
       session.abandon(state)
-      this.#streams = undefined
 
       if (state.owner != null) {
+        this.#streams.remove(state.owner)
         endStream(state.owner, hasUnsent)
       }
     }

@@ -240,6 +240,7 @@ export class YamuxStream extends GuardedEmitter<MessageStreamEvents> implements 
     const err = toError(reason, 'The stream was aborted with')
 
     if (this.#isOver) {
+      this.#driver.endAgain()
       this.#reader.discardUnread(err)
       return
     }

@@ -41,7 +41,7 @@ export const mutants: Mutant[] = [
     edits: [
       [
         'src/muxer/muxer.ts',
-        'await Promise.all(this.streams.map(async stream => {',
+        'await Promise.all([...this.streams].map(async stream => {',
         'this.streams.forEach(stream => {'
       ],
       [
