@@ -167,9 +167,9 @@ export class Reader implements ChunkSource {
     this.#settle()
   }
 
-  /** What has come before the end is not wanted any more */
+  /** An abort behind the end: who reads gets no more. What nobody reads stays, as with the stock muxer. */
   discardUnread (err: Error): void {
-    if (this.#buffer.byteLength > 0) {
+    if (this.#buffer.byteLength > 0 && this.#isRead) {
       this.abort(err)
     }
   }

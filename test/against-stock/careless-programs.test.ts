@@ -8,11 +8,13 @@ import { patternDigest } from '../libp2p/fixtures/pattern-digest.ts'
 import { closeOf, sendAll } from '../libp2p/fixtures/streams.ts'
 import { connectNodes } from './fixtures/connected-nodes.ts'
 import type { ConnectedNodes } from './fixtures/connected-nodes.ts'
+import type { MuxerPair } from '../libp2p/fixtures/muxers.ts'
 import type { Stream } from '@libp2p/interface'
 
 const MEBIBYTE = 2 ** 20
+const BOTH_STOCK: MuxerPair = { dialler: 'stock', listener: 'stock' }
 
-describe.each(MUXER_PAIRS)('$dialler that dials $listener', names => {
+describe.each([BOTH_STOCK, ...MUXER_PAIRS])('$dialler that dials $listener', names => {
   let nodes: ConnectedNodes
   const unhandled: unknown[] = []
   const onUnhandled = (reason: unknown): void => { unhandled.push(reason) }
@@ -46,6 +48,21 @@ describe.each(MUXER_PAIRS)('$dialler that dials $listener', names => {
     opened.close()
     nodes.dialler.connection.abort(new Error('Done with it'))
     await closed
+  })
+
+  test('an abort() behind the end leaves what nobody has read', async () => {
+    const [opened, accepted] = await nodes.open()
+    const closed = closeOf(accepted)
+    opened.send(new Uint8Array(1000))
+    await opened.close()
+    await accepted.close()
+    await closed
+    accepted.abort(new Error('Done with it'))
+    let readBytes = 0
+    accepted.addEventListener('message', evt => { readBytes += evt.data.byteLength })
+    await new Promise(resolve => { setTimeout(resolve, 20) })
+
+    expect([readBytes, accepted.status, accepted.readStatus]).toEqual([1000, 'closed', 'closed'])
   })
 
   test('a loop pauses and resumes its stream at the last chunk, with the FIN there', async () => {

@@ -110,13 +110,18 @@ describe.each(LOGS)('with %s', (_, initOf) => {
       await expectUndisturbed(both)
     })
 
-    test('aborts a stream that has ended with bytes unread: they are gone', async () => {
+    test.each([
+      ['that nobody reads: they stay', false, 100],
+      ['that a loop has begun to read: they are gone', true, 0]
+    ])('aborts a stream that has ended with bytes unread %s', async (_, isRead, leftBytes) => {
       const both = await neighbours(initOf())
       const { peer, stream, events } = both
-      peer.deliver(data(1, pattern(100)), windowUpdate(1, 0, RST))
+      const reading = isRead ? stream[Symbol.asyncIterator]().next() : undefined
+      peer.deliver(data(1, pattern(10)), data(1, pattern(90)), windowUpdate(1, 0, RST))
       stream.abort(make() as Error)
 
-      expect(stream.readBufferLength).toBe(0)
+      expect(stream.readBufferLength).toBe(leftBytes)
+      await reading
       expect(events.length).toBe(1)
       await expectUndisturbed(both)
     })

@@ -1,6 +1,6 @@
-// Whoever aborts a stream gets no more of it, although the stream had ended before with bytes unread.
+// Whoever reads a stream and aborts it gets no more of it, although the stream had ended before with bytes unread.
 import { expect, test } from 'vitest'
-import { data, pattern, RST, windowUpdate } from '../fixtures/frames.ts'
+import { data, FIN, pattern, RST, windowUpdate } from '../fixtures/frames.ts'
 import { nextTurn } from '../fixtures/raw-peer.ts'
 import { converse } from '../protocol/fixtures/conversation.ts'
 import type { YamuxStream } from '../../src/index.ts'
@@ -60,6 +60,31 @@ test('a loop over a stream that has ended throws the reason of an abort that lef
     }
   })()).rejects.toThrow()
   expect(lengths).toEqual([10])
+})
+
+test.each([
+  ['reads', (): void => {}],
+  ['reads while it is paused', (stream: YamuxStream): void => {
+    stream.addEventListener('message', () => {})
+    stream.pause()
+  }]
+])('what nobody %s stays when a stream that has ended is aborted', async (_, prepare) => {
+  const { peer, stream } = await unread()
+  prepare(stream)
+  peer.deliver(windowUpdate(1, 0, FIN))
+  await stream.close()
+  stream.abort(new Error('Done with it'))
+  expect([stream.status, stream.readBufferLength]).toEqual(['closed', 10 + 20 + 30])
+
+  let readBytes = 0
+  stream.addEventListener('message', evt => { readBytes += evt.data.byteLength })
+
+  if (stream.readStatus === 'paused') {
+    stream.resume()
+  }
+
+  await nextTurn()
+  expect([readBytes, stream.readStatus]).toEqual([10 + 20 + 30, 'closed'])
 })
 
 test('a muxer that closes gives up no stream that ends meanwhile: what has come of it can be read', async () => {

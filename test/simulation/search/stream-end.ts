@@ -30,6 +30,8 @@ export class StreamEnd {
   readonly incoming: Flow
   reading: Reading = 'nobody'
   hasAborted = false
+  /** It was aborted when it was over and nobody read it: what is unread stays */
+  #keepsUnread = false
   hasPushedBack = false
   /** A listener has failed, and the muxer is about to learn of it */
   isFailing = false
@@ -201,6 +203,7 @@ export class StreamEnd {
 
   abort (errorCode: number): void {
     this.hasAborted = true
+    this.#noteUnread()
     this.conversation.isAborted = true
     this.stream.abort(errorCode === 0 ? reasonToAbort(this.#run, this.side) : Object.assign(new ApplicationFault('aborted by the application'), { errorCode }))
   }
@@ -210,6 +213,7 @@ export class StreamEnd {
     this.isFailing ||= isLate
     this.hasAborted ||= !isLate
     this.conversation.isAborted = true
+    this.#noteUnread()
   }
 
   /** Bytes that were read are put back, and must come again */
@@ -350,12 +354,16 @@ export class StreamEnd {
     }
   }
 
+  #noteUnread (): void {
+    this.#keepsUnread ||= this.stream.status !== 'open' && (this.reading === 'nobody' || this.stream.readStatus === 'paused')
+  }
+
   #received (bytes: Uint8Array | Uint8ArrayList): void {
     const { incoming } = this
     this.#run.trace(() => `  ${this.name} receives ${bytes.byteLength} bytes`)
     law(this.#hasLoop || this.stream.readStatus !== 'paused', () => `${this.name} received ${bytes.byteLength} bytes while it is paused`)
     // a loop may have been handed one chunk that it had not taken yet
-    law(!this.hasAborted || (this.#hasLoop && ++this.#chunksSinceAbort === 1), () => `${this.name} received ${bytes.byteLength} bytes after it was aborted`)
+    law(!this.hasAborted || this.#keepsUnread || (this.#hasLoop && ++this.#chunksSinceAbort === 1), () => `${this.name} received ${bytes.byteLength} bytes after it was aborted`)
     law(this.reading !== 'closed' || this.#hasLoop, () => `${this.name} received ${bytes.byteLength} bytes after closeRead()`)
 
     // the connection may have ended within a frame
