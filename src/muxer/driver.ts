@@ -150,6 +150,11 @@ export class Driver implements SessionObserver, WriterHandler {
     this.#requestForStream()
   }
 
+  /** Settles when what this turn had to write is written, and what has come is read */
+  async nextTurn (): Promise<void> {
+    await new Promise<void>(resolve => { this.clock.nextTurn(resolve) })
+  }
+
   endAgain (): void {
     this.#handler.onEndedAgain()
   }

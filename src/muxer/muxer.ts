@@ -305,7 +305,7 @@ export class YamuxMuxer extends GuardedEmitter<StreamMuxerEvents<YamuxStream>> i
       session.goAway(reason)
       this.#driver.request()
       await abortable(this.#goAwaySaid.promise, signal).catch(() => { callersSignal?.throwIfAborted() })
-      await this.#readWhatCame()
+      await this.#driver.nextTurn()
     }
   }
 
@@ -314,14 +314,6 @@ export class YamuxMuxer extends GuardedEmitter<StreamMuxerEvents<YamuxStream>> i
     const { hasUnconfirmedData, remoteGoAwayCode } = this.#driver.session
 
     return hasUnconfirmedData && remoteGoAwayCode === undefined
-  }
-
-  /**
-   * For a turn of the event loop. When the peer closes at the same time, its GoAway and the end of its transport are seen by then, or that a
-   * write has met it. To write or close sooner would make an error of that.
-   */
-  async #readWhatCame (): Promise<void> {
-    await new Promise<void>(resolve => { this.#driver.clock.nextTurn(resolve) })
   }
 
   /**
@@ -340,7 +332,11 @@ export class YamuxMuxer extends GuardedEmitter<StreamMuxerEvents<YamuxStream>> i
     this.#confirmed = withHandledRejection()
     // all is handed down: to wait no longer is no failure
     await abortable(this.#confirmed.promise, AbortSignal.any([signal, AbortSignal.timeout(CONFIRM_TIMEOUT_MS)])).catch(() => {})
-    await this.#readWhatCame()
+    /*
+     * Here and behind the GoAway: when the peer closes at the same time, its GoAway and the end of its transport are seen by then, or that a
+     * write has met it. To write or close sooner would make an error of that.
+     */
+    await this.#driver.nextTurn()
   }
 
   #followRemoteGoAway (code: number): void {

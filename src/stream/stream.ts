@@ -186,7 +186,18 @@ export class YamuxStream extends GuardedEmitter<MessageStreamEvents> implements 
       this.sendCloseWrite()
     }
 
-    await abortable(promise, options?.signal)
+    await abortable(promise, options?.signal).catch(async err => {
+      // stock writes within the call, and so resolves although the signal is aborted: what this turn writes counts here
+      if (options?.signal?.aborted === true) {
+        await this.#driver.nextTurn()
+      }
+
+      if (this.writeStatus === 'closing') {
+        throw err
+      }
+
+      await promise
+    })
   }
 
   // Reading
