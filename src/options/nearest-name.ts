@@ -2,11 +2,26 @@
  * What somebody who misspelt an option may have meant.
  */
 
-/** The path whose last name is nearest to that of `path`; of several the last */
-export function findNearest (path: string, known: string[]): string {
-  const distance = (other: string): number => countEdits(lastName(path), lastName(other))
+/** A name that takes more edits than this part of its length is another name */
+const MAX_EDITS_BY_LENGTH = 1 / 2
 
-  return known.reduce((nearest, other) => distance(other) <= distance(nearest) ? other : nearest)
+/** Of the paths in the section of `path`, at the top level of all, that whose last name is nearest to its own, if it is near; of several the last */
+export function findNearest (path: string, known: string[]): string | undefined {
+  const name = lastName(path)
+  const section = path.slice(0, path.length - name.length)
+  let nearest: string | undefined
+  let fewest = name.length * MAX_EDITS_BY_LENGTH
+
+  for (const other of known) {
+    const edits = countEdits(name, lastName(other))
+
+    if (edits <= fewest && other.startsWith(section)) {
+      nearest = other
+      fewest = edits
+    }
+  }
+
+  return nearest
 }
 
 function lastName (path: string): string {

@@ -77,7 +77,8 @@ export class OptionReader<Options> {
       const path = this.#path + name
 
       if (value != null && !known.includes(path)) {
-        onUnknown(`${path} is no option, did you mean ${findNearest(path, known)}?`)
+        const nearest = findNearest(path, known)
+        onUnknown(`${path} is no option${nearest === undefined ? '' : `, did you mean ${nearest}?`}`)
       }
     }
   }

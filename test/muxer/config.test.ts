@@ -179,6 +179,10 @@ describe('a name that is no option', () => {
     expect(() => yamux(init(path, 5))).toThrow(expect.objectContaining({ name: 'InvalidParametersError', message: `${path} is no option, did you mean ${nearest}?` }))
   })
 
+  test.each(['streamOptions.foo', 'limits.maxStreamWindowSize', 'coalesce.coalesce', 'limits.pings.resets'])('%s is refused, and no option named when none of its section is near', path => {
+    expect(() => yamux(init(path, 5))).toThrow(expect.objectContaining({ name: 'InvalidParametersError', message: `${path} is no option` }))
+  })
+
   test('does no harm while it is undefined', () => {
     expect(() => yamux(init('coalesce.dealyMs', undefined))).not.toThrow()
   })
