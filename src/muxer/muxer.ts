@@ -361,8 +361,8 @@ export class YamuxMuxer extends GuardedEmitter<StreamMuxerEvents<YamuxStream>> i
       const err = new RemoteGoAwayError(code)
       logError(this.#driver, '%e', err)
       this.#end(stream => { stream.onEnded(err) })
-      // behind the call that brought it: the transport may be in the middle of a write
-      queueMicrotask(() => { cutTransport(this.#transport, err) })
+      // the peer ends the connection itself, and knows why; nor may the transport be in the middle of a write
+      this.#driver.clock.nextTurn(() => { cutTransport(this.#transport, err) })
     }
   }
 
@@ -397,8 +397,9 @@ export class YamuxMuxer extends GuardedEmitter<StreamMuxerEvents<YamuxStream>> i
   #fail (err: Error & { code?: string }): void {
     if (this.#isRunning) {
       this.#driver.metrics?.onViolation(err.code ?? err.name)
-      this.#resetAll(err, 'connection ended - %e')
+      // arranged first: a peer that hears the last words within the call, or a transport that fails at them, ends it otherwise
       abortBehindLastWords(this.#transport, this.#driver.clock, err)
+      this.#resetAll(err, 'connection ended - %e')
     }
   }
 

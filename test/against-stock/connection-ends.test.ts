@@ -1,6 +1,7 @@
 // Ours and stock at the two ends of a connection over TCP and Noise: how libp2p's connection, and what is open on it, come to their end.
+import { multiaddrConnectionPair } from '@libp2p/utils'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { MUXER_PAIRS } from '../libp2p/fixtures/muxers.ts'
+import { muxerFactory, MUXER_PAIRS } from '../libp2p/fixtures/muxers.ts'
 import { frame, pattern } from '../fixtures/frames.ts'
 import { nextTurn } from '../fixtures/raw-peer.ts'
 import { closeOf, readAll } from '../libp2p/fixtures/streams.ts'
@@ -155,6 +156,18 @@ describe.each([BOTH_STOCK, ...MUXER_PAIRS])('$dialler that dials $listener', nam
     expect(idle).toEqual([1, 0])
     expect(pairs.map(([opened]) => opened.status)).toEqual(['aborted', 'reset'])
   })
+})
+
+test.each([BOTH_STOCK, ...MUXER_PAIRS])('a violation is the error of a connection whose ends call each other, too: $dialler that dials $listener', async names => {
+  const [outbound, inbound] = multiaddrConnectionPair()
+  const muxer = (await muxerFactory(names.dialler))().createStreamMuxer(outbound)
+  const others = (await muxerFactory(names.listener))().createStreamMuxer(inbound)
+  const closed = closeOf(outbound)
+  inbound.send(frame(9, 0, 0))
+
+  expect((await closed).error).toMatchObject({ name: 'InvalidFrameError' })
+  expect(outbound.status).toBe('aborted')
+  await vi.waitFor(() => { expect([muxer.status, others.status]).toEqual(['closed', 'closed']) })
 })
 
 test('a connection whose peer says GoAway for a reason ends with that as its error', async () => {

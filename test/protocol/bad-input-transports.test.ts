@@ -51,6 +51,18 @@ describe.each(ROLES)('as $role', ({ direction, ownId, peerId }) => {
       expect(timeouts.clock.timerCount).toBe(0)
     })
 
+    test('is not waited for when a full transport fails at the GoAway', async () => {
+      const peer = converse({ direction, clock: timeouts.clock })
+      await peer.open()
+      peer.transport.isFull = true
+      peer.transport.send = () => { throw new Error('write EPIPE') }
+      peer.deliver(VIOLATION)
+      await nextTurn()
+
+      expect(peer.transport.status).toBe('aborted')
+      expect(timeouts.clock.timerCount).toBe(0)
+    })
+
     test('goes on to wait when a layer above fills it again with what it had kept', async () => {
       const { peer } = await violate(true)
       peer.transport.drain()

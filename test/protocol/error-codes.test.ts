@@ -90,6 +90,7 @@ describe.each(ROLES)('as $role', ({ direction, ownId, peerId }) => {
 
     await expect(reading).rejects.toThrow(expect.objectContaining({ errorCode: code }))
     await expect(pinging).rejects.toThrow()
+    await nextTurn()
     expect(peer.transport.status).not.toBe('open')
   })
 
