@@ -307,12 +307,14 @@ export class Session<Owner> implements DataHandler<Owner>, ControlHandler<Owner>
       return undefined
     }
 
-    if (underWay.handDown(freeBytes - batch.roomBytes, nowMs, this.lanes.streamCount === 0)) {
-      this.#followWithMark(maxBytes - writeBytes, maxFrames, nowMs)
-    }
+    const isMarkDue = underWay.handDown(freeBytes - batch.roomBytes, nowMs, this.lanes.streamCount === 0)
 
     if (batch.dataFrameCount > 0) {
       this.#dataEndBytes = underWay.handedDownBytes
+    }
+
+    if (isMarkDue) {
+      this.#followWithMark(maxBytes - writeBytes, maxFrames, nowMs)
     }
 
     this.framesWritten += batch.frameCount

@@ -164,6 +164,10 @@ const cases: Record<string, Case> = {
     values: [{ coalesce: { delayMs: 20, highWatermark: 0.1 } }, { coalesce: { delayMs: 20, highWatermark: 0.9 } }],
     act: async (peer, clock) => sendAndWait(peer, clock, [10_000])
   },
+  'coalesce.maxQueueDelayMs': {
+    values: [{ coalesce: { maxQueueDelayMs: 10 } }, { coalesce: { maxQueueDelayMs: Infinity } }],
+    act: async (peer, clock) => sendAndWait(peer, clock, [300_000])
+  },
   'coalesce.reservedBytes': {
     values: [{ coalesce: { reservedBytes: 0 } }, { coalesce: { reservedBytes: 30_000 } }],
     async act (peer) {

@@ -33,6 +33,10 @@ export interface Output {
     /** There are control frames other than acknowledgements, which nobody waits for */
     readonly hasMoreThanAcks: boolean
   }
+  readonly underWay: {
+    /** A ping behind the data: like control frames it waits for nothing */
+    readonly isMarkOwed: boolean
+  }
   readonly roundTrip: {
     /** Undefined until it was measured */
     readonly shorterMs: number | undefined

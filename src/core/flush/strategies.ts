@@ -40,7 +40,7 @@ function decideFastLane (moment: Moment, output: Output): FlushDecision | undefi
     return moment.flushesThisTurn < AT_ONCE_BELOW_FLUSHES[moment.occasion] ? URGENT_AT_ONCE : URGENT_SOON
   }
 
-  if (output.control.hasMoreThanAcks) {
+  if (output.control.hasMoreThanAcks || output.underWay.isMarkOwed) {
     if (moment.flushesThisTurn >= MAX_FLUSHES_PER_TURN) {
       return NEXT_TURN
     }

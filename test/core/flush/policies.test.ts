@@ -9,6 +9,7 @@ const WATERMARK_BYTES = 52_415
 interface Snapshot extends Moment {
   hasUrgent: boolean
   hasControl: boolean
+  isMarkOwed: boolean
   queuedBytes: number
   roundTripMs: number | undefined
 }
@@ -17,6 +18,7 @@ interface Snapshot extends Moment {
 const SNAPSHOT: Snapshot = {
   hasUrgent: false,
   hasControl: false,
+  isMarkOwed: false,
   queuedBytes: 100,
   occasion: 'write',
   flushesThisTurn: 0,
@@ -37,9 +39,9 @@ function decide (policy: FlushPolicy, snapshot: Partial<Snapshot> = {}): unknown
 }
 
 function ask (policy: FlushPolicy, snapshot: Partial<Snapshot>): FlushDecision {
-  const { hasUrgent, hasControl, queuedBytes, roundTripMs, ...moment } = { ...SNAPSHOT, ...snapshot }
+  const { hasUrgent, hasControl, isMarkOwed, queuedBytes, roundTripMs, ...moment } = { ...SNAPSHOT, ...snapshot }
 
-  return policy.decide(moment, { lanes: { hasUrgent, queuedBytes }, control: { hasMoreThanAcks: hasControl }, roundTrip: { shorterMs: roundTripMs } })
+  return policy.decide(moment, { lanes: { hasUrgent, queuedBytes }, control: { hasMoreThanAcks: hasControl }, underWay: { isMarkOwed }, roundTrip: { shorterMs: roundTripMs } })
 }
 
 describe.each([
@@ -60,6 +62,10 @@ describe.each([
   test.each([0, 1, 2])('control frames ask for a flush at once, after %i flushes in the turn', flushesThisTurn => {
     expect(decide(policy, { hasControl: true, flushesThisTurn })).toEqual(['soon', 'control'])
     expect(decide(policy, { ...onlyAcks, hasControl: true, flushesThisTurn })).toEqual(['soon', 'control'])
+  })
+
+  test('so does a mark', () => {
+    expect(decide(policy, { ...onlyAcks, isMarkOwed: true })).toEqual(['soon', 'control'])
   })
 
   test('control frames leave together in the next turn after three flushes', () => {
