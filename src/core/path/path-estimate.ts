@@ -118,7 +118,8 @@ export class PathEstimate {
 
   onSample (sample: PathSample): void {
     const { nowMs, roundTripMs, isAppLimited } = sample
-    const isEmpty = sample.markedBytes <= this.#probeBytes
+    // writes are whole, and marks come on top
+    const isEmpty = sample.markedBytes <= this.#probeBytes + this.writeBytes / 2
 
     if (!this.#isRateKnown && this.#phase === 'lifted') {
       this.#floorBytes = Math.max(FIRST_BYTES, 2 * sample.underWayBytes)
@@ -137,7 +138,7 @@ export class PathEstimate {
     if (roundTripMs <= this.#knownRoundTripMs) {
       this.#shortenRoundTrip(roundTripMs)
     } else if (isEmpty && this.#phase === 'probing') {
-      this.#replaceRoundTrip(roundTripMs)
+      this.#replaceRoundTrip(Math.max(this.#knownRoundTripMs, roundTripMs - this.#probeMs))
     }
 
     this.#setBound()
@@ -163,6 +164,11 @@ export class PathEstimate {
   /** With so little under way nothing of ours queues */
   get #probeBytes (): number {
     return Math.max(PROBE_WRITES * MIN_WRITE_BYTES, PROBE_PART * this.bytesPerMs * (this.roundTripMs ?? 0))
+  }
+
+  /** What two writes took when the path was last found to be as it was: at a low rate they, not the path, would be most of a round trip */
+  get #probeMs (): number {
+    return PROBE_WRITES * MIN_WRITE_BYTES / this.#referenceBytesPerMs
   }
 
   #beginAnew (): void {
