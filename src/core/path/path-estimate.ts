@@ -34,6 +34,8 @@ const RISEN_PART = 1.5
 
 const RATE_VALID_ROUND_TRIPS = 10
 const RATE_VALID_MS = 500
+/** A mark that finds the path empty has a short round trip, and the ones before and behind it may be half a second apart */
+const RATE_VALID_SAMPLES = 4
 
 /** Between two marks. The 12 bytes of one are less than 0.1 % of it. */
 export const MIN_MARK_EVERY_BYTES = 16_384
@@ -126,7 +128,7 @@ export class PathEstimate {
     }
 
     this.#beginAnew()
-    this.#rate.learn(sample.deliveredBytes / sample.intervalMs, isAppLimited, nowMs, Math.max(RATE_VALID_MS, RATE_VALID_ROUND_TRIPS * roundTripMs))
+    this.#rate.learn(sample.deliveredBytes / sample.intervalMs, isAppLimited, nowMs, Math.max(RATE_VALID_MS, RATE_VALID_ROUND_TRIPS * roundTripMs, RATE_VALID_SAMPLES * sample.intervalMs))
     this.#isRateKnown ||= !isAppLimited || sample.intervalMs >= FILLED_ROUND_TRIPS * this.#knownRoundTripMs
 
     if (this.#phase === 'startUp' && sample.isNewRound && !isAppLimited) {
@@ -251,7 +253,7 @@ export class PathEstimate {
     return this.bytesPerMs * (roundTrips * (this.roundTripMs ?? 0) + this.#maxQueueDelayMs)
   }
 
-  /** What has arrived since the last mark, and still counts as under way */
+  /** What has arrived since the last mark, and still counts as under way. */
   get #unknownBytes (): number {
     return Math.max(MIN_MARK_EVERY_BYTES, this.#carriedBytes(ROUND_TRIP_GAIN) / MARKS_UNDER_WAY, this.bytesPerMs * MARK_INTERVAL_MS)
   }
