@@ -294,6 +294,9 @@ export class BytesUnderWay {
     } else if (!isHeld && this.isHeld) {
       this.isHeld = false
       this.#heldMs += Math.max(0, nowMs - this.#heldSinceMs)
+    } else if (isHeld && this.#marks.length === 0) {
+      // the last mark has been answered, and stood in front of what is under way now
+      this.isMarkOwed ||= this.canMark
     }
   }
 }

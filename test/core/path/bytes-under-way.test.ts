@@ -1,0 +1,54 @@
+// What is under way, and when the peer is asked. The times are those that the caller brings.
+import { beforeEach, describe, expect, test } from 'vitest'
+import { BytesUnderWay } from '../../../src/core/path/bytes-under-way.ts'
+import { FIRST_BYTES } from '../../../src/core/path/path-estimate.ts'
+
+const WRITE_BYTES = 65_519
+const ROUND_TRIP_MS = 20
+
+let underWay: BytesUnderWay
+
+/** A ping was answered before there was data */
+function createAsked (nowMs = 0): BytesUnderWay {
+  const created = new BytesUnderWay(10, WRITE_BYTES)
+  created.onPong(0, ROUND_TRIP_MS, nowMs)
+
+  return created
+}
+
+/** Hands down and marks at once; returns the mark's value */
+function mark (bytes: number, nowMs: number): number {
+  underWay.handDown(bytes, nowMs, false)
+
+  return underWay.mark(nowMs)
+}
+
+beforeEach(() => {
+  underWay = createAsked()
+})
+
+describe('data that is held back', () => {
+  test('is followed by another mark when the last was answered and stood in front of too much', () => {
+    const first = mark(4096, 0)
+
+    while (!underWay.isHeld) {
+      underWay.handDown(16_384, 1, false)
+    }
+    underWay.isMarkOwed = false
+
+    expect(underWay.acknowledge(first, ROUND_TRIP_MS)).toBe(true)
+    expect(underWay.isHeld).toBe(true)
+    expect(underWay.isMarkOwed).toBe(true)
+  })
+
+  test('is followed by a mark when the first ping is answered behind it', () => {
+    underWay = new BytesUnderWay(10, WRITE_BYTES)
+    underWay.handDown(FIRST_BYTES, 0, false)
+    expect(underWay.isHeld).toBe(true)
+    expect(underWay.isMarkOwed).toBe(false)
+
+    underWay.onPong(0, ROUND_TRIP_MS, ROUND_TRIP_MS)
+    expect(underWay.isHeld).toBe(true)
+    expect(underWay.isMarkOwed).toBe(true)
+  })
+})
