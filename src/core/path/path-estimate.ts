@@ -244,7 +244,7 @@ export class PathEstimate {
       case 'probing':
         return this.#probeBytes
       default:
-        return this.#carriedBytes(ROUND_TRIP_GAIN) + this.#unknownBytes
+        return this.#carriedBytes(ROUND_TRIP_GAIN) + this.#unknownBytes + MIN_WRITE_BYTES
     }
   }
 
@@ -253,7 +253,7 @@ export class PathEstimate {
     return this.bytesPerMs * (roundTrips * (this.roundTripMs ?? 0) + this.#maxQueueDelayMs)
   }
 
-  /** What has arrived since the last mark, and still counts as under way. */
+  /** What has arrived since the last mark, and still counts as under way. With no more than that a slow path would be empty when a pong comes. */
   get #unknownBytes (): number {
     return Math.max(MIN_MARK_EVERY_BYTES, this.#carriedBytes(ROUND_TRIP_GAIN) / MARKS_UNDER_WAY, this.bytesPerMs * MARK_INTERVAL_MS)
   }
