@@ -256,6 +256,13 @@ export class BytesUnderWay {
       return
     }
 
+    // the clock was set back behind the last round: the next begins here
+    if (nowMs < this.#lastRound.atMs) {
+      this.#lastRound = { bytes: mark.positionBytes, atMs: nowMs, sentMs: mark.sentMs, isStart: false }
+      this.#roundBefore = this.#lastRound
+      return
+    }
+
     if (this.#roundBefore.isStart && nowMs - this.#lastRound.atMs >= (this.estimate.roundTripMs ?? Infinity)) {
       this.#roundBefore = this.#lastRound
     }

@@ -52,3 +52,24 @@ describe('data that is held back', () => {
     expect(underWay.isMarkOwed).toBe(true)
   })
 })
+
+describe('a clock', () => {
+  test('that was set back between two pongs shows no rate', () => {
+    underWay = createAsked(1_000_000)
+    let value = mark(30_000, 1_000_000)
+
+    for (let nowMs = 1_000_010; nowMs < 1_000_200; nowMs += 10) {
+      underWay.acknowledge(value, nowMs)
+      value = mark(30_000, nowMs)
+    }
+
+    const { bytesPerMs } = underWay.estimate
+    underWay.acknowledge(value, 1_000_210)
+
+    for (let nowMs = 0; nowMs < 200; nowMs += 10) {
+      value = mark(30_000, nowMs)
+      underWay.acknowledge(value, nowMs + 10)
+      expect(underWay.estimate.bytesPerMs).toBeLessThan(1.5 * bytesPerMs)
+    }
+  })
+})
