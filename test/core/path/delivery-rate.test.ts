@@ -1,0 +1,58 @@
+// The highest rate of the last while.
+import { beforeEach, describe, expect, test } from 'vitest'
+import { DeliveryRate } from '../../../src/core/path/delivery-rate.ts'
+
+const VALID_MS = 1000
+
+let rate: DeliveryRate
+
+function learn (bytesPerMs: number, nowMs: number, isAppLimited = false): number {
+  rate.learn(bytesPerMs, isAppLimited, nowMs, VALID_MS)
+
+  return rate.bytesPerMs
+}
+
+beforeEach(() => {
+  rate = new DeliveryRate()
+})
+
+describe('a delivery rate', () => {
+  test('is 0 until something was delivered', () => {
+    expect(rate.bytesPerMs).toBe(0)
+  })
+
+  test('is the highest of those that came', () => {
+    expect(learn(100, 0)).toBe(100)
+    expect(learn(50, 10)).toBe(100)
+    expect(learn(300, 20)).toBe(300)
+  })
+
+  test('is kept for half of the while at least, and forgotten after all of it', () => {
+    learn(300, 0)
+
+    expect(learn(100, 499)).toBe(300)
+    expect(learn(100, 500)).toBe(300)
+    expect(learn(100, 999)).toBe(300)
+    expect(learn(100, 1000)).toBe(100)
+  })
+
+  test('is that of a later one at once when nothing came for the while', () => {
+    learn(300, 0)
+
+    expect(learn(100, 1000)).toBe(100)
+  })
+
+  test('is raised by what shows only what was asked of the path, and never lowered', () => {
+    learn(100, 0)
+
+    expect(learn(20, 5000, true)).toBe(100)
+    expect(learn(200, 5001, true)).toBe(200)
+  })
+
+  test('is learnt anew by a clock that was set back', () => {
+    learn(300, 3_600_000)
+
+    expect(learn(100, 0)).toBe(300)
+    expect(learn(100, 1000)).toBe(100)
+  })
+})
