@@ -32,6 +32,10 @@ const FALLEN_PART = 0.75
 /** A round trip this much longer than the last says that the path has changed */
 const RISEN_PART = 1.5
 
+/** A path that has become faster and longer at once may look as it did: now and then its round trip is measured anew */
+const PROBE_EVERY_MS = 120_000
+const PROBE_EVERY_ROUND_TRIPS = 300
+
 const RATE_VALID_ROUND_TRIPS = 10
 const RATE_VALID_MS = 500
 /** A mark that finds the path empty has a short round trip, and the ones before and behind it may be half a second apart */
@@ -95,6 +99,8 @@ export class PathEstimate {
   /** The rate when it last grew, or when the path was last found to be as it was */
   #referenceBytesPerMs = 0
   #roundsWithoutGrowth = 0
+  #sampledMs = 0
+  #probedMs = 0
 
   constructor (maxQueueDelayMs: number, maxWriteBytes: number) {
     this.#maxQueueDelayMs = maxQueueDelayMs
@@ -128,13 +134,14 @@ export class PathEstimate {
     }
 
     this.#beginAnew()
-    this.#rate.learn(sample.deliveredBytes / sample.intervalMs, isAppLimited, nowMs, Math.max(RATE_VALID_MS, RATE_VALID_ROUND_TRIPS * roundTripMs, RATE_VALID_SAMPLES * sample.intervalMs))
+    this.#rate.learn(sample.deliveredBytes / sample.intervalMs, isAppLimited, nowMs, this.#chooseRateValidMs(sample))
+    this.#sampledMs = nowMs
     this.#isRateKnown ||= !isAppLimited || sample.intervalMs >= FILLED_ROUND_TRIPS * this.#knownRoundTripMs
 
     if (this.#phase === 'startUp' && sample.isNewRound && !isAppLimited) {
       this.#lookForGrowth()
     } else if (this.#phase === 'steady' && sample.isBoundLimited) {
-      this.#lookForChange()
+      this.#lookForChange(nowMs)
     }
 
     if (roundTripMs <= this.#knownRoundTripMs) {
@@ -157,6 +164,13 @@ export class PathEstimate {
   lift (): void {
     this.#phase = 'lifted'
     this.#setBound()
+  }
+
+  /** As many round trips of the path's own as BBR takes: those that wait in a queue would keep a rate for minutes that has fallen to a hundredth */
+  #chooseRateValidMs ({ nowMs, roundTripMs }: PathSample): number {
+    const ownRoundTripMs = Math.min(roundTripMs, this.#knownRoundTripMs)
+
+    return Math.max(RATE_VALID_MS, RATE_VALID_ROUND_TRIPS * ownRoundTripMs, RATE_VALID_SAMPLES * (nowMs - this.#sampledMs))
   }
 
   get #knownRoundTripMs (): number {
@@ -194,10 +208,12 @@ export class PathEstimate {
     }
   }
 
-  #lookForChange (): void {
+  #lookForChange (nowMs: number): void {
     this.#referenceBytesPerMs = Math.max(this.#referenceBytesPerMs, this.bytesPerMs)
+    const isProbeDue = Math.abs(nowMs - this.#probedMs) >= Math.max(PROBE_EVERY_MS, PROBE_EVERY_ROUND_TRIPS * (this.roundTripMs ?? 0))
 
-    if (this.bytesPerMs < this.#referenceBytesPerMs * FALLEN_PART) {
+    if (isProbeDue || this.bytesPerMs < this.#referenceBytesPerMs * FALLEN_PART) {
+      this.#probedMs = nowMs
       this.#phase = 'probing'
     }
   }
