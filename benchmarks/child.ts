@@ -14,6 +14,8 @@ export interface Child<Commands extends object> {
 }
 
 interface ChildOptions {
+  /** Instead of Node itself, with execArgv: what starts it */
+  execPath?: string
   execArgv?: string[]
   /** No command takes as long, unless something got lost on the way */
   timeoutMs?: number
@@ -24,8 +26,8 @@ export const EXIT_TIMEOUT_MS = 2000
 
 /** `title` is what messages of errors call it */
 export function startChild <Commands extends object> (module: URL, title: string, options: ChildOptions = {}): Child<Commands> {
-  const { execArgv = [], timeoutMs = COMMAND_TIMEOUT_MS } = options
-  const child = fork(fileURLToPath(module), { serialization: 'advanced', execArgv })
+  const { execPath = process.execPath, execArgv = [], timeoutMs = COMMAND_TIMEOUT_MS } = options
+  const child = fork(fileURLToPath(module), { serialization: 'advanced', execPath, execArgv })
   const commands = createCommands<Commands>(title, timeoutMs, {
     // what cannot be sent to a child that is gone is rejected when it exits
     post: message => { child.send(message, () => {}) },

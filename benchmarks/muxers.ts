@@ -21,6 +21,7 @@ export const muxers = {
   'ours-delay': async () => ours({ strategy: 'delay', delayMs: 2 }),
   'ours-adaptive': async () => ours({ strategy: 'adaptive' }),
   'ours-apart': async () => ours({ mergeMessages: false }),
+  'ours-unbounded': async () => ours({ maxQueueDelayMs: Infinity }),
   'ours-merged': async () => ours({ mergeMessages: true }),
 
   async stock (): Promise<CreateMuxer> {

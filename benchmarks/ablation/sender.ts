@@ -44,11 +44,11 @@ export function setLane (stream: Stream, lane: Lane): void {
 }
 
 /** Calls `onDue` with the number of each message and when it was due, if possible then */
-async function eachInterval (count: number, nowMs: () => number, onDue: (message: number, dueMs: number) => void): Promise<void> {
+export async function eachInterval (count: number, intervalMs: number, nowMs: () => number, onDue: (message: number, dueMs: number) => void): Promise<void> {
   const startMs = nowMs()
 
   for (let message = 0; message < count; message++) {
-    const dueMs = startMs + message * URGENT_INTERVAL_MS
+    const dueMs = startMs + message * intervalMs
     const missingMs = Math.ceil(dueMs - nowMs())
 
     if (missingMs > 0) {
@@ -102,7 +102,7 @@ export async function createSender (openStream: OpenStream, lanes: Lanes | undef
       const count = Math.floor(forMs / URGENT_INTERVAL_MS)
       const sent = { sentAtMs: new Float64Array(count), handedDownBytes: new Float64Array(count), lateMs: new Float64Array(count) }
 
-      await eachInterval(count, nowMs, (message, dueMs) => {
+      await eachInterval(count, URGENT_INTERVAL_MS, nowMs, (message, dueMs) => {
         sent.sentAtMs[message] = nowMs()
         sent.lateMs[message] = sent.sentAtMs[message] - dueMs
         sent.handedDownBytes[message] = passedBytes()

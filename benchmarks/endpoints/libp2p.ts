@@ -11,22 +11,24 @@ import type { Libp2p, Libp2pOptions } from 'libp2p'
 
 const protocol = '/benchmark/1.0.0'
 
-async function transportInit (muxer: ContestantMuxer, transport: TransportName): Promise<Libp2pOptions> {
+const LOOPBACK = '127.0.0.1'
+
+async function transportInit (muxer: ContestantMuxer, transport: TransportName, host: string): Promise<Libp2pOptions> {
   if (muxer === 'quic') {
     const { quic } = await import('../quic/index.js')
 
-    return { addresses: { listen: ['/ip4/127.0.0.1/udp/0/quic-v1'] }, transports: [quic({ maxConcurrentStreamLimit: streamLimits.maxInboundStreams })], connectionEncrypters: [], streamMuxers: [] }
+    return { addresses: { listen: [`/ip4/${host}/udp/0/quic-v1`] }, transports: [quic({ maxConcurrentStreamLimit: streamLimits.maxInboundStreams })], connectionEncrypters: [], streamMuxers: [] }
   }
 
   if (transport === 'ws-noise') {
-    return { addresses: { listen: ['/ip4/127.0.0.1/tcp/0/ws'] }, transports: [webSockets()] }
+    return { addresses: { listen: [`/ip4/${host}/tcp/0/ws`] }, transports: [webSockets()] }
   }
 
-  return {}
+  return { addresses: { listen: [`/ip4/${host}/tcp/0`] } }
 }
 
-export async function createLibp2pEndpoint (muxer: ContestantMuxer, transport: TransportName): Promise<Endpoint> {
-  const node: Libp2p = await createNodeWith(await createMuxer(muxer), { ...await transportInit(muxer, transport), ...manyConnections })
+export async function createLibp2pEndpoint (muxer: ContestantMuxer, transport: TransportName, host = LOOPBACK): Promise<Endpoint> {
+  const node: Libp2p = await createNodeWith(await createMuxer(muxer), { ...await transportInit(muxer, transport, host), ...manyConnections })
   let addresses: string[] = []
 
   async function connection (): Promise<Connection> {

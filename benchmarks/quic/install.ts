@@ -6,18 +6,10 @@ import { build } from '../../test/interop/fixtures/toolchain.ts'
 const folder = new URL('.', import.meta.url)
 const outputFolder = fileURLToPath(new URL('node_modules', folder))
 
-/** Says why when it is skipped */
-export async function installQuic (): Promise<boolean> {
+/** Without installing it. Says why when it is skipped. */
+export async function loadQuic (prepare = () => {}): Promise<boolean> {
   try {
-    if (!existsSync(outputFolder)) {
-      build('benchmarks: QUIC and what it needs', {
-        probe: ['npm', '--version'],
-        folder,
-        outputFolder,
-        steps: [['npm', 'install', '--no-audit', '--no-fund', '--loglevel=error']]
-      })
-    }
-
+    prepare()
     await import('./index.js')
 
     return true
@@ -26,4 +18,17 @@ export async function installQuic (): Promise<boolean> {
 
     return false
   }
+}
+
+export async function installQuic (): Promise<boolean> {
+  return loadQuic(() => {
+    if (!existsSync(outputFolder)) {
+      build('benchmarks: QUIC and what it needs', {
+        probe: ['npm', '--version'],
+        folder,
+        outputFolder,
+        steps: [['npm', 'install', '--no-audit', '--no-fund', '--loglevel=error']]
+      })
+    }
+  })
 }

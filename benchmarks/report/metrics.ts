@@ -14,6 +14,9 @@ export interface CellSample {
   metrics: Metrics
 }
 
+/** As much of a sample as medians and ratios need */
+export type RoundSample = Pick<CellSample, 'round' | 'metrics'>
+
 export interface Sample extends CellSample {
   measured: Measured
 }
@@ -32,6 +35,8 @@ export interface Metrics {
   p999Ms?: number
   /** Of the streams beside those that are measured */
   besideMegabytesPerS?: number
+  /** How late send() was called */
+  lateP99Ms?: number
   senderLoopP99Ms?: number
   receiverLoopP99Ms?: number
   /** Part of the time */
@@ -114,17 +119,17 @@ export function samplesOf (samples: CellSample[], rowId: string, muxer: Contesta
   return samples.filter(sample => sample.rowId === rowId && sample.muxer === muxer)
 }
 
-export function medianOf (samples: CellSample[], metric: keyof Metrics): number | undefined {
+export function medianOf (samples: RoundSample[], metric: keyof Metrics): number | undefined {
   return spreadOf(samples.map(sample => sample.metrics[metric]))?.median
 }
 
 /** Each round is compared within itself, so that a slow round slows both sides */
-export function ratioOf (samples: CellSample[], references: CellSample[], metric: keyof Metrics = 'messagesPerS'): Spread | undefined {
+export function ratioOf (samples: RoundSample[], references: RoundSample[], metric: keyof Metrics = 'messagesPerS'): Spread | undefined {
   return spreadOf(ratiosOf(samples, references, metric))
 }
 
 /** One for each round that has both */
-export function ratiosOf (samples: CellSample[], references: CellSample[], metric: keyof Metrics): number[] {
+export function ratiosOf (samples: RoundSample[], references: RoundSample[], metric: keyof Metrics): number[] {
   return samples.flatMap(({ round, metrics }) => {
     const value = metrics[metric]
     const reference = references.find(sample => sample.round === round)?.metrics[metric]

@@ -12,7 +12,7 @@ const BULK_STREAMS = 20
 const UNIT_BYTES = 16 * BACKGROUND_MESSAGE_BYTES
 
 /** As applications do it, to a muxer that knows what it means */
-function markUrgent (stream: Stream): void {
+export function markUrgent (stream: Stream): void {
   if ('priority' in stream) {
     stream.priority = 'urgent'
   }
