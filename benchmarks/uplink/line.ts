@@ -1,0 +1,89 @@
+// A line of a fixed rate between two network namespaces: a veth pair with a token bucket at both ends.
+import { execFileSync } from 'node:child_process'
+import { CONGESTION } from './workload.ts'
+
+/** What passes at once. 65 ms at 2 Mbit/s, so no more. */
+export const BURST = '16kb'
+/** What waits longer than this is dropped, as by a router with so much memory */
+export const LATENCY = '1s'
+
+export interface Line {
+  /** By the end, 0 or 1 */
+  addresses: string[]
+  /** What comes ahead of a command line to run it at an end */
+  commands: string[][]
+  setRate(mbit: number): void
+  remove(): void
+}
+
+/** Reserved for documentation, so nobody's own */
+const NETWORK = '192.0.2.0/24'
+const addresses = ['192.0.2.1', '192.0.2.2']
+let lines = 0
+
+function run (command: string, ...args: string[]): void {
+  try {
+    execFileSync(command, args, { stdio: ['ignore', 'ignore', 'pipe'], encoding: 'utf8' })
+  } catch (err: any) {
+    throw new Error(`${command} ${args.join(' ')}: ${String(err.stderr ?? err.message).trim()}`, { cause: err })
+  }
+}
+
+/** In namespaces of its own, so that kernels remember nothing of lines before */
+export function layLine (mbit: number): Line {
+  const id = `uplink-${process.pid}-${lines++}`
+  const ends = [`${id}-a`, `${id}-b`]
+  const laid: string[] = []
+
+  function shape (action: string, mbit: number): void {
+    for (const end of ends) {
+      run('tc', '-n', end, 'qdisc', action, 'dev', 'line', 'root', 'tbf', 'rate', `${mbit}mbit`, 'burst', BURST, 'latency', LATENCY)
+    }
+  }
+
+  const line: Line = {
+    addresses,
+    commands: ends.map(end => ['ip', 'netns', 'exec', end]),
+    setRate (mbit) { shape('change', mbit) },
+
+    remove () {
+      for (const end of laid.splice(0)) {
+        run('ip', 'netns', 'delete', end)
+      }
+    }
+  }
+
+  try {
+    for (const end of ends) {
+      run('ip', 'netns', 'add', end)
+      laid.push(end)
+    }
+
+    run('ip', '-n', ends[0], 'link', 'add', 'line', 'type', 'veth', 'peer', 'name', 'line', 'netns', ends[1])
+
+    ends.forEach((end, index) => {
+      run('ip', '-n', end, 'address', 'add', `${addresses[index]}/24`, 'dev', 'line')
+      run('ip', '-n', end, 'link', 'set', 'line', 'up')
+      // a namespace may not choose for all of its connections
+      run('ip', '-n', end, 'route', 'replace', NETWORK, 'dev', 'line', 'congctl', CONGESTION)
+    })
+
+    shape('add', mbit)
+  } catch (err) {
+    line.remove()
+    throw err
+  }
+
+  return line
+}
+
+/** Why this machine lets nobody lay a line, if so */
+export function whyNoLine (): string | undefined {
+  try {
+    layLine(1).remove()
+
+    return undefined
+  } catch (err: any) {
+    return err.message
+  }
+}

@@ -1,0 +1,62 @@
+// What is sent over the line, for how long, and by whom.
+import type { ContestantMuxer } from '../contestants.ts'
+
+export const BULK_MESSAGE_BYTES = 65_536
+/** Opened ahead of the others */
+export const URGENT_INDEX = 0
+export const URGENT_MESSAGE_BYTES = 100
+export const URGENT_INTERVAL_MS = 20
+
+/** For queues to fill, of kernels and of the line, and for code to be compiled */
+export const WARM_UP_MS = 4000
+/** Beyond the last urgent message, for its echo. Who has none by then counts as that late. */
+export const LATEST_ECHO_MS = 10_000
+
+/** Of the reader that pauses: how often, and for how long */
+export const PAUSE_EVERY_MS = 3000
+export const PAUSE_MS = 1000
+
+export const mbits = [2, 10, 50, 200]
+
+/** How TCP decides what it sends: what most kernels come with */
+export const CONGESTION = 'cubic'
+
+export interface Contestant {
+  id: string
+  label: string
+  muxer: ContestantMuxer
+  /** The urgent stream is marked as such, and so is its echo */
+  isMarked: boolean
+}
+
+export const contestants: Contestant[] = [
+  { id: 'ours-lanes', label: 'ours, lanes', muxer: 'ours', isMarked: true },
+  { id: 'ours', label: 'ours', muxer: 'ours', isMarked: false },
+  { id: 'ours-unbounded', label: 'ours, lanes, no bound', muxer: 'ours-unbounded', isMarked: true },
+  { id: 'stock', label: '@libp2p/yamux', muxer: 'stock', isMarked: false },
+  { id: 'mplex', label: '@libp2p/mplex', muxer: 'mplex', isMarked: false },
+  { id: 'quic', label: 'QUIC', muxer: 'quic', isMarked: false }
+]
+
+export const scenarios = {
+  plain: 'one connection, bulk goes one way',
+  shared: 'two connections share the line; bulk is of both together, latencies are of either',
+  both: 'bulk goes both ways, and is of both together',
+  halved: 'the rate is halved, and only what comes after it counts',
+  pause: `the reader of bulk pauses ${PAUSE_MS / 1000} s in every ${PAUSE_EVERY_MS / 1000} s`
+}
+
+export type Scenario = keyof typeof scenarios
+
+export interface Work {
+  scenario: Scenario
+  /** That always have more to send */
+  streams: number
+  measuredMs: number
+}
+
+/** By the monotonic clock that all processes share */
+export interface Window {
+  fromMs: number
+  toMs: number
+}
