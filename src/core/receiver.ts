@@ -183,8 +183,9 @@ export class Receiver<Owner> implements FrameSink {
 
   #handlePing (flags: number, value: number): void {
     if ((flags & FLAG_SYN) !== 0) {
-      const { control, hasSaidGoAway } = this.#session
+      const { control, hasSaidGoAway, underWay } = this.#session
       this.#spend('pings')
+      underWay.onPing(value)
 
       // this side is about to close the transport: a write that meets that would make an error of a clean end
       if (!hasSaidGoAway) {

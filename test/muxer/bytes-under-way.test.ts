@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { FIRST_MARK_VALUE } from '../../src/core/path/bytes-under-way.ts'
 import { ACK, DATA, pattern, PING, ping, SYN, WINDOW_UPDATE, windowUpdate } from '../fixtures/frames.ts'
+import { createSession } from '../core/fixtures/sessions.ts'
 import { nextTurn } from '../fixtures/raw-peer.ts'
 import { createMeteredPeer, openStreams } from './fixtures/metered-peer.ts'
 import type { MeteredPeer, MeteredPeerInit } from './fixtures/metered-peer.ts'
@@ -278,4 +279,18 @@ describe('metrics', () => {
     expect(peer.sink.calculate('held_back_seconds_total')).toBe(1)
     expect(peer.sink.calculate('under_way_bytes')).toEqual({ actual: 0, bound: 0 })
   })
+})
+
+test('marks of the peer are told from other pings by their values, which count up', async () => {
+  const values = (pings: number[]): boolean => {
+    const { underWay } = createSession()
+    pings.forEach(value => { underWay.onPing(value) })
+
+    return underWay.estimate.isPeerBounded
+  }
+
+  expect(values([FIRST_MARK_VALUE, FIRST_MARK_VALUE + 1])).toBe(true)
+  expect(values([0, 1, 2, 3])).toBe(false)
+  expect(values([FIRST_MARK_VALUE + 77, FIRST_MARK_VALUE + 5])).toBe(false)
+  expect(values([FIRST_MARK_VALUE])).toBe(false)
 })

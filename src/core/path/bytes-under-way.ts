@@ -67,6 +67,7 @@ export class BytesUnderWay {
   #markFromBytes: number
   #marks: Mark[] = []
   #nextMark = 0
+  #peersMark = 0
   /** When there may be another */
   #nextMarkMs = 0
   /** The ends of this round and of the one before. From one pong to another is exact, and samples span a round trip at least. */
@@ -193,6 +194,12 @@ export class BytesUnderWay {
       this.estimate.onRoundTrip(roundTripMs)
       this.#follow(nowMs)
     }
+  }
+
+  /** Values that count up from that of a first mark are a peer's marks; others ping with whatever comes to their mind */
+  onPing (value: number): void {
+    this.estimate.isPeerBounded ||= value > FIRST_MARK_VALUE && value === this.#peersMark + 1
+    this.#peersMark = value
   }
 
   onTransportFull (nowMs: number): void {

@@ -9,6 +9,11 @@ export class DeliveryRate {
   #older = 0
   #newestSinceMs = -Infinity
 
+  /** What both halves have seen: one sample may be too high, when pongs have come in a clump */
+  get confirmedBytesPerMs (): number {
+    return Math.min(this.#newest, this.#older)
+  }
+
   /** One that shows only what was asked of the path may raise the rate, and never lowers it */
   learn (bytesPerMs: number, isAppLimited: boolean, nowMs: number, validMs: number): void {
     if (isAppLimited && bytesPerMs <= this.bytesPerMs) {

@@ -29,12 +29,12 @@ const PROBE_WRITES = 2
 const SHORTER_WEIGHT = 1 / 4
 /** A rate below this part of what it was says that the path has changed: it carries less, or its round trip is longer */
 const FALLEN_PART = 0.75
-/** A round trip this much longer than the last says that the path has changed */
-const RISEN_PART = 1.5
 
+/** A probe that finds no empty path so soon has not emptied it: others fill it */
+const MAX_PROBE_ROUNDS = 3
 /** A path that has become faster and longer at once may look as it did: now and then its round trip is measured anew */
 const PROBE_EVERY_MS = 120_000
-const PROBE_EVERY_ROUND_TRIPS = 300
+const PROBE_EVERY_ROUND_TRIPS = 1000
 
 const RATE_VALID_ROUND_TRIPS = 10
 const RATE_VALID_MS = 500
@@ -87,6 +87,10 @@ export class PathEstimate {
   writeBytes: number
   /** Undefined until it was measured */
   roundTripMs: number | undefined
+  /** The peer sends marks of its own */
+  isPeerBounded = false
+  /** The shortest that was ever seen */
+  #shortestRoundTripMs = Infinity
   /** How long what is handed down may wait below the muxer */
   readonly #maxQueueDelayMs: number
   readonly #maxWriteBytes: number
@@ -99,6 +103,7 @@ export class PathEstimate {
   /** The rate when it last grew, or when the path was last found to be as it was */
   #referenceBytesPerMs = 0
   #roundsWithoutGrowth = 0
+  #probeRounds = 0
   #sampledMs = 0
   #probedMs = 0
 
@@ -115,6 +120,7 @@ export class PathEstimate {
 
   /** A ping was answered that is no mark */
   onRoundTrip (roundTripMs: number): void {
+    this.#shortestRoundTripMs = Math.min(this.#shortestRoundTripMs, roundTripMs)
     this.#beginAnew()
 
     if (roundTripMs <= this.#knownRoundTripMs) {
@@ -126,6 +132,7 @@ export class PathEstimate {
 
   onSample (sample: PathSample): void {
     const { nowMs, roundTripMs, isAppLimited } = sample
+    this.#shortestRoundTripMs = Math.min(this.#shortestRoundTripMs, roundTripMs)
     // writes are whole, and marks come on top
     const isEmpty = sample.markedBytes <= this.#probeBytes + this.writeBytes / 2
 
@@ -139,15 +146,17 @@ export class PathEstimate {
     this.#isRateKnown ||= !isAppLimited || sample.intervalMs >= FILLED_ROUND_TRIPS * this.#knownRoundTripMs
 
     if (this.#phase === 'startUp' && sample.isNewRound && !isAppLimited) {
-      this.#lookForGrowth()
+      this.#lookForGrowth(nowMs)
     } else if (this.#phase === 'steady' && sample.isBoundLimited) {
       this.#lookForChange(nowMs)
     }
 
-    if (roundTripMs <= this.#knownRoundTripMs) {
+    if (this.#phase === 'probing' && isEmpty) {
+      this.#endProbe(roundTripMs)
+    } else if (this.#phase === 'probing' && sample.isNewRound && ++this.#probeRounds > MAX_PROBE_ROUNDS) {
+      this.#steady()
+    } else if (roundTripMs <= this.#knownRoundTripMs) {
       this.#shortenRoundTrip(roundTripMs)
-    } else if (isEmpty && this.#phase === 'probing') {
-      this.#replaceRoundTrip(Math.max(this.#knownRoundTripMs, roundTripMs - this.#probeMs))
     }
 
     this.#setBound()
@@ -199,48 +208,53 @@ export class PathEstimate {
     this.#roundsWithoutGrowth = 0
   }
 
-  #lookForGrowth (): void {
+  #lookForGrowth (nowMs: number): void {
     if (this.bytesPerMs >= this.#referenceBytesPerMs * GROWTH) {
       this.#referenceBytesPerMs = this.bytesPerMs
       this.#roundsWithoutGrowth = 0
     } else if (++this.#roundsWithoutGrowth >= ROUNDS_WITHOUT_GROWTH) {
       this.#steady()
+      this.#probedMs = nowMs
     }
   }
 
   #lookForChange (nowMs: number): void {
-    this.#referenceBytesPerMs = Math.max(this.#referenceBytesPerMs, this.bytesPerMs)
+    this.#referenceBytesPerMs = Math.max(this.#referenceBytesPerMs, this.#rate.confirmedBytesPerMs)
     const isProbeDue = Math.abs(nowMs - this.#probedMs) >= Math.max(PROBE_EVERY_MS, PROBE_EVERY_ROUND_TRIPS * (this.roundTripMs ?? 0))
 
     if (isProbeDue || this.bytesPerMs < this.#referenceBytesPerMs * FALLEN_PART) {
-      this.#probedMs = nowMs
-      this.#phase = 'probing'
+      this.#probe(nowMs)
     }
   }
 
   #shortenRoundTrip (roundTripMs: number): void {
     this.roundTripMs = this.roundTripMs === undefined ? roundTripMs : this.roundTripMs + SHORTER_WEIGHT * (roundTripMs - this.roundTripMs)
-
-    if (this.#phase === 'probing') {
-      this.#steady()
-    }
   }
 
-  /** It is longer than it was, with next to nothing of ours under way */
-  #replaceRoundTrip (roundTripMs: number): void {
-    const isOtherPath = roundTripMs > RISEN_PART * this.#knownRoundTripMs + this.#maxQueueDelayMs
-    this.roundTripMs = roundTripMs
+  /** The round trip of a mark with next to nothing of ours under way is the path's own, longer or shorter than it was */
+  #endProbe (roundTripMs: number): void {
+    const ownRoundTripMs = Math.max(this.#knownRoundTripMs, roundTripMs - this.#probeMs)
+    this.roundTripMs = Math.min(roundTripMs, ownRoundTripMs, this.#longestRoundTripMs)
+    this.#steady()
+  }
 
-    if (isOtherPath) {
-      this.#startUp()
-    } else {
-      this.#steady()
-    }
+  /**
+   * A peer that bounds what it has under way makes pongs wait for as long as we may make its. To take more for a longer path would make each
+   * end give way to the other's queue, and both grow.
+   */
+  get #longestRoundTripMs (): number {
+    return this.isPeerBounded ? this.#shortestRoundTripMs * (1 + ROUND_TRIP_GAIN) + this.#maxQueueDelayMs + MIN_MARK_EVERY_BYTES / this.bytesPerMs : Infinity
   }
 
   #steady (): void {
     this.#phase = 'steady'
-    this.#referenceBytesPerMs = this.bytesPerMs
+    this.#referenceBytesPerMs = this.#rate.confirmedBytesPerMs
+  }
+
+  #probe (nowMs: number): void {
+    this.#phase = 'probing'
+    this.#probedMs = nowMs
+    this.#probeRounds = 0
   }
 
   #setBound (): void {

@@ -27,8 +27,11 @@ function sample (bytesPerMs: number, roundTripMs: number, init: Partial<PathSamp
   })
 }
 
+/** Until both halves of the time that a rate counts have seen it */
 function settle (bytesPerMs: number, roundTripMs: number): void {
-  for (let round = 0; round < 6; round++) {
+  const untilMs = nowMs + Math.max(1000, 20 * roundTripMs)
+
+  while (nowMs < untilMs) {
     sample(bytesPerMs, roundTripMs)
   }
 }
@@ -93,13 +96,33 @@ describe('the bound', () => {
     settle(5000, 2)
 
     for (let round = 0; round < 300; round++) {
-      sample(2500, 2.1, { markedBytes: 80_000 })
+      sample(2500, 2.1, { markedBytes: 80_000, isNewRound: false })
     }
 
     expect(estimate.boundBytes).toBe(2 * MIN_WRITE_BYTES)
     sample(2500, 5, { markedBytes: 2 * (MIN_WRITE_BYTES + 12) })
     expect(estimate.boundBytes).toBeGreaterThan(2500 * QUEUE_MS)
   })
+})
+
+test('one sample that is too high, as of a clump of pongs, does not make the rate that follows look fallen', () => {
+  settle(1000, 50)
+  sample(2000, 50)
+
+  for (let round = 0; round < 40; round++) {
+    sample(1000, 50)
+    expect(estimate.boundBytes).toBeGreaterThan(1000 * 50)
+  }
+})
+
+test('a probe that never finds the path empty, for others fill it, ends after three rounds', () => {
+  settle(5000, 50)
+
+  for (let round = 0; round < 30; round++) {
+    sample(1250, 200, { markedBytes: 340_000 })
+  }
+
+  expect(estimate.boundBytes).toBeGreaterThan(1250 * 50)
 })
 
 describe('a write', () => {
@@ -142,12 +165,24 @@ describe('the round trip of a path', () => {
     settle(5000, 50)
 
     for (let round = 0; round < 20; round++) {
-      sample(1250, 200, { markedBytes: 340_000 })
+      sample(1250, 200, { markedBytes: 340_000, isNewRound: false })
     }
 
     sample(1250, 200, { markedBytes: 40_000 })
     expect(estimate.roundTripMs).toBeCloseTo(200 - 2 * MIN_WRITE_BYTES / 5000)
   })
+})
+
+test('the round trip behind the queue of a peer that bounds it too is not taken for a longer path', () => {
+  estimate.isPeerBounded = true
+  settle(1250, 1)
+
+  for (let round = 0; round < 20; round++) {
+    sample(300, 400, { markedBytes: 340_000, isNewRound: false })
+  }
+
+  sample(300, 400, { markedBytes: 4000 })
+  expect(estimate.roundTripMs).toBeLessThan(80)
 })
 
 test('what an application did not ask for is no measure of the path', () => {
