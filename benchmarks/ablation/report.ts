@@ -80,7 +80,7 @@ export const workloadLegend = [
 export const simulatedLegend = [
   `Virtual time, no encryption, segments of 1,460 bytes, ${SIMULATED_PHASES.measuredMs / 1000} s after ${SIMULATED_PHASES.warmUpMs / 1000} s of warm-up: 20 ms of each latency are the way there. "buffer" is`,
   'what the socket of the sender takes before it says to wait, in bytes: 64 KiB, the same less the 18 bytes that Noise would add to a write,',
-  '16 and 256 KiB. What a write reserves matters by how many writes that is: one full write of 65,519 bytes or two, or two of three quarters. Where messages',
+  '16 and 256 KiB, and 2 MiB as kernels do. What a write reserves matters by how many writes that is: one full write of 65,519 bytes or two, or two of three quarters. Where messages',
   'wait for longer than they are sent, how long is a matter of when the measured time ends. Nothing else to send: one message every',
   '17.3 ms, by the round trip of the link.'
 ].join('\n')
