@@ -8,6 +8,11 @@ import type { Stream, StreamCloseEvent } from '@libp2p/interface'
 const EVENTS = ['idle', 'drain', 'remoteCloseWrite', 'end', 'close'] as const
 const MESSAGE = new Uint8Array(10)
 
+/** The machine may be busy */
+async function waitFor (check: () => void): Promise<void> {
+  await vi.waitFor(check, { timeout: 10_000 })
+}
+
 function closed (...streams: Stream[]): boolean {
   return streams.every(({ timeline }) => timeline.close != null)
 }
@@ -47,14 +52,14 @@ const scenarios: Record<string, (scene: Scene) => Promise<void> | void> = {
     listen(opened, lines.opened)
     listen(accepted, lines.accepted, bytes => { accepted.send(bytes) })
     opened.send(MESSAGE)
-    await vi.waitFor(() => { expect(lines.opened).toContain('message 10') })
+    await waitFor(() => { expect(lines.opened).toContain('message 10') })
     await opened.close()
-    await vi.waitFor(() => { expect(accepted.remoteWriteStatus).toBe('closed') })
+    await waitFor(() => { expect(accepted.remoteWriteStatus).toBe('closed') })
     await accepted.close()
   },
   async 'is closed by the acceptor first' ({ opened, accepted }) {
     await accepted.close()
-    await vi.waitFor(() => { expect(opened.remoteWriteStatus).toBe('closed') })
+    await waitFor(() => { expect(opened.remoteWriteStatus).toBe('closed') })
     await opened.close()
   },
   'is aborted by the opener' ({ opened }) {
@@ -65,23 +70,24 @@ const scenarios: Record<string, (scene: Scene) => Promise<void> | void> = {
   },
   async 'is aborted by the opener before the acceptor has read' ({ opened, accepted }) {
     opened.send(MESSAGE)
-    await vi.waitFor(() => { expect(accepted.readBufferLength).toBe(10) })
+    await waitFor(() => { expect(accepted.readBufferLength).toBe(10) })
     opened.abort(new Error('Enough'))
   },
   async 'is not read any more by the opener' ({ opened, accepted }) {
     await opened.closeRead()
     accepted.send(MESSAGE)
     await opened.close()
+    await waitFor(() => { expect(accepted.remoteWriteStatus).toBe('closed') })
     await accepted.close()
   },
   async 'is read when both have closed it' ({ opened, accepted, lines }) {
     opened.send(MESSAGE)
     await opened.close()
-    await vi.waitFor(() => { expect(accepted.remoteWriteStatus).toBe('closed') })
+    await waitFor(() => { expect(accepted.remoteWriteStatus).toBe('closed') })
     await accepted.close()
-    await vi.waitFor(() => { expect(closed(opened, accepted)).toBe(true) })
+    await waitFor(() => { expect(closed(opened, accepted)).toBe(true) })
     listen(accepted, lines.accepted)
-    await vi.waitFor(() => { expect(accepted.readableEnded).toBe(true) })
+    await waitFor(() => { expect(accepted.readableEnded).toBe(true) })
   }
 }
 
@@ -92,7 +98,7 @@ async function eventsOf (muxers: MuxerPair, scenario: (scene: Scene) => Promise<
     const [opened, accepted] = await openBoth(pair)
     const lines = { opened: record(opened), accepted: record(accepted) }
     await scenario({ opened, accepted, lines })
-    await vi.waitFor(() => { expect(closed(opened, accepted)).toBe(true) })
+    await waitFor(() => { expect(closed(opened, accepted)).toBe(true) })
 
     return lines
   } finally {
