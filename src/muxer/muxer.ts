@@ -305,7 +305,6 @@ export class YamuxMuxer extends GuardedEmitter<StreamMuxerEvents<YamuxStream>> i
       session.goAway(reason)
       this.#driver.request()
       await abortable(this.#goAwaySaid.promise, signal).catch(() => { callersSignal?.throwIfAborted() })
-      await this.#driver.nextTurn()
     }
   }
 
@@ -332,10 +331,7 @@ export class YamuxMuxer extends GuardedEmitter<StreamMuxerEvents<YamuxStream>> i
     this.#confirmed = withHandledRejection()
     // all is handed down: to wait no longer is no failure
     await abortable(this.#confirmed.promise, AbortSignal.any([signal, AbortSignal.timeout(CONFIRM_TIMEOUT_MS)])).catch(() => {})
-    /*
-     * Here and behind the GoAway: when the peer closes at the same time, its GoAway and the end of its transport are seen by then, or that a
-     * write has met it. To write or close sooner would make an error of that.
-     */
+    // when the peer closes at the same time its GoAway is seen by then: one in return would meet the end of its transport
     await this.#driver.nextTurn()
   }
 

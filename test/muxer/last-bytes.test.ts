@@ -1,7 +1,6 @@
 // A connection that is closed: its transport is not closed before the peer has read what was sent.
 import { describe, expect, test } from 'vitest'
 import { ACK, data, DATA, FIN, GO_AWAY, goAway, parseFrames, pattern, ping, PING, RST, SYN, WINDOW_UPDATE, windowUpdate } from '../fixtures/frames.ts'
-import { systemClock } from '../../src/clock.ts'
 import { createRawPeer, nextTurn } from '../fixtures/raw-peer.ts'
 import type { RawPeer } from '../fixtures/raw-peer.ts'
 
@@ -157,15 +156,5 @@ describe('a muxer that is closed', () => {
     await closing
 
     expect(peer.takeFrames()).toEqual([])
-  })
-
-  test('reads what has come when it has said GoAway: an end of the transport among it is clean', async () => {
-    const peer = createRawPeer()
-    const closing = peer.muxer.close()
-    systemClock.nextTurn(() => { peer.transport.end() })
-    await closing
-
-    expect(peer.takeFrames().map(({ type }) => type)).toEqual([GO_AWAY])
-    expect(peer.transport.status).toBe('closed')
   })
 })
