@@ -150,8 +150,8 @@ export const mutants: Mutant[] = [
     edits: [
       [
         'src/stream/stream.ts',
-        '    await abortable(promise, options?.signal)',
-        '    if (this.writeStatus === \'closing\') {\n      await abortable(promise, options?.signal)\n    }'
+        '      await promise\n',
+        ''
       ]
     ]
   },
