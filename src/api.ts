@@ -27,8 +27,8 @@ export interface YamuxStream extends Stream {
   close (options?: AbortOptions): Promise<void>
 
   /**
-   * Ends the stream at once. Queued bytes that credit and the transport allow leave before the reset; the rest is discarded. A whole number `errorCode` on the error travels to the peer (1 to 0xfff is the transport's,
-   * 0x1000 to 0xffff libp2p's). What is no error becomes one.
+   * Ends the stream at once. Queued bytes that credit and the transport allow leave before the reset; the rest is discarded. A whole number
+   * `errorCode` on the error travels to the peer (1 to 0xfff is the transport's, 0x1000 to 0xffff libp2p's). What is no error becomes one.
    */
   abort (err: Error): void
 

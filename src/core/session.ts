@@ -97,12 +97,7 @@ export class Session<Owner> implements DataHandler<Owner>, ControlHandler<Owner>
   get hasOutput (): boolean {
     const { underWay, lanes } = this
 
-    return (lanes.streamCount > 0 && (!underWay.isHeld || !this.isHeldBack || lanes.hasUrgent)) || underWay.isMarkOwed || this.control.hasOutput
-  }
-
-  /** Data that is not urgent has to wait: enough of it is under way. What a connection says before it closes does not wait. */
-  get isHeldBack (): boolean {
-    return this.underWay.isHeld && !this.isClosing
+    return (lanes.streamCount > 0 && (!underWay.isHeld || lanes.hasUrgent)) || underWay.isMarkOwed || this.control.hasOutput
   }
 
   /** The peer may not have read all data: no mark behind it was answered yet */
@@ -262,6 +257,12 @@ export class Session<Owner> implements DataHandler<Owner>, ControlHandler<Owner>
     }
   }
 
+  /** This side takes its leave: what it has to say before that waits for nothing */
+  close (nowMs: number): void {
+    this.isClosing = true
+    this.underWay.letGo(nowMs)
+  }
+
   goAway (code: number): void {
     this.isClosing = true
     this.hasSaidGoAway = true
@@ -291,7 +292,7 @@ export class Session<Owner> implements DataHandler<Owner>, ControlHandler<Owner>
   pull (maxBytes: number, maxFrames: number, nowMs: number, reservedBytes = 0): Uint8ArrayList | undefined {
     const batch = this.#batch
     const { underWay } = this
-    const writeBytes = this.isClosing ? maxBytes : Math.min(maxBytes, underWay.estimate.writeBytes)
+    const writeBytes = Math.min(maxBytes, underWay.estimate.writeBytes)
     batch.begin(writeBytes)
 
     if (underWay.isMarkOwed) {
@@ -301,7 +302,7 @@ export class Session<Owner> implements DataHandler<Owner>, ControlHandler<Owner>
     const freeBytes = batch.roomBytes
     this.control.fill(batch, maxFrames, nowMs)
     this.lanes.shareBytes = writeBytes < maxBytes ? writeBytes : Infinity
-    this.lanes.fill(batch, maxFrames, this.streams.urgentCount > 0 ? Math.floor(reservedBytes * writeBytes / maxBytes) : 0, nowMs, underWay.isHeld && this.isHeldBack)
+    this.lanes.fill(batch, maxFrames, this.streams.urgentCount > 0 ? Math.floor(reservedBytes * writeBytes / maxBytes) : 0, nowMs, underWay.isHeld)
 
     if (batch.frameCount === 0) {
       return undefined

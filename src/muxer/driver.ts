@@ -32,10 +32,8 @@ type Chunk = Uint8Array | Uint8ArrayList
 export interface DriverHandler {
   /** The peer has opened a stream */
   onOpened (state: State): void
-  /** Also when it had before */
-  onStreamEnded (state: State): void
-  /** A stream that is over was aborted */
-  onEndedAgain (): void
+  /** A stream has ended, which may be said twice; `isAbortedAgain`: and the application aborts it once more */
+  onStreamEnded (state: State, isAbortedAgain: boolean): void
   /** The streams have been told. Hot: runs once per chunk and once per flush. */
   onSettled (): void
   /** A chunk was dealt with, up to the peer's violation of the protocol if there is one */
@@ -146,7 +144,7 @@ export class Driver implements SessionObserver, WriterHandler {
 
   reset (state: State, errorCode: number): void {
     this.session.reset(state, errorCode, this.clock.nowMs())
-    this.#handler.onStreamEnded(state)
+    this.#handler.onStreamEnded(state, false)
     this.#requestForStream()
   }
 
@@ -155,8 +153,8 @@ export class Driver implements SessionObserver, WriterHandler {
     await new Promise<void>(resolve => { this.clock.nextTurn(resolve) })
   }
 
-  endAgain (): void {
-    this.#handler.onEndedAgain()
+  abortAgain (state: State): void {
+    this.#handler.onStreamEnded(state, true)
   }
 
   /** Hot: runs once per event */
@@ -188,7 +186,7 @@ export class Driver implements SessionObserver, WriterHandler {
 
     if (this.session.hasOutput) {
       this.#writer.request(occasion)
-    } else if (this.session.underWay.isHeld && this.session.isHeldBack) {
+    } else if (this.session.underWay.isHeld) {
       this.onHeldBack()
     }
   }
@@ -364,7 +362,7 @@ export class Driver implements SessionObserver, WriterHandler {
         }
 
         if (state.isOver) {
-          this.#handler.onStreamEnded(state)
+          this.#handler.onStreamEnded(state, false)
         }
 
         state.owner?.handle(events)

@@ -134,7 +134,7 @@ export class YamuxMuxer extends GuardedEmitter<StreamMuxerEvents<YamuxStream>> i
 
     const { session } = this.#driver
     this.#phase = 'closing'
-    session.isClosing = true
+    session.close(this.#driver.clock.nowMs())
     this.#opener.close(new MuxerClosedError())
     this.#logClosed('this side', reason)
     this.#closing = this.#sayGoodbye(reason, signal)
@@ -185,14 +185,12 @@ export class YamuxMuxer extends GuardedEmitter<StreamMuxerEvents<YamuxStream>> i
     }
   }
 
-  onStreamEnded ({ owner }: StreamState<YamuxStream>): void {
-    if (owner != null) {
+  onStreamEnded ({ owner }: StreamState<YamuxStream>, isAbortedAgain: boolean): void {
+    if (isAbortedAgain) {
+      this.#streams.settle()
+    } else if (owner != null) {
       this.#streams.remove(owner)
     }
-  }
-
-  onEndedAgain (): void {
-    this.#streams.settle()
   }
 
   onSettled (): void {

@@ -101,7 +101,7 @@ export class Writer implements Moment {
       return
     }
 
-    if (this.#session.underWay.isHeld && this.#session.isHeldBack && !this.#session.hasOutput) {
+    if (this.#session.underWay.isHeld && !this.#session.hasOutput) {
       this.#handler.onHeldBack()
       return
     }
@@ -272,7 +272,7 @@ export class Writer implements Moment {
       }
     }
 
-    if (session.underWay.isHeld && session.isHeldBack) {
+    if (session.underWay.isHeld) {
       this.#handler.onHeldBack()
     }
 

@@ -251,7 +251,7 @@ export class YamuxStream extends GuardedEmitter<MessageStreamEvents> implements 
     const err = toError(reason, 'The stream was aborted with')
 
     if (this.#isOver) {
-      this.#driver.endAgain()
+      this.#driver.abortAgain(this.#state)
       this.#reader.discardUnread(err)
       return
     }

@@ -11,7 +11,7 @@ import { FIRST_BYTES, MARK_INTERVAL_MS, MARKS_UNDER_WAY, MIN_MARK_EVERY_BYTES, P
 /** The values of marks begin here; those of other pings are below */
 export const FIRST_MARK_VALUE = 2 ** 31
 
-/** Then one in MARK_INTERVAL_MS. With one alone a connection would learn the rate of a LAN in steps of 5 ms. */
+/** Behind them one in MARK_INTERVAL_MS. With no more than that a connection would learn the rate of a LAN in steps of 5 ms. */
 const MARKS_AT_ONCE = 8
 /** The oldest is forgotten: a later one says the same */
 const MAX_MARKS = 64
@@ -24,11 +24,11 @@ const SHORTEST_MS = 1
 
 /** A pong that takes so many round trips may have been dropped, as go-yamux does when it is busy: another mark asks again */
 const LATE_ROUND_TRIPS = 2
-const SHORTEST_LOOK_MS = 5
 const LONGEST_LOOK_MS = 1000
-const LIFT_ROUND_TRIPS = 4
-/** 256 KiB take 4.2 s at 0.5 Mbit/s. A peer that has not answered any ping yet may be one that answers none. */
+/** Without a pong for so long, and so many round trips, nothing is held back: 256 KiB take 4.2 s at 0.5 Mbit/s */
 const SHORTEST_LIFT_MS = 5000
+const LIFT_ROUND_TRIPS = 4
+/** A peer that has not answered any ping yet may be one that answers none */
 const FIRST_LIFT_MS = 2000
 
 interface Mark {
@@ -52,7 +52,7 @@ interface Arrival {
 export class BytesUnderWay {
   readonly estimate: PathEstimate
   /** Data may be held back */
-  readonly isBounded: boolean
+  isBounded: boolean
   handedDownBytes = 0
   acknowledgedBytes = 0
   /** What was handed down in front of the last mark */
@@ -61,6 +61,8 @@ export class BytesUnderWay {
   isHeld = false
   /** A mark goes with the next write, or is one by itself */
   isMarkOwed = false
+  /** How long data was held back, the time that it is now left out */
+  heldMs = 0
   /** The bytes under way from which on data is held */
   #holdsFromBytes: number
   /** The bytes handed down behind which the next mark stands, or the first ping */
@@ -78,7 +80,6 @@ export class BytesUnderWay {
   #lastRoundTripMs = 0
   #lastPongMs = 0
   #heldSinceMs = 0
-  #heldMs = 0
   /** Since the last sample */
   #wasHeld = false
   #looks = 0
@@ -100,11 +101,6 @@ export class BytesUnderWay {
     return this.estimate.roundTripMs !== undefined
   }
 
-  /** How long data was held back, the time that it is now left out */
-  get heldMs (): number {
-    return this.#heldMs
-  }
-
   /** How long to wait until `look`, while data is held back */
   get lookDelayMs (): number {
     // there may have been more marks than are allowed at once
@@ -112,7 +108,7 @@ export class BytesUnderWay {
       return MARK_INTERVAL_MS
     }
 
-    return Math.min(LONGEST_LOOK_MS, Math.max(SHORTEST_LOOK_MS, LATE_ROUND_TRIPS * this.#lastRoundTripMs) * 2 ** this.#looks)
+    return Math.min(LONGEST_LOOK_MS, Math.max(MARK_INTERVAL_MS, LATE_ROUND_TRIPS * this.#lastRoundTripMs) * 2 ** this.#looks)
   }
 
   /** So much is being handed down. `isAppLimited`: and there is no more. Returns whether a mark is to follow. Hot. */
@@ -196,7 +192,7 @@ export class BytesUnderWay {
     }
   }
 
-  /** Values that count up from that of a first mark are a peer's marks; others ping with whatever comes to their mind */
+  /** Values above FIRST_MARK_VALUE that count up are marks of a peer that does the same; others count from 0, or draw theirs */
   onPing (value: number): void {
     this.estimate.isPeerBounded ||= value > FIRST_MARK_VALUE && value === this.#peersMark + 1
     this.#peersMark = value
@@ -207,6 +203,14 @@ export class BytesUnderWay {
       this.estimate.onTransportFull()
       this.#follow(nowMs)
     }
+  }
+
+  /** Nothing is held back any more */
+  letGo (nowMs: number): void {
+    this.isBounded = false
+    this.#markFromBytes = Infinity
+    this.estimate.lift()
+    this.#follow(nowMs)
   }
 
   /** Data has waited for `lookDelayMs`: asks the peer again, or lifts the bound */
@@ -307,7 +311,7 @@ export class BytesUnderWay {
       this.#hold(nowMs)
     } else if (!isHeld && this.isHeld) {
       this.isHeld = false
-      this.#heldMs += Math.max(0, nowMs - this.#heldSinceMs)
+      this.heldMs += Math.max(0, nowMs - this.#heldSinceMs)
     } else if (isHeld && this.#marks.length === 0) {
       // the last mark has been answered, and stood in front of what is under way now
       this.isMarkOwed ||= this.canMark

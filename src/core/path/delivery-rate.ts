@@ -1,5 +1,5 @@
 /**
- * The highest rate of the last while. A sample is never too high for long, but too low whenever something on the way has kept pongs.
+ * The rate at which bytes arrive: the highest sample of the last while, for whatever keeps pongs on their way makes a sample too low.
  */
 
 export class DeliveryRate {
