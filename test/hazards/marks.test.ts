@@ -1,12 +1,12 @@
 // Peers that answer marks too early or too late: what they lie about is their own connection.
 import { expect, test } from 'vitest'
 import { FIRST_MARK_VALUE } from '../../src/core/path/bytes-under-way.ts'
-import { ACK, DATA, pattern, PING, ping, SYN, windowUpdate } from '../fixtures/frames.ts'
+import { ACK, DATA, pattern, ping, windowUpdate } from '../fixtures/frames.ts'
 import { nextTurn } from '../fixtures/raw-peer.ts'
 import { createMeteredPeer, openStreams } from '../muxer/fixtures/metered-peer.ts'
+import { marksOf, payloadBytes, written } from '../muxer/fixtures/marks.ts'
 import type { MeteredPeer } from '../muxer/fixtures/metered-peer.ts'
 import type { YamuxStream } from '../../src/index.ts'
-import type { Frame } from '../fixtures/frames.ts'
 
 async function connect (): Promise<{ peer: MeteredPeer, bulk: YamuxStream, urgent: YamuxStream }> {
   const peer = createMeteredPeer({ coalesce: { maxQueueDelayMs: 10 } })
@@ -20,27 +20,6 @@ async function connect (): Promise<{ peer: MeteredPeer, bulk: YamuxStream, urgen
   peer.deliver(ping(0, ACK))
 
   return { peer, bulk, urgent }
-}
-
-async function written (peer: MeteredPeer): Promise<Frame[]> {
-  const frames: Frame[] = []
-
-  for (let more = true; more;) {
-    await nextTurn()
-    const taken = peer.takeFrames()
-    frames.push(...taken)
-    more = taken.length > 0
-  }
-
-  return frames
-}
-
-function payloadBytes (frames: Frame[]): number {
-  return frames.filter(({ type }) => type === DATA).reduce((sum, { length }) => sum + length, 0)
-}
-
-function marksOf (frames: Frame[]): number[] {
-  return frames.filter(({ type, flags, length }) => type === PING && flags === SYN && length >= FIRST_MARK_VALUE).map(({ length }) => length)
 }
 
 test('a pong before its mark was sent acknowledges nothing', async () => {

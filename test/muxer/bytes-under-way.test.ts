@@ -5,6 +5,7 @@ import { ACK, DATA, pattern, PING, ping, SYN, WINDOW_UPDATE, windowUpdate } from
 import { createSession } from '../core/fixtures/sessions.ts'
 import { nextTurn } from '../fixtures/raw-peer.ts'
 import { createMeteredPeer, openStreams } from './fixtures/metered-peer.ts'
+import { marksOf, payloadBytes, written } from './fixtures/marks.ts'
 import type { MeteredPeer, MeteredPeerInit } from './fixtures/metered-peer.ts'
 import type { YamuxStream } from '../../src/index.ts'
 import type { Frame } from '../fixtures/frames.ts'
@@ -37,28 +38,6 @@ async function measure (peer: MeteredPeer): Promise<void> {
   peer.deliver(ping(length, ACK))
   await nextTurn()
   peer.takeFrames()
-}
-
-/** Everything that is written until nothing more is, in turns of the event loop and no time at all */
-async function written (peer: MeteredPeer): Promise<Frame[]> {
-  const frames: Frame[] = []
-
-  for (let more = true; more;) {
-    await nextTurn()
-    const taken = peer.takeFrames()
-    frames.push(...taken)
-    more = taken.length > 0
-  }
-
-  return frames
-}
-
-function payloadBytes (frames: Frame[]): number {
-  return frames.filter(({ type }) => type === DATA).reduce((sum, { length }) => sum + length, 0)
-}
-
-function marksOf (frames: Frame[]): number[] {
-  return frames.filter(({ type, flags, length }) => type === PING && flags === SYN && length >= FIRST_MARK_VALUE).map(({ length }) => length)
 }
 
 describe('what is not urgent', () => {
