@@ -18,6 +18,7 @@ export interface Line {
 
 /** Reserved for documentation, so nobody's own */
 const NETWORK = '192.0.2.0/24'
+const LOOPBACK = '127.0.0.1'
 const addresses = ['192.0.2.1', '192.0.2.2']
 let lines = 0
 
@@ -75,6 +76,13 @@ export function layLine (mbit: number): Line {
   }
 
   return line
+}
+
+/** No line at all: both ends are of this machine, and nothing but they and the kernel is in the way */
+export function layNoLine (): Line {
+  const asItIs = ['env']
+
+  return { addresses: [LOOPBACK, LOOPBACK], commands: [asItIs, asItIs], setRate () {}, remove () {} }
 }
 
 /** Why this machine lets nobody lay a line, if so */

@@ -4,7 +4,7 @@ import { drawBars } from '../report/bars.ts'
 import { medianOf, ratioOf } from '../report/metrics.ts'
 import { format, formatRatio, renderGroups } from '../report/table.ts'
 import { BURST, LATENCY } from './line.ts'
-import { BULK_MESSAGE_BYTES, CONGESTION, LATEST_ECHO_MS, scenarios, URGENT_INTERVAL_MS, URGENT_MESSAGE_BYTES, WARM_UP_MS } from './workload.ts'
+import { BULK_MESSAGE_BYTES, CONGESTION, labelOf, LATEST_ECHO_MS, scenarios, URGENT_INTERVAL_MS, URGENT_MESSAGE_BYTES, WARM_UP_MS } from './workload.ts'
 import type { RoundSample } from '../report/metrics.ts'
 import type { Watched } from './peer.ts'
 import type { Measured } from './session.ts'
@@ -42,7 +42,7 @@ function samplesOf (samples: Sample[], mbit: number, contestantId: string): Samp
 
 export function renderTable (samples: Sample[], mbits: number[], contestants: Contestant[]): string {
   return renderGroups(headings, mbits.map(mbit => ({
-    label: `${mbit} Mbit/s`,
+    label: labelOf(mbit),
     lines: contestants.map(({ id, label }) => {
       const own = samplesOf(samples, mbit, id)
       const stock = samplesOf(samples, mbit, 'stock')
@@ -67,7 +67,7 @@ export function renderTable (samples: Sample[], mbits: number[], contestants: Co
 export function drawTable (samples: Sample[], mbits: number[], contestants: Contestant[]): string {
   return drawBars({
     title: `p99 of ${URGENT_MESSAGE_BYTES} B there and back beside bulk, ms`,
-    categories: mbits.map(mbit => `${mbit} Mbit/s`),
+    categories: mbits.map(labelOf),
     series: contestants.map(({ id, label }) => ({ name: label, values: mbits.map(mbit => medianOf(samplesOf(samples, mbit, id), 'p99Ms')) }))
   })
 }
@@ -84,6 +84,7 @@ export function renderLegend ({ scenario, streams }: Work): string {
     '× stock   within each round: median (lowest–highest); × mplex of mplex',
     'bulk      payload that has arrived, 10^6 bits',
     'CPU       user and system time of the process, by payload of bulk',
-    'late      how late the 100 B were sent, because the process or the machine was busy; part of p50 and p99'
+    'late      how late the 100 B were sent, because the process or the machine was busy; part of p50 and p99',
+    'loopback  no line and no namespaces'
   ].join('\n')
 }

@@ -2,8 +2,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startChild } from '../child.ts'
 import { nowMs } from '../clock.ts'
-import { layLine } from './line.ts'
-import { WARM_UP_MS } from './workload.ts'
+import { layLine, layNoLine } from './line.ts'
+import { labelOf, WARM_UP_MS } from './workload.ts'
 import type { PeerCommands, Urgent, Watched } from './peer.ts'
 import type { Contestant, Work } from './workload.ts'
 
@@ -23,7 +23,7 @@ const COMMAND_TIMEOUT_MS = 120_000
 const peer = new URL('peer.ts', import.meta.url)
 
 export function startSession (contestant: Contestant, mbit: number, { scenario, streams, measuredMs }: Work): Session {
-  const line = layLine(mbit)
+  const line = mbit === Infinity ? layNoLine() : layLine(mbit)
   const start = (end: number): ReturnType<typeof startChild<PeerCommands>> => {
     const [execPath, ...args] = line.commands[end]
 
@@ -71,7 +71,7 @@ export function startSession (contestant: Contestant, mbit: number, { scenario, 
 
         return { urgent, senders: sent, receivers: received }
       } catch (err) {
-        throw new Error(`${contestant.label}, ${mbit} Mbit/s: ${err instanceof Error ? err.message : String(err)}`, { cause: err })
+        throw new Error(`${contestant.label}, ${labelOf(mbit)}: ${err instanceof Error ? err.message : String(err)}`, { cause: err })
       }
     },
 

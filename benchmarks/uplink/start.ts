@@ -8,7 +8,7 @@ import { runBenchmark } from '../run.ts'
 import { whyNoLine } from './line.ts'
 import { drawTable, renderLegend, renderTable, toMetrics } from './report.ts'
 import { startSession } from './session.ts'
-import { contestants, mbits, scenarios } from './workload.ts'
+import { contestants, labelOf, mbits, scenarios } from './workload.ts'
 import type { Stoppable } from '../run.ts'
 import type { Sample } from './report.ts'
 import type { Contestant, Scenario, Work } from './workload.ts'
@@ -56,14 +56,14 @@ await runBenchmark(async stopAtEnd => {
     }
   })
   const rounds = parseCount('rounds', values.rounds)
-  const rates = values.only.split(',').map(mbit => parseCount('only', mbit))
+  const rates = values.only.split(',').map(mbit => mbit === 'loopback' ? Infinity : parseCount('only', mbit))
   const work: Work = {
     scenario: parseScenario(values.scenario),
     streams: parseCount('streams', values.streams),
     measuredMs: parseCount('seconds', values.seconds) * 1000
   }
   const asked = values.muxers.split(',').map(findContestant)
-  const reason = whyNoLine()
+  const reason = rates.every(mbit => mbit === Infinity) ? undefined : whyNoLine()
 
   if (reason != null) {
     const message = `bench:uplink needs root, ip and tc: ${reason}`
@@ -86,7 +86,7 @@ await runBenchmark(async stopAtEnd => {
         const metrics = await measure(contestant, mbit, work, stopAtEnd)
 
         samples.push({ mbit, contestantId: contestant.id, round, metrics })
-        console.info(`${mbit} Mbit/s, round ${round} of ${rounds}, ${contestant.label}: p99 ${format(metrics.p99Ms)} ms, ${format((metrics.besideMegabytesPerS ?? NaN) * 8)} Mbit/s`)
+        console.info(`${labelOf(mbit)}, round ${round} of ${rounds}, ${contestant.label}: p99 ${format(metrics.p99Ms)} ms, ${format((metrics.besideMegabytesPerS ?? NaN) * 8)} Mbit/s`)
       }
     }
   }

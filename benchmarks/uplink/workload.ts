@@ -18,6 +18,11 @@ export const PAUSE_MS = 1000
 
 export const mbits = [2, 10, 50, 200]
 
+/** Infinity is loopback, where there is no line */
+export function labelOf (mbit: number): string {
+  return mbit === Infinity ? 'loopback' : `${mbit} Mbit/s`
+}
+
 /** How TCP decides what it sends: what most kernels come with */
 export const CONGESTION = 'cubic'
 
