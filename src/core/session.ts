@@ -456,8 +456,8 @@ export class Session<Owner> implements DataHandler<Owner>, ControlHandler<Owner>
   }
 
   /**
-   * Behind the data, or if there is no room in front of the next write. `spareBytes`: what this write might hold, but for a slow path.
-   * The first time it is a ping.
+   * Behind the data, or in front of the next write if there is no room. There are `spareBytes` more when the write is small for a slow
+   * path. While no ping was answered it is an ordinary ping.
    */
   #followWithMark (spareBytes: number, maxFrames: number, nowMs: number): void {
     if (!this.underWay.canMark) {

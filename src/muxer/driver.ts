@@ -136,7 +136,7 @@ export class Driver implements SessionObserver, WriterHandler {
   handDown (state: State): void {
     // nothing is written in the middle of a chunk
     if (state.canSendData && !this.#isReceiving) {
-      // ahead of others, and although enough is under way: it leaves in the place of its reset
+      // as urgent data: ahead of others, and also when enough is under way
       this.session.setLane(state, URGENT)
       this.#writer.flushWhile(() => state.canSendData)
     }

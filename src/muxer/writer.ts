@@ -22,7 +22,7 @@ const MAX_MICROTASKS = 64
 const MAX_TURN_BYTES = 4_194_304
 /** The same while there are urgent streams, whose next message may come in the next turn: 20 such writers, 9 ms */
 const MAX_TURN_BYTES_WITH_URGENT = 262_144
-/** Nor is anything written but urgent data when the first write of the turn is so long ago: with Noise 4 MiB take 20 to 30 ms */
+/** So long after the first write of a turn only urgent data is written: with Noise 4 MiB take 20 to 30 ms */
 const MAX_TURN_MS = 5
 /** And so many writes: small ones take longer by the byte. Who sends a byte whenever one has left would write 160,000 times in 2 s. */
 const MAX_TURN_WRITES = 1000

@@ -66,7 +66,7 @@ export class DataLanes<Owner> {
   queuedBytes = 0
   /** Streams with data to send and credit for it */
   streamCount = 0
-  /** A slow path takes shares as small as its writes, of streams that have a backlog */
+  /** The share of a stream with a backlog is no larger. On a slow path it is as small as a write. */
   shareBytes = Infinity
   readonly #rings: Array<Ring<Owner>> = LANES.map(() => ({ first: undefined, last: undefined, streamCount: 0, overtakenBytes: 0 }))
   readonly #urgent = this.#rings[URGENT]
@@ -127,8 +127,8 @@ export class DataLanes<Owner> {
   }
 
   /**
-   * Fills the batch, up to `maxFrames`. Data that is not urgent leaves `reservedBytes` of it free; when it is held back, a lane that was
-   * passed for too long alone has its frame.
+   * Fills the batch, up to `maxFrames`. Data that is not urgent leaves `reservedBytes` of it free. When it is held back, it sends a frame
+   * only if its lane was passed for too long.
    */
   fill (batch: Batch, maxFrames: number, reservedBytes: number, nowMs: number, isHeldBack = false): void {
     let hasRoomForOthers = true
