@@ -153,6 +153,30 @@ describe('a path that changes', () => {
   })
 })
 
+describe('a peer whose event loop becomes busy, and answers all marks of a turn together,', () => {
+  test.each([20, 40, 80, 160, 320].flatMap(clumpMs => [1250, 10_000, 100_000].map(rateBytesPerMs => ({ clumpMs, rateBytesPerMs }))))('every $clumpMs ms, leaves $rateBytesPerMs kB/s full', ({ clumpMs, rateBytesPerMs }) => {
+    const roundTripMs = 0.6
+    const path = new Path({ startMs: 100, clumpMs, clumpFromMs: 2000, steps: [{ atMs: 0, rateBytesPerMs, roundTripMs }] })
+    path.runUntil(10_000)
+
+    const { part, mostQueuedBytes } = path.measure(5000)
+    expect(part).toBeGreaterThan(0.95)
+    expect(mostQueuedBytes).toBeLessThanOrEqual(queueLimitBytes(rateBytesPerMs, roundTripMs, 3 * clumpMs))
+    expectSound(path)
+  })
+
+  test('every 30 ms, is sent what an application writes each second, 1 MiB, before it has answered twice', () => {
+    const startMs = 3000
+    const clumpMs = 30
+    const path = new Path({ startMs, clumpMs, clumpFromMs: 2000, steps: [{ atMs: 0, rateBytesPerMs: 100_000, roundTripMs: 0.6 }], application: { bytes: 1_048_576, everyMs: 1000 } })
+
+    for (let second = 3; second < 8; second++) {
+      path.runUntil(startMs + second * 1000 + 2 * clumpMs)
+      expect(path.waitingBytes).toBe(0)
+    }
+  })
+})
+
 describe('data', () => {
   const pongs: fc.Arbitrary<Partial<PathInit>> = fc.record({
     jitterMs: fc.integer({ min: 0, max: 100 }),

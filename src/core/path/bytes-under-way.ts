@@ -169,12 +169,13 @@ export class BytesUnderWay {
 
     const mark = this.#marks[index]
     this.#marks.splice(0, index + 1)
+    const arrivedBytes = mark.positionBytes - this.acknowledgedBytes
     this.acknowledgedBytes = mark.positionBytes
     this.#lastPongMs = nowMs
     this.#looks = 0
 
     if (this.isBounded) {
-      this.#learn(mark, nowMs)
+      this.#learn(mark, arrivedBytes, nowMs)
       this.#follow(nowMs)
     }
 
@@ -260,7 +261,7 @@ export class BytesUnderWay {
     }
   }
 
-  #learn (mark: Mark, nowMs: number): void {
+  #learn (mark: Mark, arrivedBytes: number, nowMs: number): void {
     const roundTripMs = nowMs - mark.sentMs
 
     if (roundTripMs < 0 || roundTripMs > LONGEST_MS) {
@@ -288,6 +289,7 @@ export class BytesUnderWay {
       // the longer of the two: a burst that a buffer has swallowed was not delivered, nor has a clump of pongs come so fast
       intervalMs: Math.max(SHORTEST_MS, nowMs - since.atMs, mark.sentMs - since.sentMs),
       markedBytes: mark.positionBytes - mark.acknowledgedBytes,
+      arrivedBytes,
       isAppLimited: mark.isAppLimited,
       isBoundLimited: this.#wasHeld,
       isNewRound,

@@ -4,7 +4,8 @@
  *
  * Invariants: the bound leaves room for two writes; it is Infinity while no pong comes, else every figure is finite.
  */
-import { DeliveryRate } from './delivery-rate.ts'
+import { PongClumps } from './pong-clumps.ts'
+import { RecentHighest } from './recent-highest.ts'
 
 /** A path that is only just full runs empty when a pong comes late */
 const ROUND_TRIP_GAIN = 1.25
@@ -36,10 +37,10 @@ const MAX_PROBE_ROUNDS = 3
 const PROBE_EVERY_MS = 120_000
 const PROBE_EVERY_ROUND_TRIPS = 1000
 
-const RATE_VALID_ROUND_TRIPS = 10
-const RATE_VALID_MS = 500
+const VALID_ROUND_TRIPS = 10
+const VALID_MS = 500
 /** A mark that finds the path empty has a short round trip, and the ones before and behind it may be half a second apart */
-const RATE_VALID_SAMPLES = 4
+const VALID_SAMPLES = 4
 
 /** Between two marks. The 12 bytes of one are less than 0.1 % of it. */
 export const MIN_MARK_EVERY_BYTES = 16_384
@@ -60,6 +61,8 @@ export interface PathSample {
   intervalMs: number
   /** What was under way when the mark was written */
   markedBytes: number
+  /** What has arrived since the pong before */
+  arrivedBytes: number
   /** There was no more to send: the path may carry more than this */
   isAppLimited: boolean
   /** The bound has held data back */
@@ -94,7 +97,8 @@ export class PathEstimate {
   /** How long what is handed down may wait below the muxer */
   readonly #maxQueueDelayMs: number
   readonly #maxWriteBytes: number
-  readonly #rate = new DeliveryRate()
+  readonly #rate = new RecentHighest()
+  readonly #clumps = new PongClumps()
   #phase: Phase = 'first'
   /** A sample has shown what the path carries, not only what was asked of it */
   #isRateKnown = false
@@ -115,7 +119,7 @@ export class PathEstimate {
 
   /** What the path carries; 0 until it was measured */
   get bytesPerMs (): number {
-    return this.#rate.bytesPerMs
+    return this.#rate.value
   }
 
   /** A ping was answered that is no mark */
@@ -141,7 +145,9 @@ export class PathEstimate {
     }
 
     this.#beginAnew()
-    this.#rate.learn(sample.deliveredBytes / sample.intervalMs, isAppLimited, nowMs, this.#chooseRateValidMs(sample))
+    const validMs = this.#chooseValidMs(sample)
+    this.#rate.learn(sample.deliveredBytes / sample.intervalMs, isAppLimited, nowMs, validMs)
+    this.#clumps.learn(sample, this.bytesPerMs, validMs)
     this.#sampledMs = nowMs
     this.#isRateKnown ||= !isAppLimited || sample.intervalMs >= FILLED_ROUND_TRIPS * this.#knownRoundTripMs
 
@@ -176,11 +182,15 @@ export class PathEstimate {
   }
 
   /** As many round trips of the path's own as BBR takes: those that wait in a queue would keep a rate for minutes that has fallen to a hundredth */
-  #chooseRateValidMs ({ nowMs, roundTripMs }: PathSample): number {
+  #chooseValidMs ({ nowMs, roundTripMs }: PathSample): number {
     const ownRoundTripMs = Math.min(roundTripMs, this.#knownRoundTripMs)
 
-    return Math.max(RATE_VALID_MS, RATE_VALID_ROUND_TRIPS * ownRoundTripMs, RATE_VALID_SAMPLES * (nowMs - this.#sampledMs))
+    return Math.max(VALID_MS, VALID_ROUND_TRIPS * ownRoundTripMs, VALID_SAMPLES * (nowMs - this.#sampledMs))
   }
+
+  get phaseForDebug (): string { return this.#phase }
+
+  get clumpsForDebug (): number { return this.#clumps.bytes }
 
   get #knownRoundTripMs (): number {
     return this.roundTripMs ?? Infinity
@@ -219,7 +229,7 @@ export class PathEstimate {
   }
 
   #lookForChange (nowMs: number): void {
-    this.#referenceBytesPerMs = Math.max(this.#referenceBytesPerMs, this.#rate.confirmedBytesPerMs)
+    this.#referenceBytesPerMs = Math.max(this.#referenceBytesPerMs, this.#rate.confirmed)
     const isProbeDue = Math.abs(nowMs - this.#probedMs) >= Math.max(PROBE_EVERY_MS, PROBE_EVERY_ROUND_TRIPS * (this.roundTripMs ?? 0))
 
     if (isProbeDue || this.bytesPerMs < this.#referenceBytesPerMs * FALLEN_PART) {
@@ -248,7 +258,7 @@ export class PathEstimate {
 
   #steady (): void {
     this.#phase = 'steady'
-    this.#referenceBytesPerMs = this.#rate.confirmedBytesPerMs
+    this.#referenceBytesPerMs = this.#rate.confirmed
   }
 
   #probe (nowMs: number): void {
@@ -270,17 +280,22 @@ export class PathEstimate {
       case 'lifted':
         return Infinity
       case 'startUp':
-        return Math.max(this.#isRateKnown ? START_UP_BYTES : this.#floorBytes, this.#carriedBytes(START_UP_GAIN))
+        return Math.max(this.#isRateKnown ? START_UP_BYTES : this.#floorBytes, this.#carriedBytes(START_UP_GAIN), START_UP_GAIN * this.#neededBytes)
       case 'probing':
         return this.#probeBytes
       default:
-        return this.#carriedBytes(ROUND_TRIP_GAIN) + this.#unknownBytes + MIN_WRITE_BYTES
+        return Math.max(this.#carriedBytes(ROUND_TRIP_GAIN), ROUND_TRIP_GAIN * this.#neededBytes) + this.#unknownBytes + MIN_WRITE_BYTES
     }
   }
 
   /** In so many round trips, and in the time that what is handed down may wait */
   #carriedBytes (roundTrips: number): number {
     return this.bytesPerMs * (roundTrips * (this.roundTripMs ?? 0) + this.#maxQueueDelayMs)
+  }
+
+  /** With less the path runs empty: what it carries in a round trip, and until pongs come that come together */
+  get #neededBytes (): number {
+    return this.bytesPerMs * (this.roundTripMs ?? 0) + this.#clumps.bytes
   }
 
   /** What has arrived since the last mark, and still counts as under way. With no more than that a slow path would be empty when a pong comes. */

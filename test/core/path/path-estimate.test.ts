@@ -19,6 +19,7 @@ function sample (bytesPerMs: number, roundTripMs: number, init: Partial<PathSamp
     intervalMs,
     deliveredBytes: bytesPerMs * intervalMs,
     markedBytes: bytesPerMs * roundTripMs,
+    arrivedBytes: 0,
     isAppLimited: false,
     isBoundLimited: true,
     isNewRound: true,
@@ -81,6 +82,17 @@ describe('the bound', () => {
     sample(1000, 50)
 
     expect(estimate.boundBytes).toBe(1000 * (2.89 * 50 + QUEUE_MS))
+  })
+
+  test('has room for a quarter more than what pongs bring that come together, beside a round trip', () => {
+    settle(100, 1)
+
+    for (let round = 0; round < 20; round++) {
+      sample(100, 30)
+      sample(100, 30, { intervalMs: 0.001, isNewRound: false, arrivedBytes: 40_000 })
+    }
+
+    expect(estimate.boundBytes).toBeCloseTo(1.25 * (100 * 1 + 40_000) + 16_384 + MIN_WRITE_BYTES, -1)
   })
 
   test('is none when no pong comes, until one does', () => {

@@ -1,24 +1,24 @@
-// The highest rate of the last while.
+// The highest sample of the last while.
 import { beforeEach, describe, expect, test } from 'vitest'
-import { DeliveryRate } from '../../../src/core/path/delivery-rate.ts'
+import { RecentHighest } from '../../../src/core/path/recent-highest.ts'
 
 const VALID_MS = 1000
 
-let rate: DeliveryRate
+let highest: RecentHighest
 
-function learn (bytesPerMs: number, nowMs: number, isAppLimited = false): number {
-  rate.learn(bytesPerMs, isAppLimited, nowMs, VALID_MS)
+function learn (sample: number, nowMs: number, isAppLimited = false): number {
+  highest.learn(sample, isAppLimited, nowMs, VALID_MS)
 
-  return rate.bytesPerMs
+  return highest.value
 }
 
 beforeEach(() => {
-  rate = new DeliveryRate()
+  highest = new RecentHighest()
 })
 
-describe('a delivery rate', () => {
-  test('is 0 until something was delivered', () => {
-    expect(rate.bytesPerMs).toBe(0)
+describe('the recent highest', () => {
+  test('is 0 until there was a sample', () => {
+    expect(highest.value).toBe(0)
   })
 
   test('is the highest of those that came', () => {
