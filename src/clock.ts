@@ -20,6 +20,8 @@ export interface Clock {
 /** Only Node's own: what bundlers put in its place is a timer */
 const { process } = globalThis as { process?: { versions?: { node?: string }, nextTick?: (task: () => void) => void } }
 const nextTick = process?.versions?.node == null ? undefined : process.nextTick
+/** Kept, as nextTick is: with an application's fake timers time stands still, but turns of the event loop go on */
+const { setImmediate } = globalThis
 
 export const systemClock: Clock = {
   nowMs: () => performance.now(),
@@ -29,7 +31,7 @@ export const systemClock: Clock = {
     if (nextTick == null && typeof MessageChannel === 'function') {
       postTask(task)
     } else {
-      globalThis.setImmediate(task)
+      setImmediate(task)
     }
   },
   // browsers clamp timers that set timers

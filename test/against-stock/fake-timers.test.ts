@@ -1,0 +1,52 @@
+// Applications' tests that replace the timers, as `vi.useFakeTimers()` does: time stands still, and nodes go on. Over TCP and Noise.
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { MUXER_PAIRS } from '../libp2p/fixtures/muxers.ts'
+import { connectNodes } from './fixtures/connected-nodes.ts'
+import type { ConnectedNodes } from './fixtures/connected-nodes.ts'
+import type { MuxerPair } from '../libp2p/fixtures/muxers.ts'
+
+const BOTH_STOCK: MuxerPair = { dialler: 'stock', listener: 'stock' }
+const MESSAGES = 20
+const MESSAGE_BYTES = 1000
+
+describe.each([BOTH_STOCK, ...MUXER_PAIRS])('$dialler that dials $listener', names => {
+  let nodes: ConnectedNodes
+
+  beforeEach(async () => {
+    nodes = await connectNodes(names)
+    vi.useFakeTimers()
+  })
+
+  afterEach(async () => {
+    vi.useRealTimers()
+    await nodes.stop()
+  })
+
+  // each message in an await of its own, so that one turn of the event loop has more of them than it has writes
+  test('messages and the end of a stream arrive while time stands still', async () => {
+    const [opened, accepted] = await nodes.open()
+    const arrived = new Promise<number>(resolve => {
+      let receivedBytes = 0
+      accepted.addEventListener('message', ({ data }) => { receivedBytes += data.byteLength })
+      accepted.addEventListener('remoteCloseWrite', () => { resolve(receivedBytes) })
+    })
+
+    for (let i = 0; i < MESSAGES; i++) {
+      opened.send(new Uint8Array(MESSAGE_BYTES))
+
+      for (let j = 0; j < 10; j++) {
+        await Promise.resolve()
+      }
+    }
+
+    await opened.close()
+    expect(await arrived).toBe(MESSAGES * MESSAGE_BYTES)
+  })
+
+  test('a connection is closed while time stands still', async () => {
+    const [opened] = await nodes.open()
+    opened.send(new Uint8Array(MESSAGE_BYTES))
+    await nodes.dialler.connection.close()
+    expect(nodes.dialler.connection.status).toBe('closed')
+  })
+})
