@@ -237,12 +237,6 @@ export class Writer implements Moment {
     this.#restBytes = 0
 
     while (!this.#isTransportFull || this.#isRegardless) {
-      // no pull when there is nothing, as behind each flush
-      if (!session.hasOutput) {
-        this.#isBackedUp = false
-        break
-      }
-
       const nowMs = this.#clock.nowMs()
       const bytes = session.pull(this.#maxBatchBytes, this.policy.maxFramesPerWrite, nowMs, this.#isBackedUp ? this.#reservedBytes : 0)
 
@@ -255,6 +249,12 @@ export class Writer implements Moment {
       this.#isTurnLong = nowMs - this.#turnBeganMs >= MAX_TURN_MS
       this.#transmit(bytes)
       writtenBytes += bytes.byteLength
+
+      // no pull when nothing is left, as behind most writes
+      if (!session.hasOutput) {
+        this.#isBackedUp &&= this.#isTransportFull
+        break
+      }
 
       if (this.#isRegardless || isDue?.() === true) {
         continue

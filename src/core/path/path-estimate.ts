@@ -188,10 +188,6 @@ export class PathEstimate {
     return Math.max(VALID_MS, VALID_ROUND_TRIPS * ownRoundTripMs, VALID_SAMPLES * (nowMs - this.#sampledMs))
   }
 
-  get phaseForDebug (): string { return this.#phase }
-
-  get clumpsForDebug (): number { return this.#clumps.bytes }
-
   get #knownRoundTripMs (): number {
     return this.roundTripMs ?? Infinity
   }
