@@ -19,12 +19,12 @@ export class Receiver<Owner> implements FrameSink {
   readonly #ids: InboundIds
   /** The longest body that a window could ever have allowed */
   readonly #maxBodyBytes: number
-  /** Whose body is being received, and what its header says */
+  /** The stream whose body is being received; what its header says follows */
   #bodyStream: StreamState<Owner> | undefined
   #bodyFlags = 0
   #bodyBytes = 0
   #bodyBeganMs = 0
-  #hasHeldBackUpdate = false
+  #hasDelayedUpdate = false
 
   constructor (init: SessionInit, session: Session<Owner>) {
     this.#session = session
@@ -37,9 +37,9 @@ export class Receiver<Owner> implements FrameSink {
    * Whether an update waits for the end of a long frame, where it is looked at again. A peer that sends all it has in one frame may hang up
    * behind it, as programs do with @libp2p/yamux. An update in the middle would meet a closed socket, and the kernel drop the rest.
    */
-  holdsBackUpdate (stream: StreamState<Owner>, nowMs: number): boolean {
+  delaysUpdate (stream: StreamState<Owner>, nowMs: number): boolean {
     const isAmid = stream === this.#bodyStream && this.#bodyBytes > MAX_FRAME_BYTES && Math.abs(nowMs - this.#bodyBeganMs) < LONG_FRAME_MS
-    this.#hasHeldBackUpdate ||= isAmid
+    this.#hasDelayedUpdate ||= isAmid
 
     return isAmid
   }
@@ -90,8 +90,8 @@ export class Receiver<Owner> implements FrameSink {
     this.#bodyStream = undefined
     stream.readBuffer.endFrame()
 
-    if (this.#hasHeldBackUpdate) {
-      this.#hasHeldBackUpdate = false
+    if (this.#hasDelayedUpdate) {
+      this.#hasDelayedUpdate = false
       this.#session.giveBack(stream, 0)
     }
 

@@ -39,7 +39,7 @@ export interface SessionInit extends StreamTableInit {
   limits: Limits
 }
 
-/** Who measures and logs what goes on inside. The first two must change nothing. */
+/** Who measures and logs what goes on inside. `onWaited` and `onRefused` must not call back. */
 export interface SessionObserver {
   /** A frame of a stream whose `waitsSinceMs` is known was written */
   onWaited (lane: number, waitedMs: number): void
@@ -62,8 +62,9 @@ export class Session<Owner> implements DataHandler<Owner>, ControlHandler<Owner>
   framesWritten = 0
   /** When the last chunk came */
   receivedMs = 0
-  /** How much had been handed down behind the last data, and in front of the last ping that is no mark */
+  /** How much had been handed down when the last data was in it */
   #dataEndBytes = 0
+  /** How much had been handed down in front of the last ping that is no mark */
   #pingedBytes = 0
   /** The code of the peer's GoAway, if it said one */
   remoteGoAwayCode: number | undefined
@@ -78,7 +79,7 @@ export class Session<Owner> implements DataHandler<Owner>, ControlHandler<Owner>
   /** No other session's: bytes of one connection must not reach another's peer, whatever goes wrong in between */
   readonly #batch = new Batch()
   /** Whose FIN is in a batch that the transport has not taken yet */
-  finsWritten: Array<StreamState<Owner>> = []
+  finsInBatch: Array<StreamState<Owner>> = []
 
   constructor (init: SessionInit, observer: SessionObserver) {
     this.creditsOnReceipt = init.creditsOnReceipt
@@ -301,7 +302,7 @@ export class Session<Owner> implements DataHandler<Owner>, ControlHandler<Owner>
 
     const freeBytes = batch.roomBytes
     this.control.fill(batch, maxFrames, nowMs)
-    this.lanes.shareBytes = writeBytes < maxBytes ? writeBytes : Infinity
+    this.lanes.shareLimitBytes = writeBytes < maxBytes ? writeBytes : Infinity
     this.lanes.fill(batch, maxFrames, this.streams.urgentCount > 0 ? Math.floor(reservedBytes * writeBytes / maxBytes) : 0, nowMs, underWay.isHeld)
 
     if (batch.frameCount === 0) {
@@ -324,8 +325,8 @@ export class Session<Owner> implements DataHandler<Owner>, ControlHandler<Owner>
   }
 
   /** The transport has taken what was pulled last: only now is a FIN one that the peer will see */
-  handedDown (): void {
-    for (const stream of this.finsWritten) {
+  onTransportTook (): void {
+    for (const stream of this.finsInBatch) {
       // the transport may have called back, and somebody have reset it
       if (!stream.isReset) {
         stream.isLocalFinished = true
@@ -334,7 +335,7 @@ export class Session<Owner> implements DataHandler<Owner>, ControlHandler<Owner>
       }
     }
 
-    this.finsWritten = []
+    this.finsInBatch = []
   }
 
   // What frames do: for the receiver
@@ -361,7 +362,7 @@ export class Session<Owner> implements DataHandler<Owner>, ControlHandler<Owner>
     const nowMs = this.receivedMs
     receiveWindow.read(payloadBytes, nowMs)
 
-    if (receiveWindow.isUpdateDue(nowMs, this.windowTuning) && !stream.isRemoteFinished && !stream.isReset && !this.#receiver.holdsBackUpdate(stream, nowMs)) {
+    if (receiveWindow.isUpdateDue(nowMs, this.windowTuning) && !stream.isRemoteFinished && !stream.isReset && !this.#receiver.delaysUpdate(stream, nowMs)) {
       this.schedule(stream, PENDING_UPDATE)
 
       if (this.roundTrip.isStale(nowMs)) {
@@ -424,7 +425,7 @@ export class Session<Owner> implements DataHandler<Owner>, ControlHandler<Owner>
   }
 
   onFinWritten (stream: StreamState<Owner>): void {
-    this.finsWritten.push(stream)
+    this.finsInBatch.push(stream)
   }
 
   onFinDue (stream: StreamState<Owner>): void {

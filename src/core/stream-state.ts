@@ -1,6 +1,6 @@
 /**
  * All that the protocol knows of one stream: its two halves, what is to be said of it, its credit in both directions and
- * the bytes that wait on either side. The session and its scheduler change it.
+ * the bytes that wait on either side. Session, receiver and scheduler change it; the driver and the stream note what concerns them.
  */
 import { SendQueue } from './buffers/send-queue.ts'
 import { NORMAL } from './scheduler/lane.ts'

@@ -35,7 +35,7 @@ export interface DriverHandler {
   /** A stream has ended, which may be said twice; `isAbortedAgain`: and the application aborts it once more */
   onStreamEnded (state: State, isAbortedAgain: boolean): void
   /** The streams have been told. Hot: runs once per chunk and once per flush. */
-  onSettled (): void
+  onTold (): void
   /** A chunk was dealt with, up to the peer's violation of the protocol if there is one */
   onReceived (violation: Error | undefined): void
   /** The transport refuses to send */
@@ -125,20 +125,22 @@ export class Driver implements SessionObserver, WriterHandler {
   }
 
   closeWrite (state: State): void {
-    if (!this.#lateFins.holdBack(state)) {
+    if (!this.#lateFins.postpone(state)) {
       this.session.closeWrite(state, this.clock.nowMs())
       this.timers.watch(state)
       this.#requestForStream()
     }
   }
 
-  /** Writes what is queued as far as credit and transport allow, inside the call; before a reset, which discards the rest */
-  handDown (state: State): void {
+  /** Writes what is queued as far as credit and transport allow, inside the call. The reset behind it discards the rest. */
+  flushBeforeReset (state: State): void {
     // nothing is written in the middle of a chunk
     if (state.canSendData && !this.#isReceiving) {
       // as urgent data: ahead of others, and also when enough is under way
+      const { lane } = state
       this.session.setLane(state, URGENT)
       this.#writer.flushWhile(() => state.canSendData)
+      this.session.setLane(state, lane)
     }
   }
 
@@ -262,8 +264,8 @@ export class Driver implements SessionObserver, WriterHandler {
     try {
       const takesMore = this.#transport.send(bytes)
 
-      if (this.session.finsWritten.length > 0) {
-        this.session.handedDown()
+      if (this.session.finsInBatch.length > 0) {
+        this.session.onTransportTook()
       }
 
       return takesMore
@@ -378,6 +380,6 @@ export class Driver implements SessionObserver, WriterHandler {
       this.#isTelling = false
     }
 
-    this.#handler.onSettled()
+    this.#handler.onTold()
   }
 }

@@ -32,6 +32,17 @@ const CLOSE_TIMEOUT_MS = 5000
 const CONFIRM_TIMEOUT_MS = 500
 
 /**
+ * How a connection comes to its end:
+ *
+ * - close(): FINs, a ping that the peer answers when it has read all, GoAway. libp2p closes the transport.
+ * - abort(): resets, GoAway. libp2p aborts the transport.
+ * - the peer breaks a rule, or is gone: as abort(), and the transport is aborted from here
+ * - the peer's GoAway(0): open streams get to finish, then the transport is closed from here
+ * - another GoAway of the peer: all streams end, then the transport is closed from here
+ * - the transport ends: all streams end
+ *
+ * Its phases beside `open`:
+ *
  * - `goneAway`: the peer has said GoAway(0). It opens no streams and takes none; open streams get to finish.
  * - `left`: all of them have finished since, and the transport is being closed
  * - `closing`: close() is under way here, whatever the peer has said
@@ -193,7 +204,7 @@ export class YamuxMuxer extends GuardedEmitter<StreamMuxerEvents<YamuxStream>> i
     }
   }
 
-  onSettled (): void {
+  onTold (): void {
     const { session } = this.#driver
 
     if (session.remoteGoAwayCode !== undefined) {
@@ -322,7 +333,7 @@ export class YamuxMuxer extends GuardedEmitter<StreamMuxerEvents<YamuxStream>> i
       return
     }
 
-    // what comes meanwhile is for nobody: without this wait the transport would be closed by now
+    // from here on what the peer sends is dropped, as it would be if the transport were closed
     this.#endStreams(stream => { stream.onClosed() })
     this.#driver.session.confirm()
     this.#driver.request()

@@ -1,8 +1,7 @@
 /**
- * What must happen although nobody sends: keep-alive pings, the end of streams that take too long, and of
- * a connection whose transport accepts nothing. One timer, set to whatever is due first, and never set
- * anew for a deadline that moves on: it then fires early and looks again. None when nothing can become due.
- * Another while data waits for a pong.
+ * The deadlines of the options: keep-alive pings, the end of streams that take too long, and of a connection whose transport accepts
+ * nothing. They share one timer, set to whatever is due first. A deadline that moves on does not set it anew: it fires early and looks
+ * again. There is none when nothing can become due. A second timer asks again while data waits for a pong.
  *
  * A deadline counts only time in which the answer could have been seen. While the event loop stands still answers gather in the socket,
  * and timers run before anybody looks there. So the timer judges nothing when it fires: it waits as long again as it was late, in which

@@ -28,7 +28,7 @@ const MAX_TURN_MS = 5
 const MAX_TURN_WRITES = 1000
 
 /** A new decision replaces what is arranged only if it is earlier */
-const PRECEDENCE: Record<FlushTime, number> = { hold: 0, later: 1, 'next-round': 2, 'next-turn': 3, soon: 4, now: 5 }
+const PRECEDENCE: Record<FlushTime, number> = { keep: 0, later: 1, 'next-round': 2, 'next-turn': 3, soon: 4, now: 5 }
 
 const settled = Promise.resolve()
 
@@ -50,7 +50,7 @@ export class Writer implements Moment {
   occasion: FlushOccasion = 'write'
   isArranged = false
   isRest = false
-  /** Infinity when the turn's bytes are spent: nothing else leaves in it */
+  /** Infinity when the turn has written enough: only urgent data still leaves in it */
   flushesThisTurn = 0
   /** The turn has written so much that urgent data waits too */
   isTurnOver = false
@@ -308,7 +308,7 @@ export class Writer implements Moment {
     const { lanes, control } = this.#session
     const isLittle = lanes.queuedBytes + HEADER_BYTES < Math.min(this.#maxBatchBytes, this.#session.underWay.estimate.writeBytes)
 
-    return isLittle && this.policy.holdsRest && !lanes.hasUrgent && !control.hasMoreThanAcks
+    return isLittle && this.policy.defersRest && !lanes.hasUrgent && !control.hasMoreThanAcks
   }
 
   /** If it is still what is arranged */

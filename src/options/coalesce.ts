@@ -110,7 +110,7 @@ const DELAY_MS = 2
 const MAX_QUEUE_DELAY_MS = 10
 /** Longer and requests time out */
 const MAX_DELAY_MS = 1000
-/** A header and the smallest frame the data lane cuts */
+/** Room for a few control frames and for the smallest frame that the data lane cuts */
 const MIN_BATCH_BYTES = 2048
 const MAX_BATCH_BYTES = 2 ** 24
 

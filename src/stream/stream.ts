@@ -259,7 +259,7 @@ export class YamuxStream extends GuardedEmitter<MessageStreamEvents> implements 
     const hasQueued = this.writeBufferLength > 0
     this.#end('aborted', err)
     logError(this, 'aborted - %e', err)
-    this.#driver.handDown(this.#state)
+    this.#driver.flushBeforeReset(this.#state)
     this.#driver.reset(this.#state, errorCodeOf(err))
 
     if (hasQueued) {

@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { ConnectionBudget } from '../../src/core/window/connection-budget.ts'
-import { HELD_BACK_UPDATE_PART, ReceiveWindow, UPDATE_PART } from '../../src/core/window/receive-window.ts'
+import { SLOWED_UPDATE_PART, ReceiveWindow, UPDATE_PART } from '../../src/core/window/receive-window.ts'
 import { ProtocolError } from '../../src/core/protocol-error.ts'
 
 const INITIAL_BYTES = 262_144
@@ -57,7 +57,7 @@ test('no byte of credit is made or lost, however receiving, reading, growth and 
         }
 
         const part = (readBytes + aheadBytes) / windowBytes
-        const isHeldBack = part >= HELD_BACK_UPDATE_PART && nowMs - startMs < 4 * step.roundTripMs * (readBytes - firstBytes) / windowBytes
+        const isHeldBack = part >= SLOWED_UPDATE_PART && nowMs - startMs < 4 * step.roundTripMs * (readBytes - firstBytes) / windowBytes
         expect(window.isUpdateDue(nowMs, { budget, roundTrip: { smoothedMs: step.roundTripMs } })).toBe(isHeldBack || part >= UPDATE_PART)
       } else if (step.does === 'overrun') {
         const tooManyBytes = availableBytes + 1 + Math.floor(step.part * 1000)
@@ -72,7 +72,7 @@ test('no byte of credit is made or lost, however receiving, reading, growth and 
         expect(grownBytes).toBeGreaterThanOrEqual(0)
         // doubled, or what the reading speaks for
         expect(grownBytes).toBeLessThanOrEqual(Math.max(windowBytes, neededBytes - windowBytes))
-        aheadBytes = raiseBytes + grownBytes === 0 ? (readBytes + aheadBytes) % (windowBytes * HELD_BACK_UPDATE_PART) : 0
+        aheadBytes = raiseBytes + grownBytes === 0 ? (readBytes + aheadBytes) % (windowBytes * SLOWED_UPDATE_PART) : 0
         windowBytes += raiseBytes + grownBytes
         startMs = startMs === undefined ? undefined : nowMs
         firstBytes = 0

@@ -1,7 +1,7 @@
 // How often credit is given back, and how much: what a sender at full speed may make its receiver hold.
 import { pEvent } from 'p-event'
 import { describe, expect, it, test } from 'vitest'
-import { HELD_BACK_UPDATE_PART, UPDATE_PART } from '../../src/core/window/receive-window.ts'
+import { SLOWED_UPDATE_PART, UPDATE_PART } from '../../src/core/window/receive-window.ts'
 import { yamux } from '../../src/index.ts'
 import { CreditWatch, INITIAL_BYTES } from './fixtures/credit.ts'
 import { simulate } from './simulate.ts'
@@ -95,7 +95,7 @@ describe('window updates', () => {
     const sizes = await updatesOn(link, 20_000_000)
 
     for (const { windowBytes, count, bytes } of sizes) {
-      expect(count).toBeLessThanOrEqual((bytes + HELD_BACK_UPDATE_PART * windowBytes) / (UPDATE_PART * windowBytes))
+      expect(count).toBeLessThanOrEqual((bytes + SLOWED_UPDATE_PART * windowBytes) / (UPDATE_PART * windowBytes))
     }
 
     expect(sizes.reduce((sum, { count }) => sum + count, 0)).toBeGreaterThan(3)
@@ -107,7 +107,7 @@ describe('window updates', () => {
 
     expect(windowBytes).toBe(MAX_WINDOW_BYTES)
     expect(count).toBeGreaterThan(10)
-    expect(count).toBeLessThanOrEqual((bytes + HELD_BACK_UPDATE_PART * windowBytes) / (HELD_BACK_UPDATE_PART * windowBytes))
+    expect(count).toBeLessThanOrEqual((bytes + SLOWED_UPDATE_PART * windowBytes) / (SLOWED_UPDATE_PART * windowBytes))
     // while it grew, every update was a growth
     expect(sizes.slice(0, -1).every(({ count }) => count === 0)).toBe(true)
   })

@@ -49,16 +49,25 @@ export interface Output {
  * - `next-turn`: once, when the event loop comes round
  * - `next-round`: when it has also looked for what timers, sockets and files have brought
  * - `later`: after a time
- * - `hold`: nothing to arrange; what is arranged stays
+ * - `keep`: nothing to arrange; what is arranged stays
  */
-export type FlushTime = 'now' | 'soon' | 'next-turn' | 'next-round' | 'later' | 'hold'
+export type FlushTime = 'now' | 'soon' | 'next-turn' | 'next-round' | 'later' | 'keep'
 
 /**
- * Why bytes were written when they were: for urgent data, for control frames, for acknowledgements alone,
- * because the turn's output was complete, right behind an inbound chunk, because the turn had seen enough
- * flushes, because nothing came to join the rest of a flush, because the delay was over, because the
- * watermark was reached, because coalescing is off, because the transport drained, or because something
- * could not wait for any of this.
+ * Why bytes were written when they were:
+ *
+ * - `urgent`: there was urgent data
+ * - `control`: there were control frames
+ * - `acks`: there were only acknowledgements, and nothing came to take them along
+ * - `turn`: what the running code had to say was complete
+ * - `chunk`: an inbound chunk had just been dealt with
+ * - `next-turn`: the turn before had seen enough flushes
+ * - `rest`: nothing came to join what full writes had left behind
+ * - `delay`: the delay was over
+ * - `watermark`: enough had gathered
+ * - `off`: coalescing is off
+ * - `drain`: the transport took more again
+ * - `forced`: it could not wait for any of this
  */
 export const FLUSH_REASONS = ['urgent', 'control', 'acks', 'turn', 'chunk', 'next-turn', 'rest', 'delay', 'watermark', 'off', 'drain', 'forced'] as const
 
@@ -77,7 +86,7 @@ export interface FlushPolicy {
   /** A stream's SYN leaves when it is opened; if not, soon, and takes along what is sent by then */
   readonly opensAtOnce: boolean
   /** What is left behind full writes, too little for another, is decided on anew */
-  readonly holdsRest: boolean
+  readonly defersRest: boolean
   /** What a listener sends leaves while it runs; if not, it is decided on when all listeners have been told */
   readonly interruptsListeners: boolean
   /** There is output and the transport takes it: when should it leave? Hot. */

@@ -68,7 +68,7 @@ const REST: FlushDecision = { time: 'next-round', reason: 'rest' }
 export const turn: FlushPolicy = {
   maxFramesPerWrite: Infinity,
   opensAtOnce: true,
-  holdsRest: true,
+  defersRest: true,
   interruptsListeners: false,
   decide (moment, output) {
     const fast = decideFastLane(moment, output)
@@ -100,7 +100,7 @@ export interface DelayInit {
 
 const FULL: FlushDecision = { time: 'soon', reason: 'watermark' }
 const TOO_SHORT: FlushDecision = { time: 'next-turn', reason: 'delay' }
-const HOLD: FlushDecision = { time: 'hold', reason: 'delay' }
+const KEEP: FlushDecision = { time: 'keep', reason: 'delay' }
 
 /** Data waits for more until a time, or until there is enough for a write; what waits rides along with what does not */
 export function delay ({ delayMs, watermarkBytes, shortestTimerMs }: DelayInit): FlushPolicy {
@@ -108,7 +108,7 @@ export function delay ({ delayMs, watermarkBytes, shortestTimerMs }: DelayInit):
     maxFramesPerWrite: Infinity,
     // libp2p writes the stream's protocol a few microtasks later: with the SYN it need not wait for the delay
     opensAtOnce: false,
-    holdsRest: true,
+    defersRest: true,
     interruptsListeners: false,
     decide (moment, output) {
       const fast = decideFastLane(moment, output)
@@ -122,7 +122,7 @@ export function delay ({ delayMs, watermarkBytes, shortestTimerMs }: DelayInit):
       }
 
       if (moment.isArranged) {
-        return HOLD
+        return KEEP
       }
 
       const waitMs = delayMs(output)
@@ -149,7 +149,7 @@ const NOW: FlushDecision = { time: 'now', reason: 'off' }
 export const off: FlushPolicy = {
   maxFramesPerWrite: 1,
   opensAtOnce: true,
-  holdsRest: false,
+  defersRest: false,
   interruptsListeners: true,
   // each write decides on the next: when the turn is over that has to stop
   decide: ({ flushesThisTurn }) => flushesThisTurn === Infinity ? NEXT_TURN : NOW

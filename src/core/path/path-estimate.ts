@@ -102,7 +102,7 @@ export class PathEstimate {
   #phase: Phase = 'first'
   /** A sample has shown what the path carries, not only what was asked of it */
   #isRateKnown = false
-  /** Until then so much may be under way: twice what a transport that said "wait" had taken when the first pong came */
+  /** Until the rate is known so much may be under way: 256 KiB, or twice what a transport that said "wait" had taken when the first pong came */
   #floorBytes = FIRST_BYTES
   /** The rate when it last grew, or when the path was last found to be as it was */
   #referenceBytesPerMs = 0

@@ -1,6 +1,6 @@
 /**
- * The highest sample of the last while: of a rate, as whatever keeps pongs on their way makes one too low, and of what pongs that
- * come together bring.
+ * Remembers the highest of the recent samples: of the path's rate, since whatever delays pongs makes a sample too low, and of how much
+ * one clump of pongs brings.
  */
 
 export class RecentHighest {

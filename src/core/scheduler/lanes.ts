@@ -66,8 +66,8 @@ export class DataLanes<Owner> {
   queuedBytes = 0
   /** Streams with data to send and credit for it */
   streamCount = 0
-  /** The share of a stream with a backlog is no larger. On a slow path it is as small as a write. */
-  shareBytes = Infinity
+  /** No stream's share is larger. On a slow path this is as small as a write, else Infinity. */
+  shareLimitBytes = Infinity
   readonly #rings: Array<Ring<Owner>> = LANES.map(() => ({ first: undefined, last: undefined, streamCount: 0, overtakenBytes: 0 }))
   readonly #urgent = this.#rings[URGENT]
   readonly #sizes: FrameSizes
@@ -235,7 +235,7 @@ export class DataLanes<Owner> {
     }
 
     // a batch without other data is as large as any, or small for a slow path: the message may exceed it
-    if (wholeBytes > 0 && (stream.isNeverCut || this.shareBytes < wholeBytes)) {
+    if (wholeBytes > 0 && (stream.isNeverCut || this.shareLimitBytes < wholeBytes)) {
       return Math.min(wholeBytes, stream.creditBytes)
     }
 
@@ -255,7 +255,7 @@ export class DataLanes<Owner> {
     const { frameBytes } = this.#sizes
 
     if (stream.deficitBytes < leastBytes) {
-      stream.deficitBytes += Math.min(frameBytes, Math.max(this.shareBytes, leastBytes))
+      stream.deficitBytes += Math.min(frameBytes, Math.max(this.shareLimitBytes, leastBytes))
     }
 
     return Math.min(stream.deficitBytes, frameBytes)

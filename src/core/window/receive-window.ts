@@ -22,7 +22,7 @@ export const UPDATE_PART = 0.499
  * The same while the window holds its sender back, who waits for every update: a window grows in half the time, and one that may
  * not grow any more lets three quarters of it be under way, not half. 16 MiB need that to carry 0.97 of 1 Gbit/s at 100 ms.
  */
-export const HELD_BACK_UPDATE_PART = UPDATE_PART / 2
+export const SLOWED_UPDATE_PART = UPDATE_PART / 2
 
 /**
  * A window that is read in less than this many round trips holds the sender back: credit takes one
@@ -91,7 +91,7 @@ export class ReceiveWindow implements BudgetShare {
     const doneBytes = this.#aheadBytes + this.#readBytes
 
     return doneBytes >= this.windowBytes * UPDATE_PART ||
-      (doneBytes >= this.windowBytes * HELD_BACK_UPDATE_PART && this.#neededBytes(nowMs, tuning) > this.windowBytes)
+      (doneBytes >= this.windowBytes * SLOWED_UPDATE_PART && this.#neededBytes(nowMs, tuning) > this.windowBytes)
   }
 
   /** A larger window waits to be advertised: an initial one, or relief */
@@ -103,7 +103,7 @@ export class ReceiveWindow implements BudgetShare {
   takeUpdate (nowMs: number, tuning: WindowTuning): number {
     const growthBytes = this.#raiseBytes + this.#shrink(nowMs, tuning) + this.#grow(nowMs, tuning)
     const deltaBytes = this.#readBytes + growthBytes
-    const markBytes = this.windowBytes * HELD_BACK_UPDATE_PART
+    const markBytes = this.windowBytes * SLOWED_UPDATE_PART
     this.#aheadBytes = growthBytes === 0 ? (this.#aheadBytes + this.#readBytes) % markBytes : 0
     this.windowBytes += growthBytes
     this.availableBytes += deltaBytes
@@ -163,7 +163,7 @@ export class ReceiveWindow implements BudgetShare {
 
   /** The window that would not hold the sender back at the rate of the last reads; 0 while they are too few to tell */
   #neededBytes (nowMs: number, { roundTrip: { smoothedMs } }: WindowTuning): number {
-    const isTooFew = this.#aheadBytes + this.#readBytes < this.windowBytes * HELD_BACK_UPDATE_PART
+    const isTooFew = this.#aheadBytes + this.#readBytes < this.windowBytes * SLOWED_UPDATE_PART
 
     if (smoothedMs === undefined || this.#epochStartMs === undefined || isTooFew) {
       return 0

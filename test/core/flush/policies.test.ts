@@ -103,7 +103,7 @@ describe.each([
     })
 
     fc.assert(fc.property(later, snapshot => {
-      expect(['next-turn', 'next-round', 'hold', 'later']).toContain(ask(policy, snapshot).time)
+      expect(['next-turn', 'next-round', 'keep', 'later']).toContain(ask(policy, snapshot).time)
     }))
   })
 
@@ -144,7 +144,7 @@ describe('delay', () => {
   })
 
   test('does not begin anew when more data comes', () => {
-    expect(decide(delayed, { isArranged: true })).toEqual(['hold', 'delay'])
+    expect(decide(delayed, { isArranged: true })).toEqual(['keep', 'delay'])
   })
 
   test('lets what was left behind full writes wait for its delay like any other data', () => {
@@ -152,7 +152,7 @@ describe('delay', () => {
   })
 
   test('does not wait at the watermark', () => {
-    expect(decide(delayed, { queuedBytes: WATERMARK_BYTES - 1, isArranged: true })).toEqual(['hold', 'delay'])
+    expect(decide(delayed, { queuedBytes: WATERMARK_BYTES - 1, isArranged: true })).toEqual(['keep', 'delay'])
     expect(decide(delayed, { queuedBytes: WATERMARK_BYTES, isArranged: true })).toEqual(['soon', 'watermark'])
     expect(decide(delayed, { queuedBytes: WATERMARK_BYTES, flushesThisTurn: 3 })).toEqual(['next-turn', 'next-turn'])
   })

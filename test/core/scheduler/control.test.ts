@@ -12,16 +12,16 @@ const NOW_MS = 77
 const LARGE_WINDOW_BYTES = 1_048_576
 
 let lane: ReturnType<typeof createControlLane>
-let finsWritten: number[]
+let finsInBatch: number[]
 let resetsWritten: number[]
 let pingsWritten: number[]
 
 beforeEach(() => {
-  finsWritten = []
+  finsInBatch = []
   resetsWritten = []
   pingsWritten = []
   lane = createControlLane({
-    onFinWritten: stream => { finsWritten.push(stream.id) },
+    onFinWritten: stream => { finsInBatch.push(stream.id) },
     onResetWritten: stream => { resetsWritten.push(stream.id) },
     onPingWritten: nowMs => { pingsWritten.push(nowMs) }
   })
@@ -182,7 +182,7 @@ describe('a stream', () => {
 
     expect(fillBytes()).toEqual(windowUpdate(1, 0x1001, RST))
     expect(resetsWritten).toEqual([1])
-    expect(finsWritten).toEqual([])
+    expect(finsInBatch).toEqual([])
   })
 
   test('that pending nothing any more writes nothing', () => {
@@ -193,7 +193,7 @@ describe('a stream', () => {
 
     expect(fill()).toEqual([])
     expect(lane.hasOutput).toBe(false)
-    expect(finsWritten).toEqual([])
+    expect(finsInBatch).toEqual([])
   })
 
   test('that is removed leaves nothing behind', () => {
@@ -233,6 +233,6 @@ describe('a stream', () => {
     enlist(1, { pending: PENDING_FIN })
     fill()
 
-    expect(finsWritten).toEqual([1])
+    expect(finsInBatch).toEqual([1])
   })
 })

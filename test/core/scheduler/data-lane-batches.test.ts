@@ -10,15 +10,15 @@ const LOW_WATER_MARK_BYTES = 1000
 
 let lane: ReturnType<typeof createDataLanes>
 let news: Array<[id: number, news: number]>
-let finsWritten: number[]
+let finsInBatch: number[]
 
 function createLane (): void {
   news = []
-  finsWritten = []
+  finsInBatch = []
   lane = createDataLanes({
     lowWaterMarkBytes: LOW_WATER_MARK_BYTES,
     emit: (stream, event) => { news.push([stream.id, event]) },
-    onFinWritten: stream => { finsWritten.push(stream.id) }
+    onFinWritten: stream => { finsInBatch.push(stream.id) }
   })
 }
 
@@ -69,7 +69,7 @@ describe('the owner of a stream', () => {
     fill()
 
     expect(news).toEqual([[1, EVENT_DRAINED]])
-    expect(finsWritten).toEqual([1])
+    expect(finsInBatch).toEqual([1])
   })
 })
 

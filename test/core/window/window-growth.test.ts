@@ -1,13 +1,13 @@
 // When a window grows: it was read in few round trips, there is room below its maximum, and the connection can afford it.
 import { describe, expect, test } from 'vitest'
 import { ConnectionBudget } from '../../../src/core/window/connection-budget.ts'
-import { HELD_BACK_UPDATE_PART, ReceiveWindow, UPDATE_PART } from '../../../src/core/window/receive-window.ts'
+import { SLOWED_UPDATE_PART, ReceiveWindow, UPDATE_PART } from '../../../src/core/window/receive-window.ts'
 import type { WindowTuning } from '../../../src/core/window/receive-window.ts'
 
 const INITIAL_BYTES = 262_144
 /** Half of the window, a hair less: see UPDATE_PART */
 const HALF_BYTES = Math.ceil(UPDATE_PART * INITIAL_BYTES)
-const QUARTER_BYTES = Math.ceil(HELD_BACK_UPDATE_PART * INITIAL_BYTES)
+const QUARTER_BYTES = Math.ceil(SLOWED_UPDATE_PART * INITIAL_BYTES)
 const MAX_BYTES = 16_777_216
 const ROUND_TRIP_MS = 50
 

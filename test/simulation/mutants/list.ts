@@ -95,8 +95,8 @@ export const mutants: Mutant[] = [
     edits: [
       [
         'src/core/session.ts',
-        '    this.finsWritten.push(stream)\n',
-        '    this.finsWritten.push(stream)\n    this.handedDown()\n'
+        '    this.finsInBatch.push(stream)\n',
+        '    this.finsInBatch.push(stream)\n    this.handedDown()\n'
       ]
     ]
   },
