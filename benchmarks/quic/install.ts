@@ -6,22 +6,9 @@ import { build } from '../../test/interop/fixtures/toolchain.ts'
 const folder = new URL('.', import.meta.url)
 const outputFolder = fileURLToPath(new URL('node_modules', folder))
 
-/** Without installing it. Says why when it is skipped. */
-export async function loadQuic (prepare = () => {}): Promise<boolean> {
-  try {
-    prepare()
-    await import('./index.js')
-
-    return true
-  } catch (err) {
-    console.warn(`benchmarks: skips quic, which cannot be loaded here: ${err instanceof Error ? err.message : String(err)}`)
-
-    return false
-  }
-}
-
+/** Says why when it is skipped */
 export async function installQuic (): Promise<boolean> {
-  return loadQuic(() => {
+  try {
     if (!existsSync(outputFolder)) {
       build('benchmarks: QUIC and what it needs', {
         probe: ['npm', '--version'],
@@ -30,5 +17,13 @@ export async function installQuic (): Promise<boolean> {
         steps: [['npm', 'install', '--no-audit', '--no-fund', '--loglevel=error']]
       })
     }
-  })
+
+    await import('./index.js')
+
+    return true
+  } catch (err) {
+    console.warn(`benchmarks: skips quic, which cannot be loaded here: ${err instanceof Error ? err.message : String(err)}`)
+
+    return false
+  }
 }

@@ -13,7 +13,7 @@ import { openStreams, viewsOf } from '../scenarios/streams.ts'
 import { BULK_MESSAGE_BYTES, LATEST_ECHO_MS, PAUSE_EVERY_MS, PAUSE_MS, URGENT_INDEX, URGENT_INTERVAL_MS, URGENT_MESSAGE_BYTES } from './workload.ts'
 import type { Endpoint } from '../endpoints/endpoint.ts'
 import type { Contestant, Window } from './workload.ts'
-import type { Stream } from '@libp2p/interface'
+import type { Stream, StreamCloseEvent } from '@libp2p/interface'
 
 export interface Watched {
   bulkBytes: number
@@ -42,8 +42,9 @@ function check (isRight: boolean, index: number): void {
   }
 }
 
-function fail (err: unknown): void {
-  failure ??= err
+/** Bulk ends by an error of its stream, which may be that of its close event */
+function fail (err: Error | StreamCloseEvent, index: number): void {
+  failure ??= err instanceof Error ? err : new Error(`Stream ${index} closed: ${err.error?.message ?? 'without an error'}`)
 }
 
 async function until (isDone: () => boolean): Promise<void> {
@@ -118,7 +119,7 @@ const commands = {
   startBulk (): void {
     streams.forEach((stream, index) => {
       if (index !== URGENT_INDEX) {
-        saturate(stream, index).catch(fail)
+        saturate(stream, index).catch(err => { fail(err, index) })
       }
     })
   },

@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
 import { parseCount } from '../options.ts'
-import { loadQuic } from '../quic/install.ts'
+import { installQuic } from '../quic/install.ts'
 import { format, renderMachine } from '../report/table.ts'
 import { runBenchmark } from '../run.ts'
 import { whyNoLine } from './line.ts'
@@ -76,7 +76,7 @@ await runBenchmark(async stopAtEnd => {
     return
   }
 
-  const hasQuic = asked.some(({ muxer }) => muxer === 'quic') && await loadQuic()
+  const hasQuic = asked.some(({ muxer }) => muxer === 'quic') && await installQuic()
   const compared = asked.filter(({ muxer }) => muxer !== 'quic' || hasQuic)
   const samples: Sample[] = []
 
