@@ -6,8 +6,10 @@ import { createNodeWith, manyConnections } from '../node.ts'
 import { createMuxer } from './muxer.ts'
 import type { ContestantMuxer, TransportName } from '../contestants.ts'
 import type { Endpoint } from './endpoint.ts'
-import type { Connection } from '@libp2p/interface'
+import type { Connection, StreamMuxerFactory } from '@libp2p/interface'
 import type { Libp2p, Libp2pOptions } from 'libp2p'
+
+type CreateMuxer = () => StreamMuxerFactory
 
 const protocol = '/benchmark/1.0.0'
 
@@ -27,8 +29,9 @@ async function transportInit (muxer: ContestantMuxer, transport: TransportName, 
   return { addresses: { listen: [`/ip4/${host}/tcp/0`] } }
 }
 
-export async function createLibp2pEndpoint (muxer: ContestantMuxer, transport: TransportName, host = LOOPBACK): Promise<Endpoint> {
-  const node: Libp2p = await createNodeWith(await createMuxer(muxer), { ...await transportInit(muxer, transport, host), ...manyConnections })
+/** `wrap` gets between the muxer and libp2p */
+export async function createLibp2pEndpoint (muxer: ContestantMuxer, transport: TransportName, host = LOOPBACK, wrap = (create: CreateMuxer) => create): Promise<Endpoint> {
+  const node: Libp2p = await createNodeWith(wrap(await createMuxer(muxer)), { ...await transportInit(muxer, transport, host), ...manyConnections })
   let addresses: string[] = []
 
   async function connection (): Promise<Connection> {

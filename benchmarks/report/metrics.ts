@@ -35,6 +35,8 @@ export interface Metrics {
   p999Ms?: number
   /** Of the streams beside those that are measured */
   besideMegabytesPerS?: number
+  /** That one muxer has handed down and has not reached the other */
+  underWayMegabytes?: number
   /** How late send() was called */
   lateP99Ms?: number
   senderLoopP99Ms?: number

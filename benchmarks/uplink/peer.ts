@@ -10,14 +10,17 @@ import { markUrgent } from '../scenarios/beside-bulk.ts'
 import { bytesAt, isAt, startOfStream } from '../scenarios/pattern.ts'
 import { onIndexed, sendIndex } from '../scenarios/stream-index.ts'
 import { openStreams, viewsOf } from '../scenarios/streams.ts'
+import { sampleWatched, watchMuxer } from './under-way.ts'
 import { BULK_MESSAGE_BYTES, LATEST_ECHO_MS, PAUSE_EVERY_MS, PAUSE_MS, URGENT_INDEX, URGENT_INTERVAL_MS, URGENT_MESSAGE_BYTES } from './workload.ts'
 import type { Endpoint } from '../endpoints/endpoint.ts'
+import type { Instant } from './under-way.ts'
 import type { Contestant, Window } from './workload.ts'
 import type { Stream, StreamCloseEvent } from '@libp2p/interface'
 
 export interface Watched {
   bulkBytes: number
   cpuMs: number
+  instants: Instant[]
 }
 
 /** One entry for each urgent message of the window */
@@ -96,7 +99,7 @@ const commands = {
   /** Returns the addresses to dial */
   async start (as: Contestant, host: string): Promise<string[]> {
     contestant = as
-    endpoint = await createLibp2pEndpoint(contestant.muxer, 'tcp-noise', host)
+    endpoint = await createLibp2pEndpoint(contestant.muxer, 'tcp-noise', host, watchMuxer)
     await endpoint.handle(onStream)
 
     return endpoint.listen()
@@ -136,9 +139,10 @@ const commands = {
     await until(() => nowMs() >= fromMs)
     const beforeBytes = receivedBytes
     const spentSince = startCounting()
+    const instants = await sampleWatched(toMs)
     await until(() => nowMs() >= toMs)
 
-    return { bulkBytes: receivedBytes - beforeBytes, cpuMs: spentSince().cpuMs }
+    return { bulkBytes: receivedBytes - beforeBytes, cpuMs: spentSince().cpuMs, instants }
   },
 
   /** From now on; resolves when all are echoed */
