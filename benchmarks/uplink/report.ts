@@ -1,6 +1,5 @@
-// From what both ends measured to the table of the line, and a chart of it.
+// From what both ends measured to the table of the line.
 import { median, quantile, sum } from 'simple-statistics'
-import { drawBars } from '../report/bars.ts'
 import { medianOf, ratioOf } from '../report/metrics.ts'
 import { format, formatRatio, renderGroups } from '../report/table.ts'
 import { BURST, LATENCY } from './line.ts'
@@ -46,7 +45,7 @@ const headings = [
   'muxer', 'p50\nms', 'p99\nms', 'p99\n× stock', 'p99\n× mplex', 'bulk\nMbit/s', 'bulk\n× stock', 'under\nway KB', 'sender\nCPU s\nper GB', 'receiver\nCPU s\nper GB', 'late\np99 ms'
 ]
 
-function samplesOf (samples: Sample[], mbit: number, contestantId: string): Sample[] {
+export function samplesOf (samples: Sample[], mbit: number, contestantId: string): Sample[] {
   return samples.filter(sample => sample.mbit === mbit && sample.contestantId === contestantId)
 }
 
@@ -76,14 +75,6 @@ export function renderTable (samples: Sample[], mbits: number[], contestants: Co
   })))
 }
 
-export function drawTable (samples: Sample[], mbits: number[], contestants: Contestant[]): string {
-  return drawBars({
-    title: `p99 of ${URGENT_MESSAGE_BYTES} B there and back beside bulk, ms`,
-    categories: mbits.map(labelOf),
-    series: contestants.map(({ id, label }) => ({ name: label, values: mbits.map(mbit => medianOf(samplesOf(samples, mbit, id), 'p99Ms')) }))
-  })
-}
-
 export function renderLegend ({ scenario, streams }: Work): string {
   return [
     `Two network namespaces and a veth pair of that rate both ways: tbf with a burst of ${BURST} and a limit of ${LATENCY}. The kernel's TCP with`,
@@ -91,7 +82,7 @@ export function renderLegend ({ scenario, streams }: Work): string {
     `${streams} streams send messages of ${BULK_MESSAGE_BYTES / 1024} KiB as fast as they may; on one more ${URGENT_MESSAGE_BYTES} B go every ${URGENT_INTERVAL_MS} ms, which the peer sends back at once. All that`,
     `arrives is verified. Scenario "${scenario}": ${scenarios[scenario]}.`,
     '',
-    'lanes     the urgent stream has priority "urgent" at both ends; no bound: and coalesce.maxQueueDelayMs is Infinity',
+    'marked    the urgent stream has priority "urgent" at both ends; no bound: and coalesce.maxQueueDelayMs is Infinity',
     `p50, p99  of the round trip of the ${URGENT_MESSAGE_BYTES} B, from when they were due; without an echo ${LATEST_ECHO_MS / 1000} s after the last they count as that late`,
     '× stock   within each round: median (lowest–highest); × mplex of mplex',
     'bulk      payload that has arrived, 10^6 bits',

@@ -5,8 +5,9 @@ import { parseCount } from '../options.ts'
 import { installQuic } from '../quic/install.ts'
 import { format, renderMachine } from '../report/table.ts'
 import { runBenchmark } from '../run.ts'
+import { drawChart } from './chart.ts'
 import { whyNoLine } from './line.ts'
-import { drawTable, renderLegend, renderTable, toMetrics } from './report.ts'
+import { renderLegend, renderTable, toMetrics } from './report.ts'
 import { startSession } from './session.ts'
 import { contestants, labelOf, mbits, scenarios } from './workload.ts'
 import type { Stoppable } from '../run.ts'
@@ -99,6 +100,6 @@ await runBenchmark(async stopAtEnd => {
   }
 
   if (values.chart != null) {
-    await writeFile(values.chart, drawTable(samples, rates, compared))
+    await writeFile(values.chart, drawChart(samples, rates, compared, work))
   }
 })

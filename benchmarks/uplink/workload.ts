@@ -35,9 +35,9 @@ export interface Contestant {
 }
 
 export const contestants: Contestant[] = [
-  { id: 'ours-lanes', label: 'ours, lanes', muxer: 'ours', isMarked: true },
+  { id: 'ours-lanes', label: 'ours, marked urgent', muxer: 'ours', isMarked: true },
   { id: 'ours', label: 'ours', muxer: 'ours', isMarked: false },
-  { id: 'ours-unbounded', label: 'ours, lanes, no bound', muxer: 'ours-unbounded', isMarked: true },
+  { id: 'ours-unbounded', label: 'ours, marked, no bound', muxer: 'ours-unbounded', isMarked: true },
   { id: 'stock', label: '@libp2p/yamux', muxer: 'stock', isMarked: false },
   { id: 'mplex', label: '@libp2p/mplex', muxer: 'mplex', isMarked: false },
   { id: 'quic', label: 'QUIC', muxer: 'quic', isMarked: false }
