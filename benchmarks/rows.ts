@@ -109,7 +109,7 @@ export function asOneStream (row: Row): Row {
   return { ...row, streams: 1, messageBytes: RECORD_BYTES, unitBytesPerStream: records * RECORD_BYTES }
 }
 
-export function findRow (id: string, known: Row[]): Row {
+export function findRow <Known extends { id: string }> (id: string, known: Known[]): Known {
   const row = known.find(row => row.id === id)
 
   if (row == null) {

@@ -8,10 +8,12 @@ import { toMetrics } from './report/metrics.ts'
 import { renderLegend, renderMachine, renderTable } from './report/table.ts'
 import { findRow, rows } from './rows.ts'
 import { runBenchmark } from './run.ts'
+import { measureRelayedUplinks, relayedUplink, relayedUplinkLegend } from './uplink/relayed.ts'
 import type { MuxerName } from './muxers.ts'
 import type { Pair } from './pair.ts'
-import type { Sample } from './report/metrics.ts'
+import type { CellSample, Sample } from './report/metrics.ts'
 import type { Row } from './rows.ts'
+import type { Stoppable } from './run.ts'
 import type { ListrTask } from 'listr2'
 
 interface Options {
@@ -20,31 +22,39 @@ interface Options {
   /** Rounds that do not fit in are left out */
   budgetMs: number
   rows: Row[]
+  /** Measured beside the rows, in processes of its own: in the first round, and in each if their number was asked for */
+  hasUplink: boolean
   /** For all processes that are measured */
   nodeOptions: string[]
   jsonPath?: string
 }
+
+/** Of the uplink there is no unit of work that was measured */
+type RoundSample = Omit<CellSample & Partial<Sample>, 'round'>
 
 const AT_LEAST_MS = 250
 const MAX_ROUNDS = 5
 const BUDGET_MS = 85_000
 
 function parseOptions (): Options {
+  const known = [...rows, relayedUplink]
   const { values } = parseArgs({
     options: {
       muxers: { type: 'string', default: 'ours,stock,mplex' },
       rounds: { type: 'string' },
-      only: { type: 'string', multiple: true, default: rows.map(row => row.id) },
+      only: { type: 'string', multiple: true, default: known.map(({ id }) => id) },
       'node-option': { type: 'string', multiple: true, default: [] },
       json: { type: 'string' }
     }
   })
+  const asked = values.only.map(id => findRow(id, known))
 
   return {
     muxers: parseMuxers(values.muxers),
     rounds: values.rounds == null ? MAX_ROUNDS : parseCount('rounds', values.rounds),
     budgetMs: values.rounds == null ? BUDGET_MS : Infinity,
-    rows: values.only.map(id => findRow(id, rows)),
+    rows: asked.filter(row => 'scenario' in row),
+    hasUplink: asked.includes(relayedUplink),
     nodeOptions: values['node-option'],
     jsonPath: values.json
   }
@@ -59,8 +69,8 @@ async function warmUp (pairs: Pair[], rows: Row[], report: (line: string) => voi
   }
 }
 
-async function measureRound (pairs: Pair[], rows: Row[], report: (line: string) => void): Promise<Array<Omit<Sample, 'round'>>> {
-  const samples: Array<Omit<Sample, 'round'>> = []
+async function measureRound (pairs: Pair[], rows: Row[], report: (line: string) => void): Promise<RoundSample[]> {
+  const samples: RoundSample[] = []
 
   for (const row of rows) {
     for (const pair of pairs) {
@@ -75,8 +85,14 @@ async function measureRound (pairs: Pair[], rows: Row[], report: (line: string) 
   return samples
 }
 
-async function measureAll (pairs: Pair[], options: Options): Promise<Sample[]> {
-  const samples: Sample[] = []
+async function measureUplink (muxers: MuxerName[], nodeOptions: string[], stopAtEnd: (started: Stoppable[]) => void): Promise<RoundSample[]> {
+  const measured = await measureRelayedUplinks(muxers, nodeOptions, stopAtEnd)
+
+  return measured.map((metrics, index) => ({ rowId: relayedUplink.id, muxer: muxers[index], transport: 'tcp-noise', metrics }))
+}
+
+async function measureAll (pairs: Pair[], options: Options, stopAtEnd: (started: Stoppable[]) => void): Promise<CellSample[]> {
+  const samples: CellSample[] = []
   let roundMs = 0
 
   const tasks: ListrTask[] = [{
@@ -98,6 +114,12 @@ async function measureAll (pairs: Pair[], options: Options): Promise<Sample[]> {
         const measured = await measureRound(pairs, options.rows, line => { task.output = line })
 
         roundMs = performance.now() - startMs
+
+        if (options.hasUplink && (round === 1 || options.budgetMs === Infinity)) {
+          task.output = `${relayedUplink.label.replace('\n', ' ')}, ${options.muxers.join(', ')}`
+          measured.push(...await measureUplink(options.muxers, options.nodeOptions, stopAtEnd))
+        }
+
         samples.push(...measured.map(sample => ({ ...sample, round })))
       }
     })
@@ -114,10 +136,11 @@ await runBenchmark(async stopAtEnd => {
   const pairs = options.muxers.map(muxer => startPair({ muxer, nodeOptions: options.nodeOptions }))
   stopAtEnd(pairs)
 
-  const samples = await measureAll(pairs, options)
+  const samples = await measureAll(pairs, options, stopAtEnd)
+  const tableRows = [...options.rows, ...options.hasUplink ? [relayedUplink] : []]
 
-  console.info(`\n${renderTable(samples, options.rows, options.muxers)}\n`)
-  console.info(`${renderMachine()}\n\n${renderLegend(samples, AT_LEAST_MS)}`)
+  console.info(`\n${renderTable(samples, tableRows, options.muxers)}\n`)
+  console.info([renderMachine(), '', renderLegend(samples, AT_LEAST_MS), ...options.hasUplink ? relayedUplinkLegend : []].join('\n'))
 
   if (options.jsonPath != null) {
     await writeFile(options.jsonPath, JSON.stringify({ machine: renderMachine(), samples }, null, 2))

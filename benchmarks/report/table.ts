@@ -4,8 +4,7 @@ import Table from 'cli-table3'
 import { max } from 'simple-statistics'
 import { medianOf, ratioOf, samplesOf } from './metrics.ts'
 import type { MuxerName } from '../muxers.ts'
-import type { Row } from '../rows.ts'
-import type { Metrics, Ratio, Sample } from './metrics.ts'
+import type { CellSample, Metrics, Ratio } from './metrics.ts'
 
 const columns: Array<[heading: string, metric: keyof Metrics]> = [
   ['MB/s', 'megabytesPerS'],
@@ -61,9 +60,16 @@ export function renderGroups (headings: string[], groups: Group[]): string {
   return table.toString()
 }
 
-export function renderTable (samples: Sample[], rows: Row[], muxers: MuxerName[]): string {
+/** What a row of the table is called, and by what muxers are compared if not by messages/s */
+export interface TableRow {
+  id: string
+  label: string
+  comparedBy?: { metric: keyof Metrics, label: string }
+}
+
+export function renderTable (samples: CellSample[], rows: TableRow[], muxers: MuxerName[]): string {
   const bases = BASES.filter(base => muxers.includes(base))
-  const groups = rows.map(({ id, label }) => ({
+  const groups = rows.map(({ id, label, comparedBy }) => ({
     label,
     lines: muxers.map(muxer => {
       const ofMuxer = samplesOf(samples, id, muxer)
@@ -71,7 +77,11 @@ export function renderTable (samples: Sample[], rows: Row[], muxers: MuxerName[]
       return [
         muxer,
         ...columns.map(([, metric]) => format(medianOf(ofMuxer, metric))),
-        ...bases.map(base => formatRatio(ratioOf(ofMuxer, samplesOf(samples, id, base))))
+        ...bases.map(base => {
+          const ratio = formatRatio(ratioOf(ofMuxer, samplesOf(samples, id, base), comparedBy?.metric))
+
+          return comparedBy == null ? ratio : `${comparedBy.label} ${ratio}`
+        })
       ]
     })
   }))
@@ -84,7 +94,7 @@ export function renderMachine (): string {
   return `${model}, ${availableParallelism()} cores, Node ${process.versions.node}`
 }
 
-export function renderLegend (samples: Sample[], atLeastMs: number): string {
+export function renderLegend (samples: CellSample[], atLeastMs: number): string {
   const rounds = max(samples.map(sample => sample.round))
 
   return [

@@ -1,6 +1,13 @@
-// A line of a fixed rate between two network namespaces: a veth pair with a token bucket at both ends.
+// What the two ends are connected by: a line of a fixed rate between network namespaces, or what stands in for it.
 import { execFileSync } from 'node:child_process'
-import { CONGESTION } from './workload.ts'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { startChild } from '../child.ts'
+import { portOf } from '../relay/address.ts'
+import { CONGESTION, labelOf } from './workload.ts'
+import type { RelayedLink } from '../relay/link.ts'
+import type { RelayCommands } from '../relay/relay.ts'
 
 /** What passes at once. 65 ms at 2 Mbit/s, so no more. */
 export const BURST = '16kb'
@@ -8,12 +15,15 @@ export const BURST = '16kb'
 export const LATENCY = '1s'
 
 export interface Line {
+  label: string
   /** By the end, 0 or 1 */
   addresses: string[]
   /** What comes ahead of a command line to run it at an end */
   commands: string[][]
-  setRate(mbit: number): void
-  remove(): void
+  /** What to dial to come to these addresses at the other end */
+  reach(addresses: string[]): Promise<string[]>
+  halve(): void
+  remove(): void | Promise<void>
 }
 
 /** Reserved for documentation, so nobody's own */
@@ -30,7 +40,7 @@ function run (command: string, ...args: string[]): void {
   }
 }
 
-/** In namespaces of its own, so that kernels remember nothing of lines before */
+/** A veth pair with a token bucket at both ends, in namespaces of its own, so that kernels remember nothing of lines before */
 export function layLine (mbit: number): Line {
   const id = `uplink-${process.pid}-${lines++}`
   const ends = [`${id}-a`, `${id}-b`]
@@ -43,9 +53,11 @@ export function layLine (mbit: number): Line {
   }
 
   const line: Line = {
+    label: labelOf(mbit),
     addresses,
     commands: ends.map(end => ['ip', 'netns', 'exec', end]),
-    setRate (mbit) { shape('change', mbit) },
+    reach: async addresses => addresses,
+    halve () { shape('change', mbit / 2) },
 
     remove () {
       for (const end of laid.splice(0)) {
@@ -80,9 +92,40 @@ export function layLine (mbit: number): Line {
 
 /** No line at all: both ends are of this machine, and nothing but they and the kernel is in the way */
 export function layNoLine (): Line {
-  const asItIs = ['env']
+  return {
+    label: labelOf(Infinity),
+    addresses: [LOOPBACK, LOOPBACK],
+    commands: [[], []],
+    reach: async addresses => addresses,
+    halve () {},
+    remove () {}
+  }
+}
 
-  return { addresses: [LOOPBACK, LOOPBACK], commands: [asItIs, asItIs], setRate () {}, remove () {} }
+/**
+ * A process that imitates a link, for which nobody has to be root. It is dialled at a Unix socket: the kernel's buffers of TCP
+ * on the loopback interface would hold several times what a router does.
+ */
+export function layRelay (label: string, link: RelayedLink): Line {
+  const relay = startChild<RelayCommands>(new URL('../relay/relay.ts', import.meta.url), 'relay')
+  const folder = mkdtempSync(join(tmpdir(), 'uplink-'))
+  const path = join(folder, 'relay')
+
+  return {
+    ...layNoLine(),
+    label,
+
+    async reach ([address]) {
+      await relay.commands.relayFrom(path, portOf(address), link)
+
+      return [`/unix/${encodeURIComponent(path)}`]
+    },
+
+    async remove () {
+      await relay.stop()
+      rmSync(folder, { recursive: true, force: true })
+    }
+  }
 }
 
 /** Why this machine lets nobody lay a line, if so */

@@ -4,7 +4,7 @@ import { medianOf, ratioOf } from '../report/metrics.ts'
 import { format, formatRatio, renderGroups } from '../report/table.ts'
 import { BURST, LATENCY } from './line.ts'
 import { underWayBytes } from './under-way.ts'
-import { BULK_MESSAGE_BYTES, CONGESTION, labelOf, LATEST_ECHO_MS, scenarios, URGENT_INTERVAL_MS, URGENT_MESSAGE_BYTES, WARM_UP_MS } from './workload.ts'
+import { BULK_MESSAGE_BYTES, CONGESTION, labelOf, LATEST_ECHO_MS, scenarios, URGENT_INTERVAL_MS, URGENT_MESSAGE_BYTES } from './workload.ts'
 import type { RoundSample } from '../report/metrics.ts'
 import type { Watched } from './peer.ts'
 import type { Measured } from './session.ts'
@@ -75,10 +75,10 @@ export function renderTable (samples: Sample[], mbits: number[], contestants: Co
   })))
 }
 
-export function renderLegend ({ scenario, streams }: Work): string {
+export function renderLegend ({ scenario, streams, warmUpMs }: Work): string {
   return [
     `Two network namespaces and a veth pair of that rate both ways: tbf with a burst of ${BURST} and a limit of ${LATENCY}. The kernel's TCP with`,
-    `${CONGESTION}, Noise, libp2p nodes in two processes. Line, processes and connection are new for each measurement, the first ${WARM_UP_MS / 1000} s of which do not count.`,
+    `${CONGESTION}, Noise, libp2p nodes in two processes. Line, processes and connection are new for each measurement, the first ${warmUpMs / 1000} s of which do not count.`,
     `${streams} streams send messages of ${BULK_MESSAGE_BYTES / 1024} KiB as fast as they may; on one more ${URGENT_MESSAGE_BYTES} B go every ${URGENT_INTERVAL_MS} ms, which the peer sends back at once. All that`,
     `arrives is verified. Scenario "${scenario}": ${scenarios[scenario]}.`,
     '',

@@ -1,9 +1,8 @@
-// The parent's view of one measurement: a line, and the processes at its ends, all of them new.
+// The parent's view of one measurement: the processes at the ends of a line, all of them new.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startChild } from '../child.ts'
 import { nowMs } from '../clock.ts'
-import { layLine, layNoLine } from './line.ts'
-import { labelOf, WARM_UP_MS } from './workload.ts'
+import type { Line } from './line.ts'
 import type { PeerCommands, Urgent, Watched } from './peer.ts'
 import type { Contestant, Work } from './workload.ts'
 
@@ -22,12 +21,11 @@ const COMMAND_TIMEOUT_MS = 120_000
 
 const peer = new URL('peer.ts', import.meta.url)
 
-export function startSession (contestant: Contestant, mbit: number, { scenario, streams, measuredMs }: Work): Session {
-  const line = mbit === Infinity ? layNoLine() : layLine(mbit)
+export function startSession (contestant: Contestant, line: Line, { scenario, streams, measuredMs, warmUpMs }: Work, nodeOptions: string[] = []): Session {
   const start = (end: number): ReturnType<typeof startChild<PeerCommands>> => {
-    const [execPath, ...args] = line.commands[end]
+    const [execPath, ...execArgv] = [...line.commands[end], process.execPath, ...nodeOptions]
 
-    return startChild<PeerCommands>(peer, end === 0 ? 'sender' : 'receiver', { execPath, execArgv: [...args, process.execPath], timeoutMs: COMMAND_TIMEOUT_MS })
+    return startChild<PeerCommands>(peer, end === 0 ? 'sender' : 'receiver', { execPath, execArgv, timeoutMs: COMMAND_TIMEOUT_MS })
   }
   const children = Array.from({ length: scenario === 'shared' ? 2 : 1 }, () => [start(0), start(1)])
   const pairs = children.map(([sender, receiver]) => ({ sender: sender.commands, receiver: receiver.commands }))
@@ -38,7 +36,7 @@ export function startSession (contestant: Contestant, mbit: number, { scenario, 
   async function connect (): Promise<void> {
     for (const { sender, receiver } of pairs) {
       const [addresses] = await Promise.all([receiver.start(contestant, line.addresses[1]), sender.start(contestant, line.addresses[0])])
-      await sender.dial(addresses)
+      await sender.dial(await line.reach(addresses))
     }
 
     await Promise.all(saturating.map(async peer => peer.open(streams)))
@@ -46,7 +44,7 @@ export function startSession (contestant: Contestant, mbit: number, { scenario, 
 
   async function halve (afterMs: number): Promise<void> {
     await sleep(afterMs)
-    line.setRate(mbit / 2)
+    line.halve()
   }
 
   return {
@@ -59,7 +57,7 @@ export function startSession (contestant: Contestant, mbit: number, { scenario, 
           await Promise.all(receivers.map(async peer => peer.startPausing()))
         }
 
-        const leadInMs = WARM_UP_MS + (scenario === 'halved' ? measuredMs / 2 : 0)
+        const leadInMs = warmUpMs + (scenario === 'halved' ? measuredMs / 2 : 0)
         const fromMs = nowMs() + leadInMs
         const window = { fromMs, toMs: fromMs + measuredMs }
         const [urgent, sent, received] = await Promise.all([
@@ -71,13 +69,13 @@ export function startSession (contestant: Contestant, mbit: number, { scenario, 
 
         return { urgent, senders: sent, receivers: received }
       } catch (err) {
-        throw new Error(`${contestant.label}, ${labelOf(mbit)}: ${err instanceof Error ? err.message : String(err)}`, { cause: err })
+        throw new Error(`${contestant.label}, ${line.label}: ${err instanceof Error ? err.message : String(err)}`, { cause: err })
       }
     },
 
     async stop () {
       await Promise.all(children.flat().map(async child => child.stop()))
-      line.remove()
+      await line.remove()
     }
   }
 }

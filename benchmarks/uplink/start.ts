@@ -6,10 +6,10 @@ import { installQuic } from '../quic/install.ts'
 import { format, renderMachine } from '../report/table.ts'
 import { runBenchmark } from '../run.ts'
 import { drawChart } from './chart.ts'
-import { whyNoLine } from './line.ts'
+import { layLine, layNoLine, whyNoLine } from './line.ts'
 import { renderLegend, renderTable, toMetrics } from './report.ts'
 import { startSession } from './session.ts'
-import { contestants, labelOf, mbits, scenarios } from './workload.ts'
+import { contestants, labelOf, mbits, scenarios, WARM_UP_MS } from './workload.ts'
 import type { Stoppable } from '../run.ts'
 import type { Sample } from './report.ts'
 import type { Contestant, Scenario, Work } from './workload.ts'
@@ -33,7 +33,7 @@ function parseScenario (name: string): Scenario {
 }
 
 async function measure (contestant: Contestant, mbit: number, work: Work, stopAtEnd: (started: Stoppable[]) => void): Promise<Sample['metrics']> {
-  const session = startSession(contestant, mbit, work)
+  const session = startSession(contestant, mbit === Infinity ? layNoLine() : layLine(mbit), work)
   stopAtEnd([session])
 
   try {
@@ -61,6 +61,7 @@ await runBenchmark(async stopAtEnd => {
   const work: Work = {
     scenario: parseScenario(values.scenario),
     streams: parseCount('streams', values.streams),
+    warmUpMs: WARM_UP_MS,
     measuredMs: parseCount('seconds', values.seconds) * 1000
   }
   const asked = values.muxers.split(',').map(findContestant)

@@ -57,6 +57,7 @@ export interface Work {
   scenario: Scenario
   /** That always have more to send */
   streams: number
+  warmUpMs: number
   measuredMs: number
 }
 

@@ -1,0 +1,43 @@
+// A row of `npm start`: urgent messages beside bulk over a link that a process imitates, for which nobody has to be root.
+import { layRelay } from './line.ts'
+import { toMetrics } from './report.ts'
+import { startSession } from './session.ts'
+import { URGENT_INTERVAL_MS, URGENT_MESSAGE_BYTES } from './workload.ts'
+import type { MuxerName } from '../muxers.ts'
+import type { RelayedLink } from '../relay/link.ts'
+import type { Metrics } from '../report/metrics.ts'
+import type { TableRow } from '../report/table.ts'
+import type { Stoppable } from '../run.ts'
+import type { Work } from './workload.ts'
+
+/** An uplink of 10 Mbit/s, with what a router at home buffers */
+const LINK: RelayedLink = { bytesPerMs: 1250, delayMs: 10, bufferBytes: 1_000_000, segmentBytes: 1460 }
+const WORK: Work = { scenario: 'plain', streams: 5, warmUpMs: 2000, measuredMs: 3000 }
+
+export const relayedUplink: TableRow = {
+  id: 'uplink',
+  label: `urgent ${URGENT_MESSAGE_BYTES} B beside\nbulk at 10 Mbit/s`,
+  comparedBy: { metric: 'p99Ms', label: 'p99' }
+}
+
+export const relayedUplinkLegend = [
+  `urgent    ${URGENT_MESSAGE_BYTES} B there and back every ${URGENT_INTERVAL_MS} ms, marked where the muxer has marks, beside ${WORK.streams} streams that send all`,
+  `          they can through a relay that buffers ${LINK.bufferBytes / 1e6} MB and adds ${LINK.delayMs} ms each way. MB/s and CPU are of bulk; × stock`,
+  '          and × mplex of p99, less is better. All muxers at once, each with a relay, in the first round; with --rounds in each'
+]
+
+/** All of them at once, for at this rate they take a tenth of a core each; in their order */
+export async function measureRelayedUplinks (muxers: MuxerName[], nodeOptions: string[], stopAtEnd: (started: Stoppable[]) => void): Promise<Metrics[]> {
+  const sessions = muxers.map(muxer => startSession({ id: muxer, label: muxer, muxer, isMarked: true }, layRelay(relayedUplink.id, LINK), WORK, nodeOptions))
+  stopAtEnd(sessions)
+
+  try {
+    return await Promise.all(sessions.map(async session => {
+      const metrics = toMetrics(await session.measure(), WORK.measuredMs)
+
+      return { ...metrics, megabytesPerS: metrics.besideMegabytesPerS }
+    }))
+  } finally {
+    await Promise.all(sessions.map(async session => session.stop()))
+  }
+}
