@@ -8,80 +8,97 @@ import type { OptionReader } from './option-reader.ts'
 
 const STRATEGIES = ['turn', 'delay', 'adaptive', 'off'] as const
 
+/**
+ * When gathered output is written
+ *
+ * @useDeclaredType
+ */
 export type Strategy = typeof STRATEGIES[number]
 
+/** Whether messages of one stream share frames and events: when there is a backlog, whenever several wait, or never */
 export type MergeMessages = 'backlog' | boolean
 
+/**
+ * How small writes are gathered into large ones. An option that has no effect under the strategy is refused.
+ */
 export interface CoalesceOptions {
   /**
-   * When gathered output is written. Control frames and urgent streams wait for no delay and no watermark under any of them.
+   * When gathered output is written.
    *
-   * - `turn`: at the end of the running turn of the event loop, and what more the turn produces
-   *   once in the next; no timers
-   * - `delay`: after `delayMs`, or when enough for a write has gathered
-   * - `adaptive`: like `delay`, for a quarter of the round trip, at most `maxDelayMs`
-   * - `off`: every frame at once in a write of its own, as the stock muxer does
+   * - `'turn'`: when a microtask brings no more. After three writes in one turn of the event loop the others leave together in the next turn.
+   *   What a message leaves behind full writes waits for one round of the loop, so that the next message of a file takes it along. No
+   *   timers, and a lone message waits for nothing. Best for most.
+   * - `'delay'`: after `delayMs`, or when `highWatermark` is reached. For where few writes matter more than a millisecond.
+   * - `'adaptive'`: like `'delay'`, for a quarter of the measured round trip, at most `maxDelayMs`
+   * - `'off'`: each frame by itself and at once, as `@libp2p/yamux` does
    *
-   * @default 'turn', or 'delay' when `delayMs` is given, or 'adaptive' when `maxDelayMs` is
+   * Control frames and urgent streams ask for a write at once under each of them, and what waits goes along.
+   *
+   * @default `'turn'`, or `'delay'` when `delayMs` is given, or `'adaptive'` when `maxDelayMs` is
    */
   strategy?: Strategy
 
   /**
-   * How long `delay` lets data wait for more, in milliseconds, up to 1,000. 0 is another way to say
-   * `strategy: 'off'`. Less than a timer can measure, 1 ms in Node and 4 in browsers, is the next turn.
+   * How long `'delay'` lets data wait for more, up to 1,000. 0 is another way to say `strategy: 'off'`. A delay that is shorter than
+   * timers can measure, 1 ms in Node and 4 ms in browsers, is the next turn.
    *
+   * @unit ms
    * @default 2
    */
   delayMs?: number
 
   /**
-   * How long `adaptive` lets data wait at most, in milliseconds, up to 1,000
+   * How long `'adaptive'` lets data wait at most, up to 1,000.
    *
+   * @unit ms
    * @default 2
    */
   maxDelayMs?: number
 
   /**
-   * The most one write may hold, in bytes. The default is what Noise seals into one
-   * record: 65,535 less a tag of 16.
+   * The most that one write holds, from 2,048 to 16,777,216. The default is what Noise seals into one record: 65,535 less a tag of 16.
    *
+   * @unit bytes
    * @default 65_519
    */
   maxBytes?: number
 
   /**
-   * With `delay` and `adaptive`: the part of `maxBytes` that does not wait any longer, above 0 and at most 1
+   * With `'delay'` and `'adaptive'`: how much does not wait any longer, above 0 and at most 1.
    *
+   * @unit part of `maxBytes`
    * @default 0.8
    */
   highWatermark?: number
 
   /**
-   * What data of other streams leaves free in each write while there are urgent streams and the
-   * transport is the bottleneck, in bytes: what has been handed down cannot be overtaken.
+   * What data of other streams leaves free in each write, while there are urgent streams and the transport is full again and again:
+   * what has been handed down cannot be overtaken. At least 1,024 of `maxBytes` must be left to the others.
    *
+   * @unit bytes
    * @default a quarter of `maxBytes`
    */
   reservedBytes?: number
 
   /**
-   * How long what is handed down may wait below the muxer, in kernels and on the way, in milliseconds, beside a quarter of the
-   * round trip. What is beyond waits in its stream, where urgent data overtakes it. Measured with pings behind the data; without
-   * pongs nothing is held back. Infinity: never.
+   * How long what is handed down may wait below the muxer, in kernels and on the way, beside a quarter of the round trip. From 1 on.
+   * What is beyond waits in its stream, where urgent data overtakes it: see [bytes under way](../../docs/bytes-under-way.md). It is measured with
+   * pings behind the data; from a peer that answers none, nothing is held back. `Infinity`: nothing ever is.
    *
+   * @unit ms
    * @default 10
    */
   maxQueueDelayMs?: number
 
   /**
-   * Whether several small `send()`s of a stream share a frame, and several frames that have
-   * arrived a 'message' event. A stream is a stream of bytes, but some programs take one event for one message.
+   * Whether several small `send()`s of a stream share a frame, and several frames that have arrived a `message` event. A stream
+   * is a stream of bytes, but some programs take one event for one message.
    *
-   * - `backlog`: from when 16,384 bytes of the stream wait, on either side. Until then one `send()` of at most
-   *   `maxMessageSize` stays one frame and one event, as with the stock muxer, unless the peer's credit cuts it.
+   * - `'backlog'`: when 16,384 bytes of the stream wait, on either side. Until then a `send()` of at most `maxMessageSize` is one
+   *   frame and one event, as with `@libp2p/yamux`, unless the peer's credit cuts it.
    * - `true`: whenever several wait
-   * - `false`: never. A `send()` of at most `maxMessageSize` then waits for credit for all of it, and may make a
-   *   write longer than `maxBytes`.
+   * - `false`: never. A `send()` of at most `maxMessageSize` then waits for credit for all of it, and may make a write longer than
+   *   `maxBytes`.
    *
    * @default 'backlog'
    */

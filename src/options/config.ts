@@ -13,106 +13,165 @@ import type { StreamMuxerOptions, StreamOptions } from '@libp2p/interface'
 
 const WINDOW_UPDATE_MODES = ['onRead', 'onReceive'] as const
 
+/**
+ * When the peer gets credit for more
+ *
+ * @useDeclaredType
+ */
 export type WindowUpdateMode = typeof WINDOW_UPDATE_MODES[number]
 
+/** What holds for each stream. */
 export interface YamuxStreamOptions extends StreamOptions {
   /**
-   * What the peer may send on a stream before this side has read any of it, in
-   * bytes. More than 262,144 is advertised with the SYN or ACK of each stream.
+   * What a peer may send on a stream before any of it is read here. From 262,144, which the protocol grants to every stream,
+   * to 4,294,967,295. More than 262,144 is advertised when the stream opens.
    *
+   * @unit bytes
    * @default 262_144
    */
   initialStreamWindowSize?: number
 
   /**
-   * What that may grow to, in bytes
+   * What that may grow to, while the application reads faster than the window lets the peer send. From `initialStreamWindowSize`
+   * to 4,294,967,295.
    *
-   * @default 16_777_216
+   * @unit bytes
+   * @default `16_777_216`, or `initialStreamWindowSize` if that is more
    */
   maxStreamWindowSize?: number
 
   /**
-   * A stream that carries no data for so long is reset, in milliseconds; 0 or Infinity: never
+   * A stream that carries no data for so long is reset with an `InactivityTimeoutError`. 0 or `Infinity`: never. `@libp2p/yamux` says 120,000
+   * and does not act on it; gossipsub, whose streams may be silent for longer, relies on that.
    *
+   * @unit ms
    * @default Infinity
    */
   inactivityTimeout?: number
 
   /**
-   * What the application may push back onto a stream, in bytes; beyond it the stream is reset. What the peer
-   * sends is bounded by its window, but under `windowUpdateMode: 'onReceive'` by this. A stream that both ends write to
-   * before they read gets a window of up to so much, out of `maxConnectionWindow`.
+   * A stream that is slow to read is not reset: its window makes the peer wait. This bounds what a window does not:
    *
+   * - what a window grows to when both ends of a stream write and neither reads, as far as `maxStreamWindowSize` and
+   *   `maxConnectionWindow` allow
+   * - what the application puts back with `push()` and `unshift()` while it does not read, if that is more than the window; beyond it
+   *   the stream is reset
+   * - what a loop misses that others read on without; beyond it the loop throws
+   * - with `windowUpdateMode: 'onReceive'`, all that is unread; beyond it the stream is reset
+   *
+   * @unit bytes
    * @default 4_194_304
    */
   maxReadBufferLength?: number
 
   /**
-   * What may be queued on a stream by a writer that goes on although `send()` returned false, in bytes; beyond
-   * it the stream is reset
+   * What may be queued on a stream by a writer that goes on although `send()` returned `false`. Beyond it the stream is reset.
    *
+   * @unit bytes
    * @default Infinity
    */
   maxWriteBufferLength?: number
 }
 
+/**
+ * What `yamux()` takes. Names and meanings are those of `@libp2p/yamux`, which has no `windowUpdateMode`, `maxConnectionWindow`, `priority`,
+ * `coalesce` and `limits`.
+ */
 export interface YamuxMuxerInit extends StreamMuxerOptions<YamuxStreamOptions> {
   /**
-   * Ping the peer at an interval, the first time at once. When it stays silent for two of them, or answers no ping
-   * for ten, the connection is ended with a KeepAliveTimeoutError.
+   * Ping the peer at an interval, the first time at once. The connection ends with a `KeepAliveTimeoutError` when the peer sends
+   * nothing at all for two intervals, each with a ping in it, or answers no ping for ten.
    *
    * @default true
    */
   enableKeepAlive?: boolean
 
   /**
-   * In milliseconds; Infinity: no keep-alive
+   * How long it is from one of these pings to the next, from 1 on. `Infinity` is the same as `enableKeepAlive: false`.
    *
+   * @unit ms
    * @default 30_000
    */
   keepAliveInterval?: number
 
   /**
-   * The largest payload of one frame, in bytes. Larger messages are sent as several
-   * frames, smaller ones of a stream share one. More than 65,536 counts as 65,536.
+   * How many streams of the peer may be open at once. Those beyond are reset.
    *
-   * @default 16_384 while streams contend, 65_507 for a stream that has the connection to itself
+   * @unit streams
+   * @default 1_000
+   */
+  maxInboundStreams?: number
+
+  /**
+   * How many streams of this side may be open at once. Beyond them `newStream()` throws a `TooManyOutboundProtocolStreamsError`. A
+   * rust-libp2p peer with its defaults ends the connection at the 513th.
+   *
+   * @unit streams
+   * @default 1_000
+   */
+  maxOutboundStreams?: number
+
+  /**
+   * How many streams of the peer may be open that nobody listens for yet, as while libp2p sets up the connection. They are counted at the
+   * end of each turn of the event loop that brings some. One more ends the connection with a `MaxEarlyStreamsError`.
+   *
+   * @unit streams
+   * @default 10
+   */
+  maxEarlyStreams?: number
+
+  /**
+   * The largest payload of a frame, from 1,024 on; more than 65,536 counts as that. A message that is larger is sent as several
+   * frames.
+   *
+   * @unit bytes
+   * @default `16_384`, or `65_507` for a stream that has the connection to itself
    */
   maxMessageSize?: number
 
   /**
-   * When the peer gets credit for more: `onRead`, as the application reads, so that a slow reader holds its
-   * sender back; `onReceive`, as data arrives, so that a stream is reset when more than
-   * `maxReadBufferLength` is unread.
+   * When the peer gets credit for more.
+   *
+   * - `'onRead'`: as the application reads, so that a slow reader makes its sender wait
+   * - `'onReceive'`: as data arrives, so that a stream with more than `streamOptions.maxReadBufferLength` unread is reset
    *
    * @default 'onRead'
    */
   windowUpdateMode?: WindowUpdateMode
 
   /**
-   * What all receive windows of a connection may grow by together beyond 262,144 bytes each, in bytes. One
-   * stream may have all of it; when others need it too they share. By default it is what one stream can use: 16 MiB
-   * carry 1 Gbit/s at 100 ms, on one stream or ten, and no peer can make a connection hold more than that beyond
-   * the 262,144 bytes a stream that the protocol grants.
+   * What all receive windows of a connection may grow by together, beyond what they begin with. One stream may have all of it; when
+   * others need some, they share. The default is what one stream can use: 16 MiB carry 1 Gbit/s at 100 ms, on one stream or ten. No
+   * peer can make a connection hold more than that beyond the 262,144 bytes a stream that the protocol grants.
    *
-   * @default `maxStreamWindowSize`
+   * @unit bytes
+   * @default `streamOptions.maxStreamWindowSize`
    */
   maxConnectionWindow?: number
 
   /**
-   * How small writes are gathered into large ones
-   */
-  coalesce?: CoalesceOptions
-
-  /**
-   * The lane of each protocol's streams: 'urgent' goes first and is written at once, 'bulk' goes last. A
-   * table from pattern to lane, as in `{ '/meshsub/*': 'urgent' }`, or a function. Others are 'normal'.
+   * The lane of each protocol's streams: a table from pattern to lane, as in `{ '/meshsub/*': 'urgent' }`, or a function
+   * `(protocol) => lane`. The table is read from the top, and `*` stands for any characters.
+   *
+   * - `'urgent'`: asks for a write at once, and leads it
+   * - `'normal'`: all that nothing is said about
+   * - `'bulk'`: what can wait for the others
+   *
+   * Within a lane streams take fair turns. A lane that others go before sends a frame when 131,072 bytes of theirs have passed it, so none
+   * starves. A stream gets its lane when libp2p agrees on its protocol, and may be given another with `stream.priority`. A lane that
+   * does not exist throws an `InvalidParametersError`: in a table at once, from a function when it answers.
+   *
+   * @default `'normal'` for every protocol
    */
   priority?: Priority
 
-  /**
-   * What a peer may cost beyond what its windows allow, in frames and in time. See SECURITY.md.
-   */
+  /** What holds for each stream */
+  streamOptions?: YamuxStreamOptions
+
+  /** How small writes are gathered into large ones */
+  coalesce?: CoalesceOptions
+
+  /** What a peer may cost beyond what its windows allow, in frames and in time */
   limits?: LimitOptions
 }
 

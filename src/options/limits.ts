@@ -5,60 +5,73 @@ import type { Limits } from '../core/limits/peer-limits.ts'
 import type { Limit } from '../core/limits/token-bucket.ts'
 import type { OptionReader } from './option-reader.ts'
 
+/**
+ * What a peer may cost beyond what its windows allow, in frames and in time. [SECURITY.md](../../SECURITY.md) has the reasons. Beyond a
+ * limit the connection ends with a `ProtocolError` whose code names the limit, and all its streams with it.
+ */
 export interface LimitOptions extends Partial<Record<keyof Limits, Partial<Limit>>> {
   /**
-   * Pings the peer sends, each of which is answered
+   * Pings of the peer. Each is answered.
    *
+   * @unit pings
    * @default { burst: 10_000, perSecond: 1_000 }
    */
   pings?: Partial<Limit>
 
   /**
-   * Streams the peer resets within a second of opening them
+   * Streams that the peer resets within a second of opening them.
    *
+   * @unit streams
    * @default { burst: 10_000, perSecond: 200 }
    */
   resets?: Partial<Limit>
 
   /**
-   * Frames that change nothing: no payload, no credit, no first ACK or FIN, no pong that was asked for
+   * Frames that change nothing: no payload, no credit, no first ACK or FIN, no pong that was asked for.
    *
+   * @unit frames
    * @default { burst: 10_000, perSecond: 1_000 }
    */
   emptyFrames?: Partial<Limit>
 
   /**
-   * Streams opened beyond `maxInboundStreams`, and those that the application aborts within a second
+   * Streams that the peer opens beyond `maxInboundStreams`, and those that the application aborts within a second.
    *
+   * @unit streams
    * @default { burst: 10_000, perSecond: 1_000 }
    */
   refusedStreams?: Partial<Limit>
 
   /**
    * Frames for streams that are not open, beyond those that may have been under way when the stream ended here: what its
-   * window still allowed, and an update for each frame that it was sent.
+   * window still allowed, and an update for each frame that the peer was sent.
    *
+   * @unit frames
    * @default { burst: 100_000, perSecond: 10_000 }
    */
   unknownStreamFrames?: Partial<Limit>
 
   /**
-   * A stream that this side has opened and the peer has not acknowledged is reset after so long, in milliseconds
+   * A stream that this side has opened, and that the peer does not acknowledge for so long, is reset with an `OpenTimeoutError`. From 1 on.
    *
+   * @unit ms
    * @default 75_000
    */
   openTimeoutMs?: number
 
   /**
-   * A stream that this side has closed for writing is reset when it then carries nothing for so long, in milliseconds
+   * A stream that this side has closed for writing, and that then carries nothing for so long, is reset with a `CloseTimeoutError`.
+   * From 1 on. A subscription that is closed for writing and may be silent for longer needs more.
    *
+   * @unit ms
    * @default 300_000
    */
   closeTimeoutMs?: number
 
   /**
-   * A connection whose transport has data and accepts none of it for so long is ended, in milliseconds
+   * A connection whose transport has data and accepts none of it for so long ends with a `WriteTimeoutError`. From 1 on.
    *
+   * @unit ms
    * @default 60_000
    */
   writeTimeoutMs?: number

@@ -5,9 +5,9 @@
 export const LANES = ['urgent', 'normal', 'bulk'] as const
 
 /**
- * - `urgent`: asks for a write at once, and leads it
- * - `normal`: what nothing is said about
- * - `bulk`: what can wait for the others
+ * Whose data goes first: the `priority` option says what each means
+ *
+ * @useDeclaredType
  */
 export type Lane = typeof LANES[number]
 
