@@ -1,6 +1,7 @@
 import { playwright } from '@vitest/browser-playwright'
 import { configDefaults, defineConfig } from 'vitest/config'
 import { launchOptions } from './test/browser/fixtures/chromium.ts'
+import { codeBlocks } from './test/docs/fixtures/modules.ts'
 
 const NODE_ONLY = [
   // files, processor time and heap of the process, and simulations that own its timers
@@ -29,6 +30,7 @@ export default defineConfig({
     projects: [
       {
         extends: true,
+        plugins: [codeBlocks()],
         test: {
           name: 'node',
           environment: 'node',
