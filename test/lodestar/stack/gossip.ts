@@ -16,12 +16,14 @@ export const BLOCK_TOPIC = `${prefix}/beacon_block/ssz_snappy`
 export const ATTESTATION_TOPICS = [0, 1, 2, 3].map(subnet => `${prefix}/beacon_attestation_${subnet}/ssz_snappy`)
 export const TOPICS = [BLOCK_TOPIC, ...ATTESTATION_TOPICS]
 
-/** Lodestar makes and starts it itself, and reports what it thinks of messages, which the type of the service leaves out */
+/** Lodestar makes and starts it itself, reports what it thinks of messages and looks at meshes, which the type of the service leaves out */
 export type Gossip = GossipSub & Startable & {
   reportMessageValidationResult (messageId: string, source: PeerId, result: TopicValidatorResult): void
+  getMeshPeers (topic: string): string[]
 }
 
 export interface GossipInit {
+  topics: string[]
   onMessage (topic: string, data: Uint8Array): void
 }
 
@@ -34,7 +36,7 @@ function messageId ({ topic, data }: { topic: string, data: Uint8Array }): Uint8
   return createHash('sha256').update(MESSAGE_DOMAIN_VALID_SNAPPY).update(topicLength).update(topicBytes).update(data).digest().subarray(0, ID_BYTES)
 }
 
-export async function startGossip (node: LodestarLibp2p, { onMessage }: GossipInit): Promise<Gossip> {
+export async function startGossip (node: LodestarLibp2p, { topics, onMessage }: GossipInit): Promise<Gossip> {
   const pubsub = gossipsub({
     globalSignaturePolicy: StrictNoSign,
     allowPublishToZeroTopicPeers: true,
@@ -69,7 +71,7 @@ export async function startGossip (node: LodestarLibp2p, { onMessage }: GossipIn
   })
   await pubsub.start()
 
-  for (const topic of TOPICS) {
+  for (const topic of topics) {
     pubsub.subscribe(topic)
   }
 

@@ -15,6 +15,8 @@ export type LodestarLibp2p = Libp2p<{ identify: Identify, components: GossipSubC
 export interface NodeInit {
   muxers: Array<() => StreamMuxerFactory>
   maxPeers: number
+  /** Where it listens; its own machine by default */
+  host?: string
   /** Without it there are no metrics, as of Lodestar unless it is asked for them */
   registry?: Registry
   logger?: ComponentLogger
@@ -22,9 +24,9 @@ export interface NodeInit {
 
 const PENDING_CONNECTIONS = 5
 
-export async function createNode ({ muxers, maxPeers, registry, logger }: NodeInit): Promise<LodestarLibp2p> {
+export async function createNode ({ muxers, maxPeers, host = '127.0.0.1', registry, logger }: NodeInit): Promise<LodestarLibp2p> {
   return createLibp2p({
-    addresses: { listen: ['/ip4/127.0.0.1/tcp/0'], announce: [] },
+    addresses: { listen: [`/ip4/${host}/tcp/0`], announce: [] },
     nodeInfo: { name: 'lodestar', version: '1.0.0', userAgent: 'lodestar/1.0.0' },
     connectionEncrypters: [noise()],
     transports: [tcp({

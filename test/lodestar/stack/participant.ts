@@ -5,9 +5,10 @@ import { multiaddr } from '@multiformats/multiaddr'
 import { nowMs } from '../../../benchmarks/clock.ts'
 import { createMessage, readMessage } from '../../../benchmarks/gossip/message.ts'
 import { blocksOf, checkBlock, createBlock, encodeRange } from './blocks.ts'
-import { ATTESTATION_TOPICS, BLOCK_TOPIC, startGossip } from './gossip.ts'
+import { ATTESTATION_TOPICS, BLOCK_TOPIC, startGossip, TOPICS } from './gossip.ts'
 import { createNode } from './node.ts'
 import { request, serve } from './req-resp.ts'
+import type { Stamp } from '../../../benchmarks/gossip/message.ts'
 import type { Gossip } from './gossip.ts'
 import type { LodestarLibp2p, NodeInit } from './node.ts'
 import type { Connection } from '@libp2p/interface'
@@ -26,6 +27,9 @@ export interface Counts {
 export interface ParticipantInit extends NodeInit {
   number: number
   gossipBlockBytes: number
+  /** That it subscribes to; all of them by default */
+  topics?: string[]
+  onAttestation? (stamp: Stamp): void
   /** What must not happen */
   onFailure (what: string, err: unknown): void
 }
@@ -79,11 +83,12 @@ export class Participant {
     }, firstMs))
   }
 
-  async attest (byteLength: number): Promise<void> {
+  /** `dueMs` is when it says that it was published */
+  async attest (byteLength: number, dueMs = nowMs()): Promise<void> {
     const { number } = this.#init
     const topic = ATTESTATION_TOPICS[this.counts.attestationsSent++ % ATTESTATION_TOPICS.length]
 
-    await this.#pubsub.publish(topic, createMessage({ host: number, publishedAtMs: nowMs() }, byteLength))
+    await this.#pubsub.publish(topic, createMessage({ host: number, publishedAtMs: dueMs }, byteLength))
   }
 
   async gossipBlock (): Promise<void> {
@@ -91,8 +96,13 @@ export class Participant {
     await this.#pubsub.publish(BLOCK_TOPIC, block)
   }
 
-  async requestBlocks (peer: string, startSlot: number, count: number): Promise<void> {
-    const blocks = await request(this.node, peerIdFromString(peer), 'beacon_blocks_by_range/2', encodeRange({ startSlot, count }))
+  meshPeers (topic: string): number {
+    return this.#pubsub.getMeshPeers(topic).length
+  }
+
+  /** `onBytes` hears of what comes before it is checked */
+  async requestBlocks (peer: string, startSlot: number, count: number, onBytes?: (byteLength: number) => void): Promise<void> {
+    const blocks = await request(this.node, peerIdFromString(peer), 'beacon_blocks_by_range/2', encodeRange({ startSlot, count }), onBytes)
 
     if (blocks.length !== count) {
       throw new Error(`${blocks.length} blocks came, ${count} were asked for`)
@@ -126,7 +136,7 @@ export class Participant {
   }
 
   async #start (): Promise<void> {
-    const { onFailure } = this.#init
+    const { onFailure, topics = TOPICS } = this.#init
 
     for (const method of ['status/1', 'ping/1', 'goodbye/1'] as const) {
       await serve(this.node, method, echo, err => { onFailure(method, err) })
@@ -135,6 +145,7 @@ export class Participant {
     await serve(this.node, 'beacon_blocks_by_range/2', blocksOf, err => { onFailure('answer of blocks', err) })
     this.node.addEventListener('connection:open', ({ detail }) => { this.#track('identify', this.#identify(detail)) })
     this.#pubsub = await startGossip(this.node, {
+      topics,
       onMessage: (topic, data) => {
         try {
           this.#onMessage(topic, data)
@@ -150,9 +161,10 @@ export class Participant {
       checkBlock(data, new DataView(data.buffer, data.byteOffset).getUint32(0, true), this.#init.gossipBlockBytes)
       this.counts.blocksReceived++
     } else {
-      const { host } = readMessage(data)
+      const stamp = readMessage(data)
       const { attestationsFrom } = this.counts
-      attestationsFrom.set(host, (attestationsFrom.get(host) ?? 0) + 1)
+      attestationsFrom.set(stamp.host, (attestationsFrom.get(stamp.host) ?? 0) + 1)
+      this.#init.onAttestation?.(stamp)
     }
   }
 

@@ -39,44 +39,44 @@ function encodeResponse (method: Method, ssz: Uint8Array): Uint8ArrayList {
 class Reader {
   readonly #bytes: ByteStream<Stream>
   readonly #signal: AbortSignal
+  readonly #onBytes?: (byteLength: number) => void
   readonly #left = new Uint8ArrayList()
 
-  constructor (bytes: ByteStream<Stream>, signal: AbortSignal) {
+  constructor (bytes: ByteStream<Stream>, signal: AbortSignal, onBytes?: (byteLength: number) => void) {
     this.#bytes = bytes
     this.#signal = signal
+    this.#onBytes = onBytes
   }
 
   async hasMore (): Promise<boolean> {
-    if (this.#left.byteLength > 0) {
-      return true
-    }
-
-    const more = await this.#bytes.read({ signal: this.#signal })
-
-    if (more == null) {
-      return false
-    }
-
-    this.#left.append(more)
-
-    return true
+    return this.#left.byteLength > 0 || this.#readMore()
   }
 
   readonly read = async (byteLength: number): Promise<Uint8ArrayList> => {
     while (this.#left.byteLength < byteLength) {
-      const more = await this.#bytes.read({ signal: this.#signal })
-
-      if (more == null) {
+      if (!await this.#readMore()) {
         throw new Error(`The stream ended after ${this.#left.byteLength} of ${byteLength} bytes`)
       }
-
-      this.#left.append(more)
     }
 
     const taken = this.#left.sublist(0, byteLength)
     this.#left.consume(byteLength)
 
     return taken
+  }
+
+  /** Returns false at the end of the stream */
+  async #readMore (): Promise<boolean> {
+    const more = await this.#bytes.read({ signal: this.#signal })
+
+    if (more == null) {
+      return false
+    }
+
+    this.#onBytes?.(more.byteLength)
+    this.#left.append(more)
+
+    return true
   }
 }
 
@@ -110,13 +110,14 @@ async function readResponse (reader: Reader, method: Method): Promise<Uint8Array
   return readPayload(reader)
 }
 
-export async function request (node: Libp2p, peer: PeerId, method: Method, ssz: Uint8Array): Promise<Uint8Array[]> {
+/** `onBytes` is told how much comes, as it comes */
+export async function request (node: Libp2p, peer: PeerId, method: Method, ssz: Uint8Array, onBytes?: (byteLength: number) => void): Promise<Uint8Array[]> {
   const signal = AbortSignal.timeout(REQUEST_TIMEOUT_MS)
   const stream = await node.dialProtocol(peer, protocolOf(method), { signal })
 
   try {
     const bytes = byteStream(stream)
-    const reader = new Reader(bytes, signal)
+    const reader = new Reader(bytes, signal, onBytes)
     const responses: Uint8Array[] = []
 
     await bytes.write(encodePayload(ssz), { signal })
