@@ -1,5 +1,5 @@
 // The muxers under comparison. Each is loaded only by the processes that run it.
-import type { CoalesceOptions } from '../src/index.ts'
+import type { CoalesceOptions, Priority } from '../src/index.ts'
 import type { StreamMuxerFactory } from '@libp2p/interface'
 
 type CreateMuxer = () => StreamMuxerFactory
@@ -10,9 +10,12 @@ export const streamLimits = { maxInboundStreams: 2000, maxOutboundStreams: 2000 
 /** mplex closes a connection that opens more than 5 streams a second unless told otherwise */
 const MPLEX_NEW_STREAMS_PER_SECOND = 1_000_000
 
-async function ours (coalesce?: CoalesceOptions): Promise<CreateMuxer> {
+/** As an application says it whose gossip is not to wait */
+const gossipFirst: Priority = { '/meshsub/*': 'urgent' }
+
+async function ours (coalesce?: CoalesceOptions, priority?: Priority): Promise<CreateMuxer> {
   const { yamux } = await import('../src/index.ts')
-  return yamux({ ...streamLimits, coalesce })
+  return yamux({ ...streamLimits, coalesce, priority })
 }
 
 export const muxers = {
@@ -22,6 +25,8 @@ export const muxers = {
   'ours-adaptive': async () => ours({ strategy: 'adaptive' }),
   'ours-apart': async () => ours({ mergeMessages: false }),
   'ours-unbounded': async () => ours({ maxQueueDelayMs: Infinity }),
+  'ours-gossip': async () => ours(undefined, gossipFirst),
+  'ours-gossip-unbounded': async () => ours({ maxQueueDelayMs: Infinity }, gossipFirst),
   'ours-merged': async () => ours({ mergeMessages: true }),
 
   async stock (): Promise<CreateMuxer> {

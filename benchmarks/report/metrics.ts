@@ -39,6 +39,8 @@ export interface Metrics {
   underWayMegabytes?: number
   /** How late send() was called */
   lateP99Ms?: number
+  /** What waits in front of a line, by its rate */
+  lineQueueMs?: number
   senderLoopP99Ms?: number
   receiverLoopP99Ms?: number
   /** Part of the time */

@@ -26,38 +26,77 @@ export interface Line {
   remove(): void | Promise<void>
 }
 
+export interface ShapedLine extends Line {
+  /** Of what an end has sent, what waits for the line */
+  queuedBytes(end: number): number
+  remove(): void
+}
+
 /** Reserved for documentation, so nobody's own */
 const NETWORK = '192.0.2.0/24'
 const LOOPBACK = '127.0.0.1'
 const addresses = ['192.0.2.1', '192.0.2.2']
 let lines = 0
 
-function run (command: string, ...args: string[]): void {
+function run (command: string, ...args: string[]): string {
   try {
-    execFileSync(command, args, { stdio: ['ignore', 'ignore', 'pipe'], encoding: 'utf8' })
+    return execFileSync(command, args, { stdio: ['ignore', 'pipe', 'pipe'], encoding: 'utf8' })
   } catch (err: any) {
     throw new Error(`${command} ${args.join(' ')}: ${String(err.stderr ?? err.message).trim()}`, { cause: err })
   }
 }
 
-/** A veth pair with a token bucket at both ends, in namespaces of its own, so that kernels remember nothing of lines before */
-export function layLine (mbit: number): Line {
+/**
+ * A veth pair with a token bucket at both ends, in namespaces of its own, so that kernels remember nothing of lines before. A kernel
+ * lets a connection have little in a queue of its own machine; with a modem the queue is in a bridge between the ends, where the sender's
+ * kernel knows nothing of it.
+ */
+export function layLine (mbit: number, hasModem = false): ShapedLine {
   const id = `uplink-${process.pid}-${lines++}`
   const ends = [`${id}-a`, `${id}-b`]
+  const modem = `${id}-modem`
   const laid: string[] = []
+  /** By the end whose output waits there */
+  const queues = hasModem ? [[modem, 'port1'], [modem, 'port0']] : [[ends[0], 'line'], [ends[1], 'line']]
+
+  function addNamespace (name: string): void {
+    run('ip', 'netns', 'add', name)
+    laid.push(name)
+  }
+
+  function connect (end: string, to: string, device: string): void {
+    run('ip', '-n', end, 'link', 'add', 'line', 'type', 'veth', 'peer', 'name', device, 'netns', to)
+  }
+
+  function connectByModem (): void {
+    addNamespace(modem)
+    run('ip', '-n', modem, 'link', 'add', 'bridge', 'up', 'type', 'bridge')
+
+    ends.forEach((end, index) => {
+      connect(end, modem, `port${index}`)
+      run('ip', '-n', modem, 'link', 'set', `port${index}`, 'master', 'bridge', 'up')
+    })
+  }
 
   function shape (action: string, mbit: number): void {
-    for (const end of ends) {
-      run('tc', '-n', end, 'qdisc', action, 'dev', 'line', 'root', 'tbf', 'rate', `${mbit}mbit`, 'burst', BURST, 'latency', LATENCY)
+    for (const [namespace, device] of queues) {
+      run('tc', '-n', namespace, 'qdisc', action, 'dev', device, 'root', 'tbf', 'rate', `${mbit}mbit`, 'burst', BURST, 'latency', LATENCY)
     }
   }
 
-  const line: Line = {
+  const line: ShapedLine = {
     label: labelOf(mbit),
     addresses,
     commands: ends.map(end => ['ip', 'netns', 'exec', end]),
     reach: async addresses => addresses,
     halve () { shape('change', mbit / 2) },
+
+    queuedBytes (end) {
+      const [namespace, device] = queues[end]
+      const [{ backlog }] = JSON.parse(run('tc', '-json', '-statistics', '-n', namespace, 'qdisc', 'show', 'dev', device))
+
+      return backlog
+    },
 
     remove () {
       for (const end of laid.splice(0)) {
@@ -67,12 +106,13 @@ export function layLine (mbit: number): Line {
   }
 
   try {
-    for (const end of ends) {
-      run('ip', 'netns', 'add', end)
-      laid.push(end)
-    }
+    ends.forEach(addNamespace)
 
-    run('ip', '-n', ends[0], 'link', 'add', 'line', 'type', 'veth', 'peer', 'name', 'line', 'netns', ends[1])
+    if (hasModem) {
+      connectByModem()
+    } else {
+      connect(ends[0], ends[1], 'line')
+    }
 
     ends.forEach((end, index) => {
       run('ip', '-n', end, 'address', 'add', `${addresses[index]}/24`, 'dev', 'line')
