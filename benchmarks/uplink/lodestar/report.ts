@@ -7,7 +7,7 @@ import { CONGESTION, WARM_UP_MS } from '../workload.ts'
 import { ASKERS, BLOCKS_PER_REQUEST, GOSSIP_BYTES, GOSSIP_INTERVAL_MS, MBIT, PEERS, REQUESTS_AT_ONCE, SUBSCRIBERS } from './workload.ts'
 import type { Metrics, RoundSample } from '../../report/metrics.ts'
 import type { Measured } from './session.ts'
-import type { Contestant } from './workload.ts'
+import type { Contestant, Work } from './workload.ts'
 
 /** Peers by whether they ask for blocks */
 const rows = {
@@ -74,13 +74,13 @@ export function renderTable (samples: Sample[], contestants: Contestant[]): stri
   })))
 }
 
-export function renderLegend (hasModem: boolean): string {
+export function renderLegend ({ hasModem, peersMuxer }: Work): string {
   return [
     `A node set up as Lodestar's behind a line of ${MBIT} Mbit/s both ways, with ${PEERS} peers in one process at its other end: network namespaces and tbf with a`,
     `burst of ${BURST} and a limit of ${LATENCY}, in ${hasModem ? 'a bridge between them' : 'front of the kernels\' own devices'}. The kernel's TCP with ${CONGESTION}, Noise, a connection for each peer. All of`,
     `it is new for each measurement, the first ${WARM_UP_MS / 1000} s of which do not count. Every ${GOSSIP_INTERVAL_MS} ms the node publishes a message of ${GOSSIP_BYTES} B by gossipsub, which`,
     `goes to the ${SUBSCRIBERS} peers of its mesh at once. ${ASKERS} peers ask it for ranges of ${BLOCKS_PER_REQUEST} blocks all the time, ${REQUESTS_AT_ONCE} at a time, in snappy frames of 36 to 581 kB a`,
-    'block. All that arrives is compared with what was sent, and no message may be missing.',
+    `block. All peers have ${peersMuxer ?? 'the node\'s muxer'}. All that arrives is compared with what was sent, and no message may be missing.`,
     '',
     'lanes     priority is { \'/meshsub/*\': \'urgent\' } at both ends; no bound: and coalesce.maxQueueDelayMs is Infinity',
     'p50, p99  of gossip, from when a message was due at the node until gossipsub hands it over at a peer',

@@ -8,7 +8,7 @@ import { MBIT, SUBSCRIBERS } from './workload.ts'
 import type { Window } from '../workload.ts'
 import type { NodeCommands } from './node-process.ts'
 import type { Gossiped, PeersCommands } from './peers-process.ts'
-import type { Contestant } from './workload.ts'
+import type { Contestant, Work } from './workload.ts'
 
 export interface Measured extends Gossiped {
   lateMs: Float64Array
@@ -18,7 +18,7 @@ export interface Measured extends Gossiped {
 }
 
 export interface Session {
-  measure (measuredMs: number): Promise<Measured>
+  measure (): Promise<Measured>
   stop (): Promise<void>
 }
 
@@ -26,7 +26,7 @@ const COMMAND_TIMEOUT_MS = 120_000
 const LOOK_EVERY_MS = 200
 const [NODE_END, PEERS_END] = [0, 1]
 
-export function startSession ({ muxer, label }: Contestant, hasModem: boolean): Session {
+export function startSession ({ muxer, label }: Contestant, { hasModem, peersMuxer = muxer, measuredMs }: Work): Session {
   const line = layLine(MBIT, hasModem)
   const start = <Commands extends object>(name: string, end: number): ReturnType<typeof startChild<Commands>> => {
     const [execPath, ...args] = line.commands[end]
@@ -50,9 +50,9 @@ export function startSession ({ muxer, label }: Contestant, hasModem: boolean): 
   }
 
   return {
-    async measure (measuredMs) {
+    async measure () {
       try {
-        await peers.commands.start(muxer, line.addresses[PEERS_END], await node.commands.start(muxer, line.addresses[NODE_END]))
+        await peers.commands.start(peersMuxer, line.addresses[PEERS_END], await node.commands.start(muxer, line.addresses[NODE_END]))
         await node.commands.untilMeshesAreWhole()
 
         const fromMs = nowMs() + WARM_UP_MS

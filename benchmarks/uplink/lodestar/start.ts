@@ -1,6 +1,7 @@
 // A validator's node at home, which gossips while some of its peers fetch blocks: how long gossip takes with each muxer.
 import { writeFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
+import { findMuxer } from '../../muxers.ts'
 import { parseCount } from '../../options.ts'
 import { format, renderMachine } from '../../report/table.ts'
 import { runBenchmark } from '../../run.ts'
@@ -10,7 +11,7 @@ import { startSession } from './session.ts'
 import { contestants } from './workload.ts'
 import type { Stoppable } from '../../run.ts'
 import type { Sample } from './report.ts'
-import type { Contestant } from './workload.ts'
+import type { Contestant, Work } from './workload.ts'
 
 function findContestant (id: string): Contestant {
   const found = contestants.find(contestant => contestant.id === id)
@@ -22,12 +23,12 @@ function findContestant (id: string): Contestant {
   return found
 }
 
-async function measure (contestant: Contestant, hasModem: boolean, measuredMs: number, stopAtEnd: (started: Stoppable[]) => void): Promise<ReturnType<typeof toMetrics>> {
-  const session = startSession(contestant, hasModem)
+async function measure (contestant: Contestant, work: Work, stopAtEnd: (started: Stoppable[]) => void): Promise<ReturnType<typeof toMetrics>> {
+  const session = startSession(contestant, work)
   stopAtEnd([session])
 
   try {
-    return toMetrics(await session.measure(measuredMs), measuredMs)
+    return toMetrics(await session.measure(), work.measuredMs)
   } finally {
     await session.stop()
   }
@@ -37,6 +38,7 @@ await runBenchmark(async stopAtEnd => {
   const { values } = parseArgs({
     options: {
       modem: { type: 'boolean', default: false },
+      peers: { type: 'string' },
       muxers: { type: 'string', default: contestants.map(({ id }) => id).join() },
       seconds: { type: 'string', default: '6' },
       rounds: { type: 'string', default: '3' },
@@ -44,7 +46,11 @@ await runBenchmark(async stopAtEnd => {
     }
   })
   const rounds = parseCount('rounds', values.rounds)
-  const measuredMs = parseCount('seconds', values.seconds) * 1000
+  const work: Work = {
+    hasModem: values.modem,
+    peersMuxer: values.peers == null ? undefined : findMuxer(values.peers),
+    measuredMs: parseCount('seconds', values.seconds) * 1000
+  }
   const compared = values.muxers.split(',').map(findContestant)
   const reason = whyNoLine()
 
@@ -63,7 +69,7 @@ await runBenchmark(async stopAtEnd => {
 
   for (let round = 1; round <= rounds; round++) {
     for (const contestant of compared) {
-      const metrics = await measure(contestant, values.modem, measuredMs, stopAtEnd)
+      const metrics = await measure(contestant, work, stopAtEnd)
 
       samples.push(...toSamples(metrics, contestant.id, round))
       console.info(`Round ${round} of ${rounds}, ${contestant.label}: p99 ${format(metrics.all.p99Ms)} ms, ${format((metrics.all.besideMegabytesPerS ?? NaN) * 8)} Mbit/s of blocks`)
@@ -71,9 +77,9 @@ await runBenchmark(async stopAtEnd => {
   }
 
   console.info(`\n${renderTable(samples, compared)}\n`)
-  console.info(`${renderMachine()}, ${rounds} rounds of ${values.seconds} s\n\n${renderLegend(values.modem)}`)
+  console.info(`${renderMachine()}, ${rounds} rounds of ${values.seconds} s\n\n${renderLegend(work)}`)
 
   if (values.json != null) {
-    await writeFile(values.json, JSON.stringify({ machine: renderMachine(), samples }, null, 2))
+    await writeFile(values.json, JSON.stringify({ machine: renderMachine(), work, samples }, null, 2))
   }
 })

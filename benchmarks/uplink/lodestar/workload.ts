@@ -22,6 +22,14 @@ export function topicsOf (peer: number): string[] {
   return Array.from({ length: TOPICS_PER_PEER }, (_, index) => ATTESTATION_TOPICS[(peer + index) % ATTESTATION_TOPICS.length])
 }
 
+export interface Work {
+  /** The line's queue is in a machine between its ends, not in the one that sends */
+  hasModem: boolean
+  /** By default the node's own */
+  peersMuxer?: MuxerName
+  measuredMs: number
+}
+
 export interface Contestant {
   id: string
   label: string
