@@ -60,13 +60,13 @@ export function yamux (init?: YamuxMuxerInit | null): (components?: YamuxCompone
   return ({ metrics, logger } = {}) => {
     const log = logger?.forComponent('libp2p:yamux')
     unknown.forEach(report => log?.error(report))
-    const nodeMetrics = createNodeMetrics(metrics, log)
+    const node = { deliveredBytes: 0, metrics: createNodeMetrics(metrics, log) }
 
     return {
       protocol: YAMUX_PROTOCOL_ID,
       [Symbol.toStringTag]: 'libp2p-coalescing-yamux',
       [serviceCapabilities]: ['@libp2p/stream-multiplexing'],
-      createStreamMuxer: maConn => new Muxer(maConn, config, systemClock, nodeMetrics)
+      createStreamMuxer: maConn => new Muxer(maConn, config, systemClock, node)
     }
   }
 }

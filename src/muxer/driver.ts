@@ -17,6 +17,7 @@ import { Timers } from './timers.ts'
 import { Writer } from './writer.ts'
 import type { Clock } from '../clock.ts'
 import type { FlushOccasion, FlushReason } from '../core/flush/policy.ts'
+import type { NodeDeliveries } from '../core/path/bytes-under-way.ts'
 import type { SessionObserver } from '../core/session.ts'
 import type { StreamState } from '../core/stream-state.ts'
 import type { NodeMetrics } from '../metrics.ts'
@@ -28,6 +29,11 @@ import type { Uint8ArrayList } from 'uint8arraylist'
 
 type State = StreamState<YamuxStream>
 type Chunk = Uint8Array | Uint8ArrayList
+
+/** What all connections of a node share */
+export interface NodeState extends NodeDeliveries {
+  readonly metrics?: NodeMetrics
+}
 
 export interface DriverHandler {
   /** The peer has opened a stream */
@@ -67,7 +73,7 @@ export class Driver implements SessionObserver, WriterHandler {
   /** A transport may bring a chunk while it is written to, or while another chunk is dealt with */
   readonly #waitingChunks: Chunk[] = []
 
-  constructor (transport: MessageStream, config: Config, clock: Clock, nodeMetrics: NodeMetrics | undefined, handler: DriverHandler) {
+  constructor (transport: MessageStream, config: Config, clock: Clock, node: NodeState, handler: DriverHandler) {
     this.config = config
     this.clock = clock
     this.log = transport.log.newScope('yamux')
@@ -78,9 +84,10 @@ export class Driver implements SessionObserver, WriterHandler {
       isDialler: transport.direction === 'outbound',
       initialWindowBytes: config.streamOptions.initialStreamWindowSize,
       maxWindowBytes: config.streamOptions.maxStreamWindowSize,
-      lowWaterMarkBytes: LOW_WATER_MARK_BYTES
+      lowWaterMarkBytes: LOW_WATER_MARK_BYTES,
+      node
     }, this)
-    this.metrics = nodeMetrics === undefined ? undefined : new ConnectionMetrics(nodeMetrics, this.session, this.log)
+    this.metrics = node.metrics === undefined ? undefined : new ConnectionMetrics(node.metrics, this.session, this.log)
     this.#traces = createFrameTraces(this.log)
     this.#streamLog = new StreamLog(() => this.log.newScope('stream'))
     this.#writer = new Writer(this.session, config, clock, this)

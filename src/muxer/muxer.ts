@@ -19,9 +19,8 @@ import { abortBehindLastWords, abortTransport, closeTransport, cutTransport } fr
 import type { CloseOptions, YamuxMuxer as Api } from '../api.ts'
 import type { Clock } from '../clock.ts'
 import type { StreamState } from '../core/stream-state.ts'
-import type { NodeMetrics } from '../metrics.ts'
 import type { Config, StreamLimits } from '../options/config.ts'
-import type { DriverHandler } from './driver.ts'
+import type { DriverHandler, NodeState } from './driver.ts'
 import type { AbortOptions, CreateStreamOptions, MessageStream, StreamMessageEvent, StreamMuxerEvents, StreamMuxerStatus } from '@libp2p/interface'
 
 export const YAMUX_PROTOCOL_ID = '/yamux/1.0.0'
@@ -78,10 +77,10 @@ export class YamuxMuxer extends GuardedEmitter<StreamMuxerEvents<YamuxStream>> i
   /** Settled when the ping that is under way is answered */
   #pong: PromiseWithResolvers<number> | undefined
 
-  constructor (transport: MessageStream, config: Config, clock: Clock, nodeMetrics?: NodeMetrics) {
+  constructor (transport: MessageStream, config: Config, clock: Clock, node: NodeState = { deliveredBytes: 0 }) {
     super()
     this.#transport = transport
-    this.#driver = new Driver(transport, config, clock, nodeMetrics, this)
+    this.#driver = new Driver(transport, config, clock, node, this)
     this.#opener = new Opener(this.#driver.session.streams, config.maxOutboundStreams, limits => this.#open(limits))
     this.#earlyStreams = new EarlyStreams(config.maxEarlyStreams, clock, this.#announce, err => { this.#fail(err) })
     transport.addEventListener('message', this.#onMessage)

@@ -31,6 +31,11 @@ const LIFT_ROUND_TRIPS = 4
 /** A peer that has not answered any ping yet may be one that answers none */
 const FIRST_LIFT_MS = 2000
 
+/** What all connections of a node have delivered. One of them that carries less may share a line with others that carry more. */
+export interface NodeDeliveries {
+  deliveredBytes: number
+}
+
 interface Mark {
   value: number
   sentMs: number
@@ -43,6 +48,8 @@ interface Mark {
 /** What had arrived when a pong came, and when its mark had been written */
 interface Arrival {
   bytes: number
+  /** What the node had delivered by then */
+  nodeBytes: number
   atMs: number
   sentMs: number
   /** Nothing had arrived: the first bytes were on their way for a round trip more */
@@ -51,6 +58,7 @@ interface Arrival {
 
 export class BytesUnderWay {
   readonly estimate: PathEstimate
+  readonly #node: NodeDeliveries
   /** Data may be held back */
   isBounded: boolean
   handedDownBytes = 0
@@ -73,7 +81,7 @@ export class BytesUnderWay {
   /** When there may be another */
   #nextMarkMs = 0
   /** The ends of this round and of the one before. From one pong to another is exact, and samples span a round trip at least. */
-  #lastRound: Arrival = { bytes: 0, atMs: 0, sentMs: 0, isStart: true }
+  #lastRound: Arrival = { bytes: 0, nodeBytes: 0, atMs: 0, sentMs: 0, isStart: true }
   #roundBefore = this.#lastRound
   /** Until this has arrived samples are app-limited */
   #appLimitedBytes = 0
@@ -85,7 +93,8 @@ export class BytesUnderWay {
   #looks = 0
 
   /** `maxQueueDelayMs` is Infinity if nothing is to be held back */
-  constructor (maxQueueDelayMs: number, maxWriteBytes: number) {
+  constructor (maxQueueDelayMs: number, maxWriteBytes: number, node: NodeDeliveries = { deliveredBytes: 0 }) {
+    this.#node = node
     this.estimate = new PathEstimate(maxQueueDelayMs, maxWriteBytes)
     this.isBounded = maxQueueDelayMs !== Infinity
     this.#holdsFromBytes = this.isBounded ? this.estimate.holdsFromBytes : Infinity
@@ -117,7 +126,7 @@ export class BytesUnderWay {
 
     // nothing was to be sent: that time is no part of a sample
     if (isFirst) {
-      this.#lastRound = { bytes: this.handedDownBytes, atMs: nowMs, sentMs: nowMs, isStart: true }
+      this.#lastRound = { bytes: this.handedDownBytes, nodeBytes: this.#node.deliveredBytes, atMs: nowMs, sentMs: nowMs, isStart: true }
       this.#roundBefore = this.#lastRound
     }
 
@@ -171,6 +180,7 @@ export class BytesUnderWay {
     this.#marks.splice(0, index + 1)
     const arrivedBytes = mark.positionBytes - this.acknowledgedBytes
     this.acknowledgedBytes = mark.positionBytes
+    this.#node.deliveredBytes += arrivedBytes
     this.#lastPongMs = nowMs
     this.#looks = 0
 
@@ -270,7 +280,7 @@ export class BytesUnderWay {
 
     // the clock was set back behind the last round: the next begins here
     if (nowMs < this.#lastRound.atMs) {
-      this.#lastRound = { bytes: mark.positionBytes, atMs: nowMs, sentMs: mark.sentMs, isStart: false }
+      this.#lastRound = this.#arrivalOf(mark, nowMs)
       this.#roundBefore = this.#lastRound
       return
     }
@@ -281,11 +291,13 @@ export class BytesUnderWay {
 
     const since = this.#roundBefore
     const isNewRound = this.#lastRound.isStart || mark.acknowledgedBytes >= this.#lastRound.bytes
+    const deliveredBytes = mark.positionBytes - since.bytes
     this.#lastRoundTripMs = roundTripMs
     this.estimate.onSample({
       nowMs,
       roundTripMs,
-      deliveredBytes: mark.positionBytes - since.bytes,
+      deliveredBytes,
+      othersBytes: Math.max(0, this.#node.deliveredBytes - since.nodeBytes - deliveredBytes),
       // the longer of the two: a burst that a buffer has swallowed was not delivered, nor has a clump of pongs come so fast
       intervalMs: Math.max(SHORTEST_MS, nowMs - since.atMs, mark.sentMs - since.sentMs),
       markedBytes: mark.positionBytes - mark.acknowledgedBytes,
@@ -299,8 +311,12 @@ export class BytesUnderWay {
 
     if (isNewRound) {
       this.#roundBefore = this.#lastRound
-      this.#lastRound = { bytes: mark.positionBytes, atMs: nowMs, sentMs: mark.sentMs, isStart: false }
+      this.#lastRound = this.#arrivalOf(mark, nowMs)
     }
+  }
+
+  #arrivalOf ({ positionBytes, sentMs }: Mark, nowMs: number): Arrival {
+    return { bytes: positionBytes, nodeBytes: this.#node.deliveredBytes, atMs: nowMs, sentMs, isStart: false }
   }
 
   /** The estimate has changed, or what is under way */

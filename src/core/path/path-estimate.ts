@@ -31,6 +31,12 @@ const SHORTER_WEIGHT = 1 / 4
 /** A rate below this part of what it was says that the path has changed: it carries less, or its round trip is longer */
 const FALLEN_PART = 0.75
 
+/** When others of this node have taken so much of what was lost, they share a line: the path is as it was */
+const TAKEN_PART = 1 / 2
+
+/** Others of this node that carry less than this part of what the path does make no queue that matters */
+const SHARING_PART = 1 / 4
+
 /** A probe that finds no empty path so soon has not emptied it: others fill it */
 const MAX_PROBE_ROUNDS = 3
 /** A path that has become faster and longer at once may look as it did: now and then its round trip is measured anew */
@@ -59,6 +65,8 @@ export interface PathSample {
   /** So much has arrived in so long */
   deliveredBytes: number
   intervalMs: number
+  /** And so much on other connections of this node */
+  othersBytes: number
   /** What was under way when the mark was written */
   markedBytes: number
   /** What has arrived since the pong before */
@@ -99,6 +107,8 @@ export class PathEstimate {
   readonly #maxWriteBytes: number
   readonly #rate = new RecentHighest()
   readonly #clumps = new PongClumps()
+  /** What other connections of this node carry */
+  readonly #others = new RecentHighest()
   #phase: Phase = 'first'
   /** A sample has shown what the path carries, not only what was asked of it */
   #isRateKnown = false
@@ -106,6 +116,8 @@ export class PathEstimate {
   #floorBytes = FIRST_BYTES
   /** The rate when it last grew, or when the path was last found to be as it was */
   #referenceBytesPerMs = 0
+  /** What others carried then, or less since */
+  #referenceOthersBytesPerMs = 0
   #roundsWithoutGrowth = 0
   #probeRounds = 0
   #sampledMs = 0
@@ -148,6 +160,7 @@ export class PathEstimate {
     const validMs = this.#chooseValidMs(sample)
     this.#rate.learn(sample.deliveredBytes / sample.intervalMs, isAppLimited, nowMs, validMs)
     this.#clumps.learn(sample, this.bytesPerMs, validMs)
+    this.#others.learn(sample.othersBytes / sample.intervalMs, false, nowMs, validMs)
     this.#sampledMs = nowMs
     this.#isRateKnown ||= !isAppLimited || sample.intervalMs >= FILLED_ROUND_TRIPS * this.#knownRoundTripMs
 
@@ -226,9 +239,18 @@ export class PathEstimate {
 
   #lookForChange (nowMs: number): void {
     this.#referenceBytesPerMs = Math.max(this.#referenceBytesPerMs, this.#rate.confirmed)
+    this.#referenceOthersBytesPerMs = Math.min(this.#referenceOthersBytesPerMs, this.#others.confirmed)
     const isProbeDue = Math.abs(nowMs - this.#probedMs) >= Math.max(PROBE_EVERY_MS, PROBE_EVERY_ROUND_TRIPS * (this.roundTripMs ?? 0))
+    const lostBytesPerMs = this.#referenceBytesPerMs - this.bytesPerMs
+    const takenBytesPerMs = this.#others.value - this.#referenceOthersBytesPerMs
 
-    if (isProbeDue || this.bytesPerMs < this.#referenceBytesPerMs * FALLEN_PART) {
+    if (!isProbeDue && this.bytesPerMs >= this.#referenceBytesPerMs * FALLEN_PART) {
+      return
+    }
+
+    if (takenBytesPerMs > 0 && takenBytesPerMs >= lostBytesPerMs * TAKEN_PART) {
+      this.#steady()
+    } else {
       this.#probe(nowMs)
     }
   }
@@ -245,16 +267,23 @@ export class PathEstimate {
   }
 
   /**
-   * A peer that bounds what it has under way makes pongs wait for as long as we may make its. To take more for a longer path would make each
-   * end give way to the other's queue, and both grow.
+   * Who else fills the path makes pongs wait: a peer that bounds what it has under way, for as long as we may make its wait, and other
+   * connections of this node. To take more of that for a longer path would make each give way to the others' queues, and all grow.
    */
   get #longestRoundTripMs (): number {
-    return this.isPeerBounded ? this.#shortestRoundTripMs * (1 + ROUND_TRIP_GAIN) + this.#maxQueueDelayMs + MIN_MARK_EVERY_BYTES / this.bytesPerMs : Infinity
+    const longestMs = this.#shortestRoundTripMs * (1 + ROUND_TRIP_GAIN) + this.#maxQueueDelayMs
+
+    if (this.#others.value >= this.bytesPerMs * SHARING_PART) {
+      return longestMs
+    }
+
+    return this.isPeerBounded ? longestMs + MIN_MARK_EVERY_BYTES / this.bytesPerMs : Infinity
   }
 
   #steady (): void {
     this.#phase = 'steady'
     this.#referenceBytesPerMs = this.#rate.confirmed
+    this.#referenceOthersBytesPerMs = this.#others.confirmed
   }
 
   #probe (nowMs: number): void {

@@ -5,7 +5,7 @@
 import { RecentHighest } from './recent-highest.ts'
 
 /** Pongs that are further apart do not come together */
-const LONGEST_GAP_MS = 5
+const LONGEST_GAP_MS = 1
 
 export interface ClumpSample {
   nowMs: number
