@@ -15,7 +15,7 @@ describeEachPair((kind, dialler) => {
 
   // one for each test: a peer that waits for ever does not do what it is told next
   beforeEach(async () => {
-    pair = await connect(kind, dialler, 'oursByDefault')
+    pair = await connect(kind, dialler, { muxer: 'oursByDefault' })
   })
 
   afterEach(async () => {
