@@ -306,7 +306,7 @@ export class Writer implements Moment {
   /** What was left out of a full write would not fill another, and nobody waits for it */
   #hasRest (): boolean {
     const { lanes, control } = this.#session
-    const isLittle = lanes.queuedBytes + HEADER_BYTES < Math.min(this.#maxBatchBytes, this.#session.underWay.estimate.writeBytes)
+    const isLittle = lanes.queuedBytes + HEADER_BYTES < Math.min(this.#maxBatchBytes, this.#session.underWay.writeBytes)
 
     return isLittle && this.policy.defersRest && !lanes.hasUrgent && !control.hasMoreThanAcks
   }

@@ -153,6 +153,15 @@ describe('a path that changes', () => {
   })
 })
 
+test.each([50, 100, 300])('a round trip that was found %d ms longer while others filled the path is short again a minute after they have ceased', waitMs => {
+  const path = new Path({ startMs: 100, crowdedMs: [5000, 7000, waitMs], steps: [{ atMs: 0, rateBytesPerMs: 2500, roundTripMs: 20 }] })
+  path.runUntil(67_000)
+  const { part, mostQueuedBytes } = path.measure(3000)
+
+  expect(part).toBeGreaterThan(0.97)
+  expect(mostQueuedBytes).toBeLessThanOrEqual(queueLimitBytes(2500, 20, 10))
+})
+
 describe('a peer whose event loop becomes busy, and answers all marks of a turn together,', () => {
   test.each([20, 40, 80, 160, 320].flatMap(clumpMs => [1250, 10_000, 100_000].map(rateBytesPerMs => ({ clumpMs, rateBytesPerMs }))))('every $clumpMs ms, leaves $rateBytesPerMs kB/s full', ({ clumpMs, rateBytesPerMs }) => {
     const roundTripMs = 0.6

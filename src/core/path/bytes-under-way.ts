@@ -105,6 +105,11 @@ export class BytesUnderWay {
     return this.handedDownBytes - this.acknowledgedBytes
   }
 
+  /** What one write may hold */
+  get writeBytes (): number {
+    return this.estimate.writeBytes
+  }
+
   /** A ping was answered. A peer that answers none is not asked again and again. */
   get canMark (): boolean {
     return this.estimate.roundTripMs !== undefined

@@ -42,6 +42,8 @@ const MAX_PROBE_ROUNDS = 3
 /** A path that has become faster and longer at once may look as it did: now and then its round trip is measured anew */
 const PROBE_EVERY_MS = 120_000
 const PROBE_EVERY_ROUND_TRIPS = 1000
+/** One that has changed is measured again so much sooner: others may have made it longer, and a part of that comes off each time */
+const CHANGED_PROBE_PART = 1 / 12
 
 const VALID_ROUND_TRIPS = 10
 const VALID_MS = 500
@@ -120,6 +122,8 @@ export class PathEstimate {
   #referenceOthersBytesPerMs = 0
   #roundsWithoutGrowth = 0
   #probeRounds = 0
+  /** The last probe has found another round trip */
+  #hasChanged = false
   #sampledMs = 0
   #probedMs = 0
 
@@ -240,7 +244,8 @@ export class PathEstimate {
   #lookForChange (nowMs: number): void {
     this.#referenceBytesPerMs = Math.max(this.#referenceBytesPerMs, this.#rate.confirmed)
     this.#referenceOthersBytesPerMs = Math.min(this.#referenceOthersBytesPerMs, this.#others.confirmed)
-    const isProbeDue = Math.abs(nowMs - this.#probedMs) >= Math.max(PROBE_EVERY_MS, PROBE_EVERY_ROUND_TRIPS * (this.roundTripMs ?? 0))
+    const probeAfterMs = Math.max(PROBE_EVERY_MS, PROBE_EVERY_ROUND_TRIPS * (this.roundTripMs ?? 0)) * (this.#hasChanged ? CHANGED_PROBE_PART : 1)
+    const isProbeDue = Math.abs(nowMs - this.#probedMs) >= probeAfterMs
     const lostBytesPerMs = this.#referenceBytesPerMs - this.bytesPerMs
     const takenBytesPerMs = this.#others.value - this.#referenceOthersBytesPerMs
 
@@ -262,7 +267,9 @@ export class PathEstimate {
   /** The round trip of a mark with next to nothing of ours under way is the path's own, longer or shorter than it was */
   #endProbe (roundTripMs: number): void {
     const ownRoundTripMs = Math.max(this.#knownRoundTripMs, roundTripMs - this.#probeMs)
-    this.roundTripMs = Math.min(roundTripMs, ownRoundTripMs, this.#longestRoundTripMs)
+    const foundMs = Math.min(roundTripMs, ownRoundTripMs, this.#longestRoundTripMs)
+    this.#hasChanged = Math.max(foundMs, this.#knownRoundTripMs) > Math.min(foundMs, this.#knownRoundTripMs) * GROWTH
+    this.roundTripMs = foundMs
     this.#steady()
   }
 
