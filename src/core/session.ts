@@ -6,6 +6,7 @@ import { concat } from 'uint8arrays/concat'
 import { COPIED_BELOW_BYTES } from './buffers/send-queue.ts'
 import { PeerLimits, RAPID_MS } from './limits/peer-limits.ts'
 import { BytesUnderWay, FIRST_MARK_VALUE } from './path/bytes-under-way.ts'
+import { TOGETHER_MS } from './path/pong-clumps.ts'
 import { Receiver } from './receiver.ts'
 import { Batch } from './scheduler/batch.ts'
 import { ControlLane } from './scheduler/control.ts'
@@ -277,6 +278,11 @@ export class Session<Owner> implements DataHandler<Owner>, ControlHandler<Owner>
 
   /** Throws a ProtocolError when the peer breaks a rule; what came before it has been accounted for */
   receive (chunk: Uint8Array | Iterable<Uint8Array>, nowMs: number): void {
+    // chunks that come together are one
+    if (nowMs - this.receivedMs > TOGETHER_MS) {
+      this.underWay.silentMs = nowMs - this.receivedMs
+    }
+
     this.receivedMs = nowMs
 
     if (chunk instanceof Uint8Array) {

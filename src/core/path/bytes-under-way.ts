@@ -69,6 +69,8 @@ export class BytesUnderWay {
   isHeld = false
   /** A mark goes with the next write, or is one by itself */
   isMarkOwed = false
+  /** How long nothing at all had come from the peer in front of what comes now */
+  silentMs = 0
   /** How long data was held back, the time that it is now left out */
   heldMs = 0
   /** The bytes under way from which on data is held */
@@ -307,6 +309,7 @@ export class BytesUnderWay {
       intervalMs: Math.max(SHORTEST_MS, nowMs - since.atMs, mark.sentMs - since.sentMs),
       markedBytes: mark.positionBytes - mark.acknowledgedBytes,
       arrivedBytes,
+      silentMs: this.silentMs,
       isAppLimited: mark.isAppLimited,
       isBoundLimited: this.#wasHeld,
       isNewRound,

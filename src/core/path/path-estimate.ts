@@ -73,6 +73,8 @@ export interface PathSample {
   markedBytes: number
   /** What has arrived since the pong before */
   arrivedBytes: number
+  /** Nothing came from the peer for so long before this pong, or before those with which it came */
+  silentMs: number
   /** There was no more to send: the path may carry more than this */
   isAppLimited: boolean
   /** The bound has held data back */

@@ -20,6 +20,7 @@ function sample (bytesPerMs: number, roundTripMs: number, init: Partial<PathSamp
     deliveredBytes: bytesPerMs * intervalMs,
     markedBytes: bytesPerMs * roundTripMs,
     arrivedBytes: 0,
+    silentMs: 400,
     othersBytes: 0,
     isAppLimited: false,
     isBoundLimited: true,

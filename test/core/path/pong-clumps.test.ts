@@ -8,8 +8,8 @@ const VALID_MS = 1000
 let clumps: PongClumps
 
 /** A pong that tells of so many bytes */
-function pong (nowMs: number, arrivedBytes: number, init: { isNewRound?: boolean, isAppLimited?: boolean } = {}): number {
-  clumps.learn({ nowMs, arrivedBytes, isNewRound: false, isAppLimited: false, ...init }, BYTES_PER_MS, VALID_MS)
+function pong (nowMs: number, arrivedBytes: number, init: { isNewRound?: boolean, isAppLimited?: boolean, silentMs?: number } = {}): number {
+  clumps.learn({ nowMs, arrivedBytes, silentMs: 1000, isNewRound: false, isAppLimited: false, ...init }, BYTES_PER_MS, VALID_MS)
 
   return clumps.bytes
 }
@@ -25,14 +25,20 @@ describe('a clump of pongs', () => {
     expect(pong(51, 10_000)).toBe(20_000 - BYTES_PER_MS)
   })
 
+  test('is no more than what the path carries while the peer was silent: pongs may have been stuck between other bytes', () => {
+    pong(50, 20_000, { silentMs: 30 })
+
+    expect(pong(50, 10_000)).toBe(30 * BYTES_PER_MS)
+  })
+
   test('is none when pongs come at the pace of the path', () => {
     for (let nowMs = 10; nowMs < 200; nowMs += 2) {
       expect(pong(nowMs, 2 * BYTES_PER_MS)).toBe(0)
     }
   })
 
-  test('is none when pongs are further apart than 5 ms, however much each tells of', () => {
-    for (let nowMs = 10; nowMs < 200; nowMs += 6) {
+  test('is none when pongs are further apart than 1 ms, however much each tells of', () => {
+    for (let nowMs = 10; nowMs < 200; nowMs += 1.5) {
       expect(pong(nowMs, 10_000)).toBe(0)
     }
   })
