@@ -24,6 +24,7 @@ import { createConfig } from './options/config.ts'
 import { NodeMetrics } from './metrics.ts'
 import { YamuxMuxer as Muxer, YAMUX_PROTOCOL_ID } from './muxer/muxer.ts'
 import type { YamuxMuxer } from './api.ts'
+import type { PathEstimate } from './core/path/path-estimate.ts'
 import type { YamuxMuxerInit } from './options/config.ts'
 import type { ComponentLogger, Logger, Metrics, StreamMuxerFactory } from '@libp2p/interface'
 
@@ -60,7 +61,7 @@ export function yamux (init?: YamuxMuxerInit | null): (components?: YamuxCompone
   return ({ metrics, logger } = {}) => {
     const log = logger?.forComponent('libp2p:yamux')
     unknown.forEach(report => log?.error(report))
-    const node = { deliveredBytes: 0, metrics: createNodeMetrics(metrics, log) }
+    const node = { paths: new Set<PathEstimate>(), metrics: createNodeMetrics(metrics, log) }
 
     return {
       protocol: YAMUX_PROTOCOL_ID,

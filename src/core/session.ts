@@ -17,7 +17,7 @@ import { StreamTable } from './stream-table.ts'
 import { RoundTrip } from './window/round-trip.ts'
 import { Decoder } from './wire/decoder.ts'
 import { FLAG_SYN, HEADER_BYTES, INITIAL_WINDOW_BYTES, SESSION_ID, TYPE_PING } from './wire/frame.ts'
-import type { NodeDeliveries } from './path/bytes-under-way.ts'
+import type { NodePaths } from './path/path-estimate.ts'
 import type { Limits } from './limits/peer-limits.ts'
 import type { ControlHandler } from './scheduler/control.ts'
 import type { DataHandler } from './scheduler/lanes.ts'
@@ -36,8 +36,8 @@ export interface SessionInit extends StreamTableInit {
   creditsOnReceipt: boolean
   /** How long what is handed down may wait below the muxer */
   maxQueueDelayMs: number
-  /** Of all connections of this node; without it the session is the only one */
-  node?: NodeDeliveries
+  /** Of all connections of this node; without them the session is the only one */
+  nodePaths?: NodePaths
   /** The most one write holds */
   maxBatchBytes: number
   limits: Limits
@@ -90,7 +90,7 @@ export class Session<Owner> implements DataHandler<Owner>, ControlHandler<Owner>
     this.#observer = observer
     this.streams = new StreamTable(init.isDialler, init)
     this.limits = new PeerLimits(init.limits)
-    this.underWay = new BytesUnderWay(init.maxQueueDelayMs, init.maxBatchBytes, init.node)
+    this.underWay = new BytesUnderWay(init.maxQueueDelayMs, init.maxBatchBytes, init.nodePaths)
     this.windowTuning = { budget: this.streams.budget, roundTrip: this.roundTrip }
     this.control = new ControlLane(this)
     this.lanes = new DataLanes(init, this)

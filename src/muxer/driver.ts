@@ -17,7 +17,7 @@ import { Timers } from './timers.ts'
 import { Writer } from './writer.ts'
 import type { Clock } from '../clock.ts'
 import type { FlushOccasion, FlushReason } from '../core/flush/policy.ts'
-import type { NodeDeliveries } from '../core/path/bytes-under-way.ts'
+import type { NodePaths } from '../core/path/path-estimate.ts'
 import type { SessionObserver } from '../core/session.ts'
 import type { StreamState } from '../core/stream-state.ts'
 import type { NodeMetrics } from '../metrics.ts'
@@ -31,7 +31,8 @@ type State = StreamState<YamuxStream>
 type Chunk = Uint8Array | Uint8ArrayList
 
 /** What all connections of a node share */
-export interface NodeState extends NodeDeliveries {
+export interface NodeState {
+  readonly paths: NodePaths
   readonly metrics?: NodeMetrics
 }
 
@@ -85,7 +86,7 @@ export class Driver implements SessionObserver, WriterHandler {
       initialWindowBytes: config.streamOptions.initialStreamWindowSize,
       maxWindowBytes: config.streamOptions.maxStreamWindowSize,
       lowWaterMarkBytes: LOW_WATER_MARK_BYTES,
-      node
+      nodePaths: node.paths
     }, this)
     this.metrics = node.metrics === undefined ? undefined : new ConnectionMetrics(node.metrics, this.session, this.log)
     this.#traces = createFrameTraces(this.log)

@@ -77,7 +77,7 @@ export class YamuxMuxer extends GuardedEmitter<StreamMuxerEvents<YamuxStream>> i
   /** Settled when the ping that is under way is answered */
   #pong: PromiseWithResolvers<number> | undefined
 
-  constructor (transport: MessageStream, config: Config, clock: Clock, node: NodeState = { deliveredBytes: 0 }) {
+  constructor (transport: MessageStream, config: Config, clock: Clock, node: NodeState = { paths: new Set() }) {
     super()
     this.#transport = transport
     this.#driver = new Driver(transport, config, clock, node, this)

@@ -7,6 +7,7 @@
  */
 import { HEADER_BYTES } from '../wire/frame.ts'
 import { FIRST_BYTES, MARK_INTERVAL_MS, MARKS_UNDER_WAY, MIN_MARK_EVERY_BYTES, PathEstimate } from './path-estimate.ts'
+import type { NodePaths } from './path-estimate.ts'
 
 /** The values of marks begin here; those of other pings are below */
 export const FIRST_MARK_VALUE = 2 ** 31
@@ -31,11 +32,6 @@ const LIFT_ROUND_TRIPS = 4
 /** A peer that has not answered any ping yet may be one that answers none */
 const FIRST_LIFT_MS = 2000
 
-/** What all connections of a node have delivered. One of them that carries less may share a line with others that carry more. */
-export interface NodeDeliveries {
-  deliveredBytes: number
-}
-
 interface Mark {
   value: number
   sentMs: number
@@ -48,8 +44,6 @@ interface Mark {
 /** What had arrived when a pong came, and when its mark had been written */
 interface Arrival {
   bytes: number
-  /** What the node had delivered by then */
-  nodeBytes: number
   atMs: number
   sentMs: number
   /** Nothing had arrived: the first bytes were on their way for a round trip more */
@@ -58,7 +52,6 @@ interface Arrival {
 
 export class BytesUnderWay {
   readonly estimate: PathEstimate
-  readonly #node: NodeDeliveries
   /** Data may be held back */
   isBounded: boolean
   handedDownBytes = 0
@@ -83,7 +76,7 @@ export class BytesUnderWay {
   /** When there may be another */
   #nextMarkMs = 0
   /** The ends of this round and of the one before. From one pong to another is exact, and samples span a round trip at least. */
-  #lastRound: Arrival = { bytes: 0, nodeBytes: 0, atMs: 0, sentMs: 0, isStart: true }
+  #lastRound: Arrival = { bytes: 0, atMs: 0, sentMs: 0, isStart: true }
   #roundBefore = this.#lastRound
   /** Until this has arrived samples are app-limited */
   #appLimitedBytes = 0
@@ -95,9 +88,8 @@ export class BytesUnderWay {
   #looks = 0
 
   /** `maxQueueDelayMs` is Infinity if nothing is to be held back */
-  constructor (maxQueueDelayMs: number, maxWriteBytes: number, node: NodeDeliveries = { deliveredBytes: 0 }) {
-    this.#node = node
-    this.estimate = new PathEstimate(maxQueueDelayMs, maxWriteBytes)
+  constructor (maxQueueDelayMs: number, maxWriteBytes: number, nodePaths?: NodePaths) {
+    this.estimate = new PathEstimate(maxQueueDelayMs, maxWriteBytes, nodePaths)
     this.isBounded = maxQueueDelayMs !== Infinity
     this.#holdsFromBytes = this.isBounded ? this.estimate.holdsFromBytes : Infinity
     this.#markFromBytes = this.isBounded ? FIRST_BYTES / 2 : Infinity
@@ -133,7 +125,7 @@ export class BytesUnderWay {
 
     // nothing was to be sent: that time is no part of a sample
     if (isFirst) {
-      this.#lastRound = { bytes: this.handedDownBytes, nodeBytes: this.#node.deliveredBytes, atMs: nowMs, sentMs: nowMs, isStart: true }
+      this.#lastRound = { bytes: this.handedDownBytes, atMs: nowMs, sentMs: nowMs, isStart: true }
       this.#roundBefore = this.#lastRound
     }
 
@@ -187,7 +179,6 @@ export class BytesUnderWay {
     this.#marks.splice(0, index + 1)
     const arrivedBytes = mark.positionBytes - this.acknowledgedBytes
     this.acknowledgedBytes = mark.positionBytes
-    this.#node.deliveredBytes += arrivedBytes
     this.#lastPongMs = nowMs
     this.#looks = 0
 
@@ -298,13 +289,11 @@ export class BytesUnderWay {
 
     const since = this.#roundBefore
     const isNewRound = this.#lastRound.isStart || mark.acknowledgedBytes >= this.#lastRound.bytes
-    const deliveredBytes = mark.positionBytes - since.bytes
     this.#lastRoundTripMs = roundTripMs
     this.estimate.onSample({
       nowMs,
       roundTripMs,
-      deliveredBytes,
-      othersBytes: Math.max(0, this.#node.deliveredBytes - since.nodeBytes - deliveredBytes),
+      deliveredBytes: mark.positionBytes - since.bytes,
       // the longer of the two: a burst that a buffer has swallowed was not delivered, nor has a clump of pongs come so fast
       intervalMs: Math.max(SHORTEST_MS, nowMs - since.atMs, mark.sentMs - since.sentMs),
       markedBytes: mark.positionBytes - mark.acknowledgedBytes,
@@ -324,7 +313,7 @@ export class BytesUnderWay {
   }
 
   #arrivalOf ({ positionBytes, sentMs }: Mark, nowMs: number): Arrival {
-    return { bytes: positionBytes, nodeBytes: this.#node.deliveredBytes, atMs: nowMs, sentMs, isStart: false }
+    return { bytes: positionBytes, atMs: nowMs, sentMs, isStart: false }
   }
 
   /** The estimate has changed, or what is under way */

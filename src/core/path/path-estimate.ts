@@ -31,11 +31,13 @@ const SHORTER_WEIGHT = 1 / 4
 /** A rate below this part of what it was says that the path has changed: it carries less, or its round trip is longer */
 const FALLEN_PART = 0.75
 
-/** When others of this node have taken so much of what was lost, they share a line: the path is as it was */
-const TAKEN_PART = 1 / 2
+/** A round trip is not longer if the marks of another connection wait for so much of the difference: both share a line, and its queue */
+const SHARED_PART = 1 / 2
 
-/** Others of this node that carry less than this part of what the path does make no queue that matters */
+/** Of another that carries less than this part the queue is no measure: it may be its own, on a slow path */
 const SHARING_PART = 1 / 4
+/** What it has seen counts for so long */
+const SEEN_MS = 2000
 
 /** A probe that finds no empty path so soon has not emptied it: others fill it */
 const MAX_PROBE_ROUNDS = 3
@@ -60,6 +62,9 @@ export const MARK_INTERVAL_MS = 5
 const WRITES_PER_BOUND = 8
 export const MIN_WRITE_BYTES = 4096
 
+/** What connections of a node know of their paths. Some may share a line. */
+export type NodePaths = Set<PathEstimate>
+
 export interface PathSample {
   nowMs: number
   /** From when the mark was written until its pong came */
@@ -67,8 +72,6 @@ export interface PathSample {
   /** So much has arrived in so long */
   deliveredBytes: number
   intervalMs: number
-  /** And so much on other connections of this node */
-  othersBytes: number
   /** What was under way when the mark was written */
   markedBytes: number
   /** What has arrived since the pong before */
@@ -111,8 +114,10 @@ export class PathEstimate {
   readonly #maxWriteBytes: number
   readonly #rate = new RecentHighest()
   readonly #clumps = new PongClumps()
-  /** What other connections of this node carry */
-  readonly #others = new RecentHighest()
+  /** Of all connections of this node that have lately measured something, this one among them */
+  readonly #nodePaths: NodePaths
+  /** How long the last mark waited beyond the path's own round trip */
+  #queueMs = 0
   #phase: Phase = 'first'
   /** A sample has shown what the path carries, not only what was asked of it */
   #isRateKnown = false
@@ -120,8 +125,6 @@ export class PathEstimate {
   #floorBytes = FIRST_BYTES
   /** The rate when it last grew, or when the path was last found to be as it was */
   #referenceBytesPerMs = 0
-  /** What others carried then, or less since */
-  #referenceOthersBytesPerMs = 0
   #roundsWithoutGrowth = 0
   #probeRounds = 0
   /** The last probe has found another round trip */
@@ -129,7 +132,8 @@ export class PathEstimate {
   #sampledMs = 0
   #probedMs = 0
 
-  constructor (maxQueueDelayMs: number, maxWriteBytes: number) {
+  constructor (maxQueueDelayMs: number, maxWriteBytes: number, nodePaths: NodePaths = new Set()) {
+    this.#nodePaths = nodePaths
     this.#maxQueueDelayMs = maxQueueDelayMs
     this.#maxWriteBytes = maxWriteBytes
     this.writeBytes = maxWriteBytes
@@ -166,8 +170,8 @@ export class PathEstimate {
     const validMs = this.#chooseValidMs(sample)
     this.#rate.learn(sample.deliveredBytes / sample.intervalMs, isAppLimited, nowMs, validMs)
     this.#clumps.learn(sample, this.bytesPerMs, validMs)
-    this.#others.learn(sample.othersBytes / sample.intervalMs, false, nowMs, validMs)
     this.#sampledMs = nowMs
+    this.#note(roundTripMs - this.#knownRoundTripMs, nowMs)
     this.#isRateKnown ||= !isAppLimited || sample.intervalMs >= FILLED_ROUND_TRIPS * this.#knownRoundTripMs
 
     if (this.#phase === 'startUp' && sample.isNewRound && !isAppLimited) {
@@ -177,7 +181,7 @@ export class PathEstimate {
     }
 
     if (this.#phase === 'probing' && isEmpty) {
-      this.#endProbe(roundTripMs)
+      this.#endProbe(roundTripMs, nowMs)
     } else if (this.#phase === 'probing' && sample.isNewRound && ++this.#probeRounds > MAX_PROBE_ROUNDS) {
       this.#steady()
     } else if (roundTripMs <= this.#knownRoundTripMs) {
@@ -221,6 +225,11 @@ export class PathEstimate {
     return PROBE_WRITES * MIN_WRITE_BYTES / this.#referenceBytesPerMs
   }
 
+  /** Less arrives than when the path was last found to be as it was */
+  get #hasFallen (): boolean {
+    return this.bytesPerMs < this.#referenceBytesPerMs * FALLEN_PART
+  }
+
   #beginAnew (): void {
     if (this.#phase === 'lifted' || this.#phase === 'first') {
       this.#startUp()
@@ -245,19 +254,10 @@ export class PathEstimate {
 
   #lookForChange (nowMs: number): void {
     this.#referenceBytesPerMs = Math.max(this.#referenceBytesPerMs, this.#rate.confirmed)
-    this.#referenceOthersBytesPerMs = Math.min(this.#referenceOthersBytesPerMs, this.#others.confirmed)
     const probeAfterMs = Math.max(PROBE_EVERY_MS, PROBE_EVERY_ROUND_TRIPS * (this.roundTripMs ?? 0)) * (this.#hasChanged ? CHANGED_PROBE_PART : 1)
     const isProbeDue = Math.abs(nowMs - this.#probedMs) >= probeAfterMs
-    const lostBytesPerMs = this.#referenceBytesPerMs - this.bytesPerMs
-    const takenBytesPerMs = this.#others.value - this.#referenceOthersBytesPerMs
 
-    if (!isProbeDue && this.bytesPerMs >= this.#referenceBytesPerMs * FALLEN_PART) {
-      return
-    }
-
-    if (takenBytesPerMs > 0 && takenBytesPerMs >= lostBytesPerMs * TAKEN_PART) {
-      this.#steady()
-    } else {
+    if (isProbeDue || this.#hasFallen) {
       this.#probe(nowMs)
     }
   }
@@ -267,32 +267,56 @@ export class PathEstimate {
   }
 
   /** The round trip of a mark with next to nothing of ours under way is the path's own, longer or shorter than it was */
-  #endProbe (roundTripMs: number): void {
+  #endProbe (roundTripMs: number, nowMs: number): void {
     const ownRoundTripMs = Math.max(this.#knownRoundTripMs, roundTripMs - this.#probeMs)
-    const foundMs = Math.min(roundTripMs, ownRoundTripMs, this.#longestRoundTripMs)
+    const isShared = this.#sharesQueue(ownRoundTripMs - this.#knownRoundTripMs, nowMs)
+    const foundMs = Math.min(roundTripMs, isShared ? this.#knownRoundTripMs : ownRoundTripMs, this.#longestRoundTripMs)
     this.#hasChanged = Math.max(foundMs, this.#knownRoundTripMs) > Math.min(foundMs, this.#knownRoundTripMs) * GROWTH
     this.roundTripMs = foundMs
     this.#steady()
   }
 
   /**
-   * Who else fills the path makes pongs wait: a peer that bounds what it has under way, for as long as we may make its wait, and other
-   * connections of this node. To take more of that for a longer path would make each give way to the others' queues, and all grow.
+   * The queue that a mark found, so much longer than the path, is that of another connection of this node on the same line: its marks wait
+   * there as well. To take it for a longer path would make each give way to the others, and all queues grow. When all have lost rate, and
+   * nobody has taken it, it is the line that has become longer.
    */
-  get #longestRoundTripMs (): number {
-    const longestMs = this.#shortestRoundTripMs * (1 + ROUND_TRIP_GAIN) + this.#maxQueueDelayMs
-
-    if (this.#others.value >= this.bytesPerMs * SHARING_PART) {
-      return longestMs
+  #sharesQueue (queueMs: number, nowMs: number): boolean {
+    for (const other of this.#nodePaths) {
+      if (other !== this && !other.#hasFallen && other.#queueMs >= queueMs * SHARED_PART && other.bytesPerMs >= this.bytesPerMs * SHARING_PART &&
+        Math.abs(nowMs - other.#sampledMs) < SEEN_MS) {
+        return true
+      }
     }
 
-    return this.isPeerBounded ? longestMs + MIN_MARK_EVERY_BYTES / this.bytesPerMs : Infinity
+    return false
+  }
+
+  /** For others of this node. Those that have not measured anything for long make room. */
+  #note (queueMs: number, nowMs: number): void {
+    if (!this.#nodePaths.has(this)) {
+      this.#nodePaths.forEach(path => {
+        if (Math.abs(nowMs - path.#sampledMs) >= SEEN_MS) {
+          this.#nodePaths.delete(path)
+        }
+      })
+      this.#nodePaths.add(this)
+    }
+
+    this.#queueMs = queueMs
+  }
+
+  /**
+   * A peer that bounds what it has under way makes pongs wait for as long as we may make its. To take more for a longer path would make each
+   * end give way to the other's queue, and both grow.
+   */
+  get #longestRoundTripMs (): number {
+    return this.isPeerBounded ? this.#shortestRoundTripMs * (1 + ROUND_TRIP_GAIN) + this.#maxQueueDelayMs + MIN_MARK_EVERY_BYTES / this.bytesPerMs : Infinity
   }
 
   #steady (): void {
     this.#phase = 'steady'
     this.#referenceBytesPerMs = this.#rate.confirmed
-    this.#referenceOthersBytesPerMs = this.#others.confirmed
   }
 
   #probe (nowMs: number): void {

@@ -21,7 +21,6 @@ function sample (bytesPerMs: number, roundTripMs: number, init: Partial<PathSamp
     markedBytes: bytesPerMs * roundTripMs,
     arrivedBytes: 0,
     silentMs: 400,
-    othersBytes: 0,
     isAppLimited: false,
     isBoundLimited: true,
     isNewRound: true,

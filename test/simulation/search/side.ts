@@ -98,7 +98,7 @@ export class Side {
     const { options, listensAtMs } = this.plan
     this.#linkEnd = linkEnd
     this.#muxer = this.isOurs
-      ? new YamuxMuxer(linkEnd, createConfig(options), systemClock, { deliveredBytes: 0, metrics: this.#nodeMetrics })
+      ? new YamuxMuxer(linkEnd, createConfig(options), systemClock, { paths: new Set(), metrics: this.#nodeMetrics })
       : stock(options as Parameters<typeof stock>[0])().createStreamMuxer(linkEnd)
     ;[this.#session] = this.#nodeMetrics.sessions
 
