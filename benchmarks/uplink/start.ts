@@ -1,28 +1,18 @@
 // An urgent message beside bulk on a line of a fixed rate, with the kernel's own queues: how long it takes with each muxer.
 import { writeFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
-import { parseCount } from '../options.ts'
+import { parseContestants, parseCount } from '../options.ts'
 import { installQuic } from '../quic/install.ts'
 import { format, renderMachine } from '../report/table.ts'
 import { runBenchmark } from '../run.ts'
 import { drawChart } from './chart.ts'
-import { layLine, layNoLine, whyNoLine } from './line.ts'
+import { layLine, layNoLine, canLayLine } from './line.ts'
 import { renderLegend, renderTable, toMetrics } from './report.ts'
 import { startSession } from './session.ts'
 import { contestants, labelOf, mbits, scenarios, WARM_UP_MS } from './workload.ts'
 import type { Stoppable } from '../run.ts'
 import type { Sample } from './report.ts'
 import type { Contestant, Scenario, Work } from './workload.ts'
-
-function findContestant (id: string): Contestant {
-  const found = contestants.find(contestant => contestant.id === id)
-
-  if (found == null) {
-    throw new Error(`There is no muxer "${id}", only ${contestants.map(({ id }) => id).join(', ')}`)
-  }
-
-  return found
-}
 
 function parseScenario (name: string): Scenario {
   if (!Object.hasOwn(scenarios, name)) {
@@ -64,17 +54,9 @@ await runBenchmark(async stopAtEnd => {
     warmUpMs: WARM_UP_MS,
     measuredMs: parseCount('seconds', values.seconds) * 1000
   }
-  const asked = values.muxers.split(',').map(findContestant)
-  const reason = rates.every(mbit => mbit === Infinity) ? undefined : whyNoLine()
+  const asked = parseContestants(values.muxers, contestants)
 
-  if (reason != null) {
-    const message = `bench:uplink needs root, ip and tc: ${reason}`
-
-    if (process.env.CI != null) {
-      throw new Error(message)
-    }
-
-    console.info(message)
+  if (rates.some(mbit => mbit !== Infinity) && !canLayLine('bench:uplink')) {
     return
   }
 

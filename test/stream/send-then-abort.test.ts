@@ -40,6 +40,16 @@ describe.each<[string, YamuxMuxerInit]>([
     expect(frames.slice(1)).toEqual([[WINDOW_UPDATE, RST, 1, 0]])
   })
 
+  test('does not move the stream to another lane', async () => {
+    const peer = converse(options)
+    const stream = await peer.open()
+    stream.priority = 'bulk'
+    stream.send(pattern(100))
+    stream.abort(new Error('Enough'))
+
+    expect(stream.priority).toBe('bulk')
+  })
+
   test('is handed down as far as the peer has given credit', async () => {
     const peer = converse({ ...options, maxMessageSize: 1024 })
     const stream = await peer.open()

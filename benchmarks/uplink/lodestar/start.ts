@@ -2,26 +2,16 @@
 import { writeFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
 import { findMuxer } from '../../muxers.ts'
-import { parseCount } from '../../options.ts'
+import { parseContestants, parseCount } from '../../options.ts'
 import { format, renderMachine } from '../../report/table.ts'
 import { runBenchmark } from '../../run.ts'
-import { whyNoLine } from '../line.ts'
+import { canLayLine } from '../line.ts'
 import { renderLegend, renderTable, toMetrics, toSamples } from './report.ts'
 import { startSession } from './session.ts'
 import { contestants } from './workload.ts'
 import type { Stoppable } from '../../run.ts'
 import type { Sample } from './report.ts'
 import type { Contestant, Work } from './workload.ts'
-
-function findContestant (id: string): Contestant {
-  const found = contestants.find(contestant => contestant.id === id)
-
-  if (found == null) {
-    throw new Error(`There is no muxer "${id}", only ${contestants.map(({ id }) => id).join(', ')}`)
-  }
-
-  return found
-}
 
 async function measure (contestant: Contestant, work: Work, stopAtEnd: (started: Stoppable[]) => void): Promise<ReturnType<typeof toMetrics>> {
   const session = startSession(contestant, work)
@@ -51,17 +41,9 @@ await runBenchmark(async stopAtEnd => {
     peersMuxer: values.peers == null ? undefined : findMuxer(values.peers),
     measuredMs: parseCount('seconds', values.seconds) * 1000
   }
-  const compared = values.muxers.split(',').map(findContestant)
-  const reason = whyNoLine()
+  const compared = parseContestants(values.muxers, contestants)
 
-  if (reason != null) {
-    const message = `bench:uplink:lodestar needs root, ip and tc: ${reason}`
-
-    if (process.env.CI != null) {
-      throw new Error(message)
-    }
-
-    console.info(message)
+  if (!canLayLine('bench:uplink:lodestar')) {
     return
   }
 
