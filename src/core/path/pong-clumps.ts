@@ -40,6 +40,8 @@ export class PongClumps {
       this.#bytes = 0
       this.#sinceMs = nowMs
       this.#silentMs = silentMs
+      // the last clump grows old
+      this.#highest.learn(0, isAppLimited, nowMs, validMs)
     } else {
       this.#bytes += arrivedBytes
       // pongs that were stuck between other bytes of the peer come in clumps too, and more under way would only make them wait longer

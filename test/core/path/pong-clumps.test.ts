@@ -61,10 +61,24 @@ describe('a clump of pongs', () => {
     expect(pong(1200, 5_000)).toBe(5_000)
   })
 
+  test('counts for a while, and is forgotten when none follows', () => {
+    pong(50, 10_000)
+    pong(50, 30_000)
+
+    for (let nowMs = 100; nowMs < 1000; nowMs += 50) {
+      pong(nowMs, 5_000)
+    }
+
+    expect(clumps.bytes).toBe(30_000)
+    pong(1100, 5_000)
+    pong(1600, 5_000)
+    expect(clumps.bytes).toBe(0)
+  })
+
   test('is not forgotten while an application has little to send', () => {
     pong(50, 10_000)
     pong(50, 30_000)
-    pong(5000, 100)
+    pong(5000, 100, { isAppLimited: true })
 
     expect(pong(5000, 100, { isAppLimited: true })).toBe(30_000)
   })
