@@ -4,7 +4,7 @@ import { yamux as stock } from '@libp2p/yamux'
 import { systemClock } from '../../src/clock.ts'
 import { createConfig } from '../../src/options/config.ts'
 import { yamux } from '../../src/index.ts'
-import { YAMUX_PROTOCOL_ID, YamuxMuxer } from '../../src/muxer/muxer.ts'
+import { YAMUX_PROTOCOL_ID, Muxer } from '../../src/muxer/muxer.ts'
 import type { CoalesceOptions, Lane } from '../../src/index.ts'
 import type { StreamMuxerFactory } from '@libp2p/interface'
 
@@ -71,6 +71,6 @@ function firstCome (coalesce: CoalesceOptions): CreateMuxer {
 
   return () => ({
     protocol: YAMUX_PROTOCOL_ID,
-    createStreamMuxer: maConn => new YamuxMuxer(maConn, config, systemClock)
+    createStreamMuxer: maConn => new Muxer(maConn, config, systemClock)
   })
 }

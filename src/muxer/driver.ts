@@ -22,12 +22,12 @@ import type { SessionObserver } from '../core/session.ts'
 import type { StreamState } from '../core/stream-state.ts'
 import type { NodeMetrics } from '../metrics.ts'
 import type { Config } from '../options/config.ts'
-import type { YamuxStream } from '../stream/stream.ts'
+import type { MuxedStream } from '../stream/stream.ts'
 import type { WriterHandler } from './writer.ts'
 import type { Logger, MessageStream } from '@libp2p/interface'
 import type { Uint8ArrayList } from 'uint8arraylist'
 
-type State = StreamState<YamuxStream>
+type State = StreamState<MuxedStream>
 type Chunk = Uint8Array | Uint8ArrayList
 
 /** What all connections of a node share */
@@ -52,7 +52,7 @@ export interface DriverHandler {
 }
 
 export class Driver implements SessionObserver, WriterHandler {
-  readonly session: Session<YamuxStream>
+  readonly session: Session<MuxedStream>
   readonly timers: Timers
   readonly metrics: ConnectionMetrics | undefined
   readonly config: Config

@@ -4,16 +4,16 @@
  */
 import { MaxEarlyStreamsError } from '@libp2p/utils'
 import type { Clock } from '../clock.ts'
-import type { YamuxStream } from '../stream/stream.ts'
+import type { MuxedStream } from '../stream/stream.ts'
 
 export class EarlyStreams {
   readonly #maxStreams: number
   readonly #clock: Clock
-  readonly #announce: (stream: YamuxStream) => void
+  readonly #announce: (stream: MuxedStream) => void
   readonly #onTooMany: (err: Error) => void
-  #streams: YamuxStream[] = []
+  #streams: MuxedStream[] = []
 
-  constructor (maxStreams: number, clock: Clock, announce: (stream: YamuxStream) => void, onTooMany: (err: Error) => void) {
+  constructor (maxStreams: number, clock: Clock, announce: (stream: MuxedStream) => void, onTooMany: (err: Error) => void) {
     this.#maxStreams = maxStreams
     this.#clock = clock
     this.#announce = announce
@@ -24,7 +24,7 @@ export class EarlyStreams {
    * They are counted at the end of the turn. libp2p listens some microtasks after it has made a muxer; the first chunk comes sooner, and may
    * open any number of streams.
    */
-  add (stream: YamuxStream): void {
+  add (stream: MuxedStream): void {
     if (this.#streams.push(stream) > this.#maxStreams) {
       this.#clock.endOfTurn(() => { this.#check() })
     }

@@ -5,10 +5,10 @@
  */
 import { GoAwayCode } from '../core/wire/frame.ts'
 import type { StreamState } from '../core/stream-state.ts'
-import type { YamuxStream } from '../stream/stream.ts'
+import type { MuxedStream } from '../stream/stream.ts'
 import type { Driver } from './driver.ts'
 
-type State = StreamState<YamuxStream>
+type State = StreamState<MuxedStream>
 
 /** The end of a transport follows the GoAway at once, and comes later when a packet is lost or the peer is busy */
 const MOMENT_MS = 100

@@ -9,14 +9,14 @@ import { GuardedEmitter } from '../emitter.ts'
 import { RemoteGoAwayError, TransportClosedError } from '../errors.ts'
 import { createStreamLimits } from '../options/config.ts'
 import { abortable, handled, withHandledRejection } from '../promises.ts'
-import { YamuxStream } from '../stream/stream.ts'
+import { MuxedStream } from '../stream/stream.ts'
 import { logDebug, logError, reasonOf, toError } from '../thrown.ts'
 import { Driver } from './driver.ts'
 import { EarlyStreams } from './early-streams.ts'
 import { Opener } from './opener.ts'
 import { StreamList } from './stream-list.ts'
 import { abortBehindLastWords, abortTransport, closeTransport, cutTransport } from './transport.ts'
-import type { CloseOptions, YamuxMuxer as Api } from '../api.ts'
+import type { CloseOptions, YamuxMuxer } from '../api.ts'
 import type { Clock } from '../clock.ts'
 import type { StreamState } from '../core/stream-state.ts'
 import type { Config, StreamLimits } from '../options/config.ts'
@@ -61,7 +61,7 @@ const STATUS: Record<Phase, StreamMuxerStatus> = {
   ended: 'closed'
 }
 
-export class YamuxMuxer extends GuardedEmitter<StreamMuxerEvents<YamuxStream>> implements Api, DriverHandler {
+export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implements YamuxMuxer, DriverHandler {
   readonly protocol = YAMUX_PROTOCOL_ID
   readonly #transport: MessageStream
   readonly #driver: Driver
@@ -95,7 +95,7 @@ export class YamuxMuxer extends GuardedEmitter<StreamMuxerEvents<YamuxStream>> i
   }
 
   /** The open streams, always in the same list */
-  get streams (): YamuxStream[] {
+  get streams (): MuxedStream[] {
     return this.#streams.current
   }
 
@@ -106,7 +106,7 @@ export class YamuxMuxer extends GuardedEmitter<StreamMuxerEvents<YamuxStream>> i
    * beyond `maxOutboundStreams`, StreamIdsExhaustedError when 2^31 streams were opened, InvalidParametersError for an option out
    * of its range.
    */
-  async createStream (options: CreateStreamOptions = {}): Promise<YamuxStream> {
+  async createStream (options: CreateStreamOptions = {}): Promise<MuxedStream> {
     const limits = createStreamLimits(options, this.#driver.config.streamOptions)
     const stream = await this.#opener.open(limits, options.signal)
     this.#driver.requestForOpened()
@@ -174,14 +174,14 @@ export class YamuxMuxer extends GuardedEmitter<StreamMuxerEvents<YamuxStream>> i
   }
 
   /** Nobody will use a stream whose handler failed */
-  onListenerError (err: Error, evt: CustomEvent<YamuxStream | null>): void {
+  onListenerError (err: Error, evt: CustomEvent<MuxedStream | null>): void {
     logError(this.#driver, `a listener of ${evt.type} failed - %e`, err)
     evt.detail?.abort(err)
   }
 
   // What the driver says
 
-  onOpened (state: StreamState<YamuxStream>): void {
+  onOpened (state: StreamState<MuxedStream>): void {
     if (this.#phase === 'ended') {
       return
     }
@@ -195,7 +195,7 @@ export class YamuxMuxer extends GuardedEmitter<StreamMuxerEvents<YamuxStream>> i
     }
   }
 
-  onStreamEnded ({ owner }: StreamState<YamuxStream>, isAbortedAgain: boolean): void {
+  onStreamEnded ({ owner }: StreamState<MuxedStream>, isAbortedAgain: boolean): void {
     if (isAbortedAgain) {
       this.#streams.settle()
     } else if (owner != null) {
@@ -267,18 +267,18 @@ export class YamuxMuxer extends GuardedEmitter<StreamMuxerEvents<YamuxStream>> i
     }
   }
 
-  readonly #announce = (stream: YamuxStream): void => {
+  readonly #announce = (stream: MuxedStream): void => {
     this.safeDispatchEvent('stream', { detail: stream })
   }
 
-  #open (limits: StreamLimits): YamuxStream {
+  #open (limits: StreamLimits): MuxedStream {
     const { session, clock } = this.#driver
 
     return this.#createStream(session.open(clock.nowMs()), limits)
   }
 
-  #createStream (state: StreamState<YamuxStream>, limits: StreamLimits): YamuxStream {
-    const stream = new YamuxStream(state, this.#driver, limits)
+  #createStream (state: StreamState<MuxedStream>, limits: StreamLimits): MuxedStream {
+    const stream = new MuxedStream(state, this.#driver, limits)
     state.owner = stream
     this.#streams.add(stream)
     this.#driver.timers.watch(state)
@@ -424,7 +424,7 @@ export class YamuxMuxer extends GuardedEmitter<StreamMuxerEvents<YamuxStream>> i
   }
 
   /** Every stream learns why, and all that waits is settled */
-  #end (endStream: (stream: YamuxStream, hasUnsent: boolean) => void): void {
+  #end (endStream: (stream: MuxedStream, hasUnsent: boolean) => void): void {
     const { metrics } = this.#driver
     this.#phase = 'ended'
     this.#driver.stop()
@@ -439,7 +439,7 @@ export class YamuxMuxer extends GuardedEmitter<StreamMuxerEvents<YamuxStream>> i
   }
 
   /** Without a word to the peer */
-  #endStreams (endStream: (stream: YamuxStream, hasUnsent: boolean) => void): void {
+  #endStreams (endStream: (stream: MuxedStream, hasUnsent: boolean) => void): void {
     const { session } = this.#driver
 
     for (const state of [...session.streams.values()]) {

@@ -5,30 +5,30 @@ import { TooManyOutboundProtocolStreamsError } from '@libp2p/interface'
 import { StreamIdsExhaustedError } from '../errors.ts'
 import { abortable } from '../promises.ts'
 import type { StreamLimits } from '../options/config.ts'
-import type { YamuxStream } from '../stream/stream.ts'
+import type { MuxedStream } from '../stream/stream.ts'
 import type { StreamTable } from '../core/stream-table.ts'
 
-interface Waiting extends PromiseWithResolvers<YamuxStream> {
+interface Waiting extends PromiseWithResolvers<MuxedStream> {
   limits: StreamLimits
 }
 
 export class Opener {
-  readonly #streams: StreamTable<YamuxStream>
+  readonly #streams: StreamTable<MuxedStream>
   readonly #maxOutboundStreams: number
-  readonly #open: (limits: StreamLimits) => YamuxStream
+  readonly #open: (limits: StreamLimits) => MuxedStream
   /** Opens that wait for the peer to acknowledge earlier ones, or for their resets to be written, in order */
   readonly waiting = new Set<Waiting>()
   #refusal: Error | undefined
 
   /** `open` has to be synchronous: the SYN may leave, and the answer come, before anybody who awaits it runs again */
-  constructor (streams: StreamTable<YamuxStream>, maxOutboundStreams: number, open: (limits: StreamLimits) => YamuxStream) {
+  constructor (streams: StreamTable<MuxedStream>, maxOutboundStreams: number, open: (limits: StreamLimits) => MuxedStream) {
     this.#streams = streams
     this.#maxOutboundStreams = maxOutboundStreams
     this.#open = open
   }
 
   /** Throws MuxerClosedError, TooManyOutboundProtocolStreamsError or StreamIdsExhaustedError */
-  async open (limits: StreamLimits, signal?: AbortSignal): Promise<YamuxStream> {
+  async open (limits: StreamLimits, signal?: AbortSignal): Promise<MuxedStream> {
     signal?.throwIfAborted()
     this.#check()
 
@@ -94,8 +94,8 @@ export class Opener {
     }
   }
 
-  async #wait (limits: StreamLimits, signal?: AbortSignal): Promise<YamuxStream> {
-    const waiting: Waiting = { ...Promise.withResolvers<YamuxStream>(), limits }
+  async #wait (limits: StreamLimits, signal?: AbortSignal): Promise<MuxedStream> {
+    const waiting: Waiting = { ...Promise.withResolvers<MuxedStream>(), limits }
     this.waiting.add(waiting)
 
     try {

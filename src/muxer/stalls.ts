@@ -4,10 +4,10 @@
  */
 import { logError } from '../thrown.ts'
 import type { StreamState } from '../core/stream-state.ts'
-import type { YamuxStream } from '../stream/stream.ts'
+import type { MuxedStream } from '../stream/stream.ts'
 import type { Driver } from './driver.ts'
 
-type State = StreamState<YamuxStream>
+type State = StreamState<MuxedStream>
 
 /** A stream that has no more to be granted is reported when it has carried nothing for so long */
 const REPORTED_AFTER_MS = 10_000
@@ -33,9 +33,9 @@ export class Stalls {
    * A stream stands still now. Its reader may be on the way, so it is looked at when the event loop has come round: it alone, not all that
    * are stalled.
    */
-  suspect (stream: State): void {
+  suspect (state: State): void {
     if (!this.#isStopped) {
-      this.#suspects.add(stream)
+      this.#suspects.add(state)
       this.#suspectsTimer ??= this.#driver.clock.setTimer(this.#lookAtSuspects, 0)
     }
   }
@@ -54,8 +54,8 @@ export class Stalls {
     this.#suspects = new Set()
     this.#suspectsTimer = undefined
 
-    for (const stream of suspects) {
-      this.#relieve(stream)
+    for (const state of suspects) {
+      this.#relieve(state)
     }
 
     this.#awaitStanding()
@@ -67,9 +67,9 @@ export class Stalls {
     const stuck: State[] = []
     this.#standingTimer = undefined
 
-    for (const stream of this.#standing) {
-      if (!this.#relieve(stream) && stream.isStalled && stream.lastActiveMs <= quietSinceMs && !this.#reported.has(stream)) {
-        stuck.push(stream)
+    for (const state of this.#standing) {
+      if (!this.#relieve(state) && state.isStalled && state.lastActiveMs <= quietSinceMs && !this.#reported.has(state)) {
+        stuck.push(state)
       }
     }
 
@@ -85,21 +85,21 @@ export class Stalls {
   }
 
   /** Returns whether it was granted anything */
-  #relieve (stream: State): boolean {
-    if (stream.isOver || !stream.isStalled) {
-      this.#standing.delete(stream)
+  #relieve (state: State): boolean {
+    if (state.isOver || !state.isStalled) {
+      this.#standing.delete(state)
       return false
     }
 
-    this.#standing.add(stream)
+    this.#standing.add(state)
 
-    return this.#driver.session.relieve(stream, stream.owner?.maxReadBufferLength ?? 0, this.#driver.clock.nowMs())
+    return this.#driver.session.relieve(state, state.owner?.maxReadBufferLength ?? 0, this.#driver.clock.nowMs())
   }
 
-  readonly #report = (stream: State, index: number): void => {
-    const { id, sendQueue, readBuffer, receiveWindow, owner } = stream
+  readonly #report = (state: State, index: number): void => {
+    const { id, sendQueue, readBuffer, receiveWindow, owner } = state
     const { metrics } = this.#driver
-    this.#reported.add(stream)
+    this.#reported.add(state)
 
     if (index < MAX_LOGGED) {
       logError(this.#driver, '%e', new Error(`Stream ${id} has carried nothing for ${REPORTED_AFTER_MS} ms in either direction: ${sendQueue.byteLength} bytes wait to be sent until the peer reads, and ${readBuffer.byteLength} wait to be read here, which the peer may be waiting for. Read while you write, or raise streamOptions.maxReadBufferLength (${owner?.maxReadBufferLength}) or maxConnectionWindow: the window is ${receiveWindow.windowBytes} bytes`))

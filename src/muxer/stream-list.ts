@@ -2,23 +2,23 @@
  * The open streams as programs see them: one list, which a program may keep. What has ended leaves it a microtask later, or when somebody
  * asks for the list, so that a loop over it that aborts each stream comes to all of them.
  */
-import type { YamuxStream } from '../stream/stream.ts'
+import type { MuxedStream } from '../stream/stream.ts'
 
 export class StreamList {
-  readonly #streams: YamuxStream[] = []
-  readonly #ended: YamuxStream[] = []
+  readonly #streams: MuxedStream[] = []
+  readonly #ended: MuxedStream[] = []
 
-  get current (): YamuxStream[] {
+  get current (): MuxedStream[] {
     this.settle()
 
     return this.#streams
   }
 
-  add (stream: YamuxStream): void {
+  add (stream: MuxedStream): void {
     this.#streams.push(stream)
   }
 
-  remove (stream: YamuxStream): void {
+  remove (stream: MuxedStream): void {
     if (this.#ended.push(stream) === 1) {
       queueMicrotask(this.settle)
     }

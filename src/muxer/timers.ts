@@ -12,7 +12,7 @@ import type { Clock } from '../clock.ts'
 import type { Session } from '../core/session.ts'
 import type { StreamState } from '../core/stream-state.ts'
 import type { LimitConfig } from '../options/limits.ts'
-import type { YamuxStream } from '../stream/stream.ts'
+import type { MuxedStream } from '../stream/stream.ts'
 import type { Driver, DriverHandler } from './driver.ts'
 
 /** A stream that took too long is found up to this part of its timeout late: 10,000 of them are not 10,000 sweeps */
@@ -45,7 +45,7 @@ interface Deadline {
 
 export class Timers {
   readonly #driver: Driver
-  readonly #session: Session<YamuxStream>
+  readonly #session: Session<MuxedStream>
   readonly #clock: Clock
   readonly #limits: LimitConfig
   readonly #handler: Pick<DriverHandler, 'onDead'>
@@ -110,7 +110,7 @@ export class Timers {
   }
 
   /** A stream has got a deadline that it did not have before */
-  watch (state: StreamState<YamuxStream>): void {
+  watch (state: StreamState<MuxedStream>): void {
     const nowMs = this.#clock.nowMs()
     const deadline = this.#deadlineOf(state, nowMs)
 
@@ -226,7 +226,7 @@ export class Timers {
   }
 
   /** Undefined if the stream may wait for ever. Streams have no timers of their own: this is worked out when somebody asks. */
-  #deadlineOf (state: StreamState<YamuxStream>, nowMs: number): Deadline | undefined {
+  #deadlineOf (state: StreamState<MuxedStream>, nowMs: number): Deadline | undefined {
     const { openTimeoutMs, closeTimeoutMs } = this.#limits
     const { inactivityTimeout = 0 } = state.owner ?? {}
     const idleMs = nowMs - state.lastActiveMs
@@ -250,7 +250,7 @@ export class Timers {
   }
 }
 
-function createError ({ id, sendQueue }: StreamState<YamuxStream>, { name, timeoutMs }: Deadline): Error {
+function createError ({ id, sendQueue }: StreamState<MuxedStream>, { name, timeoutMs }: Deadline): Error {
   const messages = {
     InactivityTimeoutError: `Stream ${id} carried no data for ${timeoutMs} ms, raise streamOptions.inactivityTimeout if it is meant to be quiet`,
     OpenTimeoutError: `The peer did not acknowledge stream ${id} within ${timeoutMs} ms, see limits.openTimeoutMs`,

@@ -16,7 +16,7 @@ import { Loops } from './loops.ts'
 import type { ReadBuffer } from '../core/buffers/read-buffer.ts'
 import type { StreamState } from '../core/stream-state.ts'
 import type { ChunkReader, ChunkSource } from './iterator.ts'
-import type { YamuxStream } from './stream.ts'
+import type { MuxedStream } from './stream.ts'
 import type { Driver } from '../muxer/driver.ts'
 import type { MessageStreamReadStatus } from '@libp2p/interface'
 import type { Uint8ArrayList } from 'uint8arraylist'
@@ -24,10 +24,10 @@ import type { Uint8ArrayList } from 'uint8arraylist'
 export class Reader implements ChunkSource {
   status: MessageStreamReadStatus = 'readable'
   hasEnded = false
-  readonly #state: StreamState<YamuxStream>
+  readonly #state: StreamState<MuxedStream>
   readonly #buffer: ReadBuffer
   readonly #driver: Driver
-  readonly #stream: YamuxStream
+  readonly #stream: MuxedStream
   readonly #loops: Loops
   #isDelivering = false
   /** A reader has put bytes back, and would be given the same again and again: they are offered to it later */
@@ -39,7 +39,7 @@ export class Reader implements ChunkSource {
   /** Why there will be no more, if not because the peer is done */
   #error: Error | undefined
 
-  constructor (state: StreamState<YamuxStream>, driver: Driver, stream: YamuxStream) {
+  constructor (state: StreamState<MuxedStream>, driver: Driver, stream: MuxedStream) {
     this.#state = state
     this.#buffer = state.readBuffer
     this.#loops = new Loops(state.readBuffer.mergeFromBytes)

@@ -13,7 +13,7 @@ import { toLaneIndex } from '../options/priority.ts'
 import { abortable, handled, withHandledRejection } from '../promises.ts'
 import { logError, reasonOf, toError } from '../thrown.ts'
 import { Reader } from './reader.ts'
-import type { YamuxStream as Api } from '../api.ts'
+import type { YamuxStream } from '../api.ts'
 import type { PieceQueue } from '../core/buffers/piece-queue.ts'
 import type { Lane } from '../core/scheduler/lane.ts'
 import type { StreamState } from '../core/stream-state.ts'
@@ -30,7 +30,7 @@ export const HIGH_WATER_MARK_BYTES = 262_144
 /** 'drain' follows at or below half of it, so that the writer is back before the queue is empty */
 export const LOW_WATER_MARK_BYTES = 131_072
 
-export class YamuxStream extends GuardedEmitter<MessageStreamEvents> implements Api {
+export class MuxedStream extends GuardedEmitter<MessageStreamEvents> implements YamuxStream {
   readonly id: string
   readonly direction: MessageStreamDirection
   readonly timeline: MessageStreamTimeline = { open: Date.now() }
@@ -41,7 +41,7 @@ export class YamuxStream extends GuardedEmitter<MessageStreamEvents> implements 
   maxReadBufferLength: number
   maxWriteBufferLength: number
 
-  readonly #state: StreamState<YamuxStream>
+  readonly #state: StreamState<MuxedStream>
   readonly #driver: Driver
   readonly #reader: Reader
   #log: Logger | undefined
@@ -56,7 +56,7 @@ export class YamuxStream extends GuardedEmitter<MessageStreamEvents> implements 
   /** Why the stream is over. Made only for those who wait: an error takes a stack trace. */
   #createError: (() => Error) | undefined
 
-  constructor (state: StreamState<YamuxStream>, driver: Driver, limits: StreamLimits) {
+  constructor (state: StreamState<MuxedStream>, driver: Driver, limits: StreamLimits) {
     super()
     this.#state = state
     this.#driver = driver

@@ -5,7 +5,7 @@ import { defaultLogger } from '@libp2p/logger'
 import { afterEach, expect, test } from 'vitest'
 import { systemClock } from '../../src/clock.ts'
 import { createConfig } from '../../src/options/config.ts'
-import { YamuxMuxer } from '../../src/muxer/muxer.ts'
+import { Muxer } from '../../src/muxer/muxer.ts'
 import { ACK, concat, data, FIN, pattern, PING, ping, SYN, windowUpdate } from '../fixtures/frames.ts'
 import { endings } from '../protocol/fixtures/conversation.ts'
 import { forbidIncidents } from '../protocol/fixtures/incidents.ts'
@@ -74,15 +74,15 @@ async function connectSockets (): Promise<[own: Socket, peers: Socket]> {
 
 interface Wait {
   events: CloseEvent[]
-  muxer: YamuxMuxer
+  muxer: Muxer
   /** What the peer is waited for; it lies in the socket when the call returns. Nothing of the kind has come by then. */
   answer (): void
 }
 
-async function connect (init: YamuxMuxerInit): Promise<{ muxer: YamuxMuxer, peer: Socket }> {
+async function connect (init: YamuxMuxerInit): Promise<{ muxer: Muxer, peer: Socket }> {
   const [own, peer] = await connectSockets()
   const transport = new SocketTransport(own)
-  const muxer = new YamuxMuxer(transport as unknown as MessageStream, createConfig({ enableKeepAlive: false, ...init }), systemClock)
+  const muxer = new Muxer(transport as unknown as MessageStream, createConfig({ enableKeepAlive: false, ...init }), systemClock)
   peer.resume()
 
   return { muxer, peer }

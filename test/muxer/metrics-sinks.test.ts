@@ -7,7 +7,7 @@ import { ACK, concat, data, frame, GO_AWAY, parseFrames, ping, RST, WINDOW_UPDAT
 import { createRawPeer, nextTurn, RawTransport } from '../fixtures/raw-peer.ts'
 import { createMeteredPeer } from './fixtures/metered-peer.ts'
 import { RecordingMetrics } from './fixtures/recording-metrics.ts'
-import type { YamuxMuxer } from '../../src/muxer/muxer.ts'
+import type { Muxer } from '../../src/muxer/muxer.ts'
 import type { StreamState } from '../../src/core/stream-state.ts'
 import type { RawPeer } from '../fixtures/raw-peer.ts'
 import type { ComponentLogger, MessageStream, Metrics } from '@libp2p/interface'
@@ -56,7 +56,7 @@ describe('a sink that throws', () => {
     const transport = new RawTransport('outbound')
     const factory = yamux({ enableKeepAlive: false })({ metrics, logger: logger as unknown as ComponentLogger })
     await expectToWork({
-      muxer: factory.createStreamMuxer(transport as unknown as MessageStream) as YamuxMuxer,
+      muxer: factory.createStreamMuxer(transport as unknown as MessageStream) as Muxer,
       deliver: (...parts) => { transport.dispatchEvent(new StreamMessageEvent(concat(...parts))) },
       takeFrames: () => transport.writes.splice(0).flatMap(write => parseFrames(write.subarray()))
     })

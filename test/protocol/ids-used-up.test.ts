@@ -7,21 +7,21 @@ import { ACK, concat, parseFrames, windowUpdate } from '../fixtures/frames.ts'
 import { nextTurn, RawTransport } from '../fixtures/raw-peer.ts'
 import { headers } from './fixtures/conversation.ts'
 import type { MAX_UINT32 } from '../../src/core/wire/frame.ts'
-import type { YamuxMuxer } from '../../src/muxer/muxer.ts'
+import type { Muxer } from '../../src/muxer/muxer.ts'
 import type { MessageStream, MessageStreamDirection } from '@libp2p/interface'
 
 const BACKLOG = 256
 
 describe('when the ids are used up', () => {
   // 2^31 opens take too long for a test: the ids of these muxers end earlier
-  const withIdsUpTo = async (lastId: number, direction: MessageStreamDirection): Promise<{ transport: RawTransport, muxer: YamuxMuxer }> => {
+  const withIdsUpTo = async (lastId: number, direction: MessageStreamDirection): Promise<{ transport: RawTransport, muxer: Muxer }> => {
     vi.resetModules()
     vi.doMock(import('../../src/core/wire/frame.ts'), async importOriginal => ({ ...await importOriginal(), MAX_UINT32: lastId as typeof MAX_UINT32 }))
-    const shell: { YamuxMuxer: typeof YamuxMuxer } = await import('../../src/muxer/muxer.ts')
+    const shell: { Muxer: typeof Muxer } = await import('../../src/muxer/muxer.ts')
     vi.doUnmock('../../src/core/wire/frame.ts')
     const transport = new RawTransport(direction)
 
-    return { transport, muxer: new shell.YamuxMuxer(transport as unknown as MessageStream, createConfig({ enableKeepAlive: false }), systemClock) }
+    return { transport, muxer: new shell.Muxer(transport as unknown as MessageStream, createConfig({ enableKeepAlive: false }), systemClock) }
   }
 
   const exhausted = expect.objectContaining({ code: 'ERR_STREAM_IDS_EXHAUSTED' })

@@ -1,7 +1,7 @@
 // A second connection in the same process, which nothing is wrong with: nothing of the first may show in it.
 import { systemClock } from '../../../src/clock.ts'
 import { createConfig } from '../../../src/options/config.ts'
-import { YamuxMuxer } from '../../../src/muxer/muxer.ts'
+import { Muxer } from '../../../src/muxer/muxer.ts'
 import { Flow, law } from './flow.ts'
 import { WireTap } from './wire-tap.ts'
 import type { Run } from './run.ts'
@@ -22,8 +22,8 @@ export class Neighbour {
   readonly #random: Random
   readonly #flow = new Flow(FLOW_ID, true)
   readonly #link: Link
-  readonly #dialler: YamuxMuxer
-  readonly #listener: YamuxMuxer
+  readonly #dialler: Muxer
+  readonly #listener: Muxer
   #stream: Stream | undefined
   /** How each end of the stream came to its end */
   readonly #closes: Array<Error | undefined> = []
@@ -42,8 +42,8 @@ export class Neighbour {
 
     // no timers, which would be counted as those of the first connection
     const config = createConfig({ enableKeepAlive: false, coalesce: { strategy, maxQueueDelayMs: Infinity }, limits: { openTimeoutMs: Infinity, closeTimeoutMs: Infinity } })
-    this.#dialler = new YamuxMuxer(this.#link.diallerEnd, config, systemClock)
-    this.#listener = new YamuxMuxer(this.#link.listenerEnd, config, systemClock)
+    this.#dialler = new Muxer(this.#link.diallerEnd, config, systemClock)
+    this.#listener = new Muxer(this.#link.listenerEnd, config, systemClock)
     this.#listener.addEventListener('stream', evt => { this.#receive(evt.detail) })
     run.start(run.track('createStream() of the neighbour', this.#open()))
   }

@@ -3,7 +3,7 @@ import { yamux as stock } from '@libp2p/yamux'
 import { systemClock } from '../../../src/clock.ts'
 import { createConfig } from '../../../src/options/config.ts'
 import { NodeMetrics } from '../../../src/metrics.ts'
-import { YamuxMuxer } from '../../../src/muxer/muxer.ts'
+import { Muxer } from '../../../src/muxer/muxer.ts'
 import { act } from './actions.ts'
 import { endConnection } from './endings.ts'
 import { BrokenLaw, law } from './flow.ts'
@@ -98,7 +98,7 @@ export class Side {
     const { options, listensAtMs } = this.plan
     this.#linkEnd = linkEnd
     this.#muxer = this.isOurs
-      ? new YamuxMuxer(linkEnd, createConfig(options), systemClock, { paths: new Set(), metrics: this.#nodeMetrics })
+      ? new Muxer(linkEnd, createConfig(options), systemClock, { paths: new Set(), metrics: this.#nodeMetrics })
       : stock(options as Parameters<typeof stock>[0])().createStreamMuxer(linkEnd)
     ;[this.#session] = this.#nodeMetrics.sessions
 
@@ -140,7 +140,7 @@ export class Side {
   }
 
   ping (): void {
-    if (this.muxer instanceof YamuxMuxer) {
+    if (this.muxer instanceof Muxer) {
       const run = this.#run
 
       run.start(run.track(`ping() of the ${this.name}`, this.muxer.ping()).then(err => {
