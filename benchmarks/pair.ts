@@ -2,10 +2,12 @@
 import { MessageChannel } from 'node:worker_threads'
 import { startChild, startThread } from './child.ts'
 import { startNativePeer } from './native/peer.ts'
+import { watchProcessors } from './processors.ts'
 import { asOneStream, isOfLoneRequests } from './rows.ts'
 import type { Contestant, ContestantMuxer, TransportName } from './contestants.ts'
 import type { NativeProgram } from './native/programs.ts'
 import type { PeerCommands, PeerSpent, Sent } from './peer.ts'
+import type { Watched } from './processors.ts'
 import type { Row } from './rows.ts'
 
 export interface Measured {
@@ -15,6 +17,8 @@ export interface Measured {
   receiverSpent: PeerSpent
   /** By the receiver at the same time, in rows that go both ways */
   sentBack?: Sent
+  /** Meanwhile */
+  processors: Watched
 }
 
 export interface Pair extends Contestant {
@@ -123,6 +127,7 @@ export function startPair (init: PairInit): Pair {
       const fitted = fit(row)
 
       return runOnOpenStreams(fitted, async () => {
+        const watched = watchProcessors()
         await receiver.commands.count()
         const [sent, sentBack] = await Promise.all([
           sender.commands.send(atLeastMs),
@@ -130,7 +135,7 @@ export function startPair (init: PairInit): Pair {
         ])
         const receiverSpent = await receiver.commands.spent()
 
-        return { unitBytes: fitted.unitBytesPerStream * fitted.streams, sent, sentBack, receiverSpent }
+        return { unitBytes: fitted.unitBytesPerStream * fitted.streams, sent, sentBack, receiverSpent, processors: watched() }
       })
     },
 

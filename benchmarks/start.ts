@@ -1,11 +1,14 @@
 // `npm start`: the same work through each muxer in turn, then one table.
 import { writeFile } from 'node:fs/promises'
+import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
 import { Listr } from 'listr2'
 import { parseCount, parseMuxers } from './options.ts'
 import { startPair } from './pair.ts'
+import { describeOthers, percentTakenByOthers } from './processors.ts'
 import { toMetrics } from './report/metrics.ts'
 import { renderLegend, renderMachine, renderTable } from './report/table.ts'
+import { describeDoubts, describeOutcome } from './report/verdict.ts'
 import { findRow, rows } from './rows.ts'
 import { runBenchmark } from './run.ts'
 import { measureRelayedUplinks, relayedUplink, relayedUplinkLegend } from './uplink/relayed.ts'
@@ -30,7 +33,8 @@ interface Options {
 }
 
 /** Of the uplink there is no unit of work that was measured */
-type RoundSample = Omit<CellSample & Partial<Sample>, 'round'>
+type TimedSample = CellSample & Partial<Sample>
+type RoundSample = Omit<TimedSample, 'round'>
 
 const AT_LEAST_MS = 250
 const MAX_ROUNDS = 5
@@ -91,8 +95,8 @@ async function measureUplink (muxers: MuxerName[], nodeOptions: string[], stopAt
   return measured.map((metrics, index) => ({ rowId: relayedUplink.id, muxer: muxers[index], transport: 'tcp-noise', metrics }))
 }
 
-async function measureAll (pairs: Pair[], options: Options, stopAtEnd: (started: Stoppable[]) => void): Promise<CellSample[]> {
-  const samples: CellSample[] = []
+async function measureAll (pairs: Pair[], options: Options, stopAtEnd: (started: Stoppable[]) => void): Promise<TimedSample[]> {
+  const samples: TimedSample[] = []
   let roundMs = 0
 
   const tasks: ListrTask[] = [{
@@ -131,6 +135,15 @@ async function measureAll (pairs: Pair[], options: Options, stopAtEnd: (started:
   return samples
 }
 
+/** The rows that go at full speed tell: the uplink leaves processors idle, and has its muxers at the same time */
+function describeBusyMachine (samples: TimedSample[]): string[] {
+  const watched = samples.flatMap(({ measured }) => measured == null
+    ? []
+    : [{ ...measured.processors, childrenMs: measured.sent.spent.cpuMs + measured.receiverSpent.cpuMs }])
+
+  return watched.length === 0 ? [] : describeOthers(percentTakenByOthers(watched, availableParallelism()))
+}
+
 await runBenchmark(async stopAtEnd => {
   const options = parseOptions()
   const pairs = options.muxers.map(muxer => startPair({ muxer, nodeOptions: options.nodeOptions }))
@@ -139,8 +152,11 @@ await runBenchmark(async stopAtEnd => {
   const samples = await measureAll(pairs, options, stopAtEnd)
   const tableRows = [...options.rows, ...options.hasUplink ? [relayedUplink] : []]
 
-  console.info(`\n${renderTable(samples, tableRows, options.muxers)}\n`)
+  const doubts = [...describeBusyMachine(samples), ...describeDoubts(samples, tableRows)]
+
+  console.info(`\n${renderTable(samples, tableRows, options.muxers, process.stdout.columns)}\n`)
   console.info([renderMachine(), '', renderLegend(samples, AT_LEAST_MS), ...options.hasUplink ? relayedUplinkLegend : []].join('\n'))
+  console.info(['', ...doubts.map(doubt => `! ${doubt}\n`), ...describeOutcome(samples, tableRows)].join('\n'))
 
   if (options.jsonPath != null) {
     await writeFile(options.jsonPath, JSON.stringify({ machine: renderMachine(), samples }, null, 2))

@@ -6,7 +6,9 @@ import { medianOf, ratioOf, samplesOf } from './metrics.ts'
 import type { MuxerName } from '../muxers.ts'
 import type { CellSample, Metrics, Ratio } from './metrics.ts'
 
-const columns: Array<[heading: string, metric: keyof Metrics]> = [
+type Column = [heading: string, metric: keyof Metrics]
+
+const columns: Column[] = [
   ['MB/s', 'megabytesPerS'],
   ['messages\nper s', 'messagesPerS'],
   ['writes\nper MB', 'socketWritesPerMegabyte'],
@@ -15,6 +17,11 @@ const columns: Array<[heading: string, metric: keyof Metrics]> = [
   ['receiver\nCPU s\nper GB', 'receiverCpuSPerGigabyte'],
   ['p50\nms', 'p50Ms'],
   ['p99\nms', 'p99Ms']
+]
+
+/** What a narrow terminal goes without, in this order */
+const dispensable: Array<keyof Metrics> = [
+  'noiseRecordsPerMegabyte', 'socketWritesPerMegabyte', 'receiverCpuSPerGigabyte', 'senderCpuSPerGigabyte', 'p50Ms', 'megabytesPerS', 'p99Ms', 'messagesPerS'
 ]
 
 /** What others are compared with */
@@ -67,7 +74,20 @@ export interface TableRow {
   comparedBy?: { metric: keyof Metrics, label: string }
 }
 
-export function renderTable (samples: CellSample[], rows: TableRow[], muxers: MuxerName[]): string {
+/** With as many columns as fit into `width` characters, and a line about those that do not */
+export function renderTable (samples: CellSample[], rows: TableRow[], muxers: MuxerName[], width = Infinity): string {
+  for (let leftOut = 0; ; leftOut++) {
+    const without = dispensable.slice(0, leftOut)
+    const shown = columns.filter(([, metric]) => !without.includes(metric))
+    const table = renderColumns(samples, rows, muxers, shown)
+
+    if (table.indexOf('\n') <= width || leftOut === dispensable.length) {
+      return leftOut === 0 ? table : `${table}\n${leftOut} more columns fit into a wider terminal, or into a file: npm start > table.txt`
+    }
+  }
+}
+
+function renderColumns (samples: CellSample[], rows: TableRow[], muxers: MuxerName[], columns: Column[]): string {
   const bases = BASES.filter(base => muxers.includes(base))
   const groups = rows.map(({ id, label, comparedBy }) => ({
     label,
@@ -105,6 +125,7 @@ export function renderLegend (samples: CellSample[], atLeastMs: number): string 
     'behind some that is not measured.',
     '',
     'work      streams × message size, the file in chunks of 64 KiB, requests of one process to the other',
+    'muxer     ours is this one, stock @libp2p/yamux, mplex @libp2p/mplex',
     '× stock   messages/s over those of stock in the same round, × mplex of mplex: median (lowest–highest)',
     'writes    write and writev calls on the socket of the sender',
     'records   Noise records the sender encrypted, control frames of the muxer included',

@@ -18,3 +18,11 @@ test('a row that is compared by something else says by what', () => {
 
   expect(renderTable(samples, [row], ['ours', 'stock'])).toMatch(/│ ours .*│ +p99 0\.05 │/)
 })
+
+test('a narrow terminal goes without columns until the table fits, and is told how many', () => {
+  const lines = renderTable(samples, [{ id: 'row', label: 'a row' }], ['ours', 'stock'], 60).split('\n')
+
+  expect(Math.max(...lines.filter(line => /^[│┌]/.test(line)).map(line => line.length))).toBeLessThanOrEqual(60)
+  expect(lines[1]).toContain('× stock')
+  expect(lines.at(-1)).toMatch(/^\d more columns fit/)
+})

@@ -1,0 +1,138 @@
+// What a run of `npm start` comes to, in words: how this muxer does beside others, and how far to trust it.
+import { max } from 'simple-statistics'
+import { ratioOf, samplesOf } from './metrics.ts'
+import { format } from './table.ts'
+import type { Row } from '../rows.ts'
+import type { CellSample, Ratio } from './metrics.ts'
+import type { TableRow } from './table.ts'
+
+/** Some row of the table: one that is measured by its messages a second says of what kind they are */
+type MeasuredRow = TableRow & Partial<Pick<Row, 'scenario' | 'messageBytes'>>
+
+interface Theme {
+  name: string
+  /** Of which there are some times as many, or which is some times as fast */
+  measure: 'many' | 'fast'
+  has(row: MeasuredRow): boolean
+}
+
+/** From here on bytes cost more than messages do */
+const LARGE_BYTES = 65_536
+
+const isOfRequests = ({ scenario }: MeasuredRow): boolean => scenario?.startsWith('requests') ?? false
+const isOfMessages = (row: MeasuredRow, areLarge: boolean): boolean =>
+  row.messageBytes != null && !isOfRequests(row) && (row.messageBytes >= LARGE_BYTES) === areLarge
+
+/** A sentence each: what the muxer is made for, and all else */
+const sentences: Theme[][] = [
+  [
+    { name: 'small messages a second', measure: 'many', has: row => isOfMessages(row, false) },
+    { name: 'urgent messages beside bulk', measure: 'fast', has: row => row.comparedBy != null }
+  ],
+  [
+    { name: 'large messages a second', measure: 'many', has: row => isOfMessages(row, true) },
+    { name: 'requests a second', measure: 'many', has: isOfRequests }
+  ]
+]
+
+const names = { stock: '@libp2p/yamux', mplex: '@libp2p/mplex' }
+const others = Object.keys(names) as Array<keyof typeof names>
+
+/** The chance that muxers which are alike end on the same side in every round halves with each: with 5 it is 1 in 16 */
+const ENOUGH_ROUNDS = 5
+/** Between the lowest and the highest ratio: the median of a few could as well be any of them */
+const WIDE_FACTOR = 2
+
+interface Standing {
+  label: string
+  other: keyof typeof names
+  /** More is better */
+  ratio: Ratio
+}
+
+function standingsOf (samples: CellSample[], rows: MeasuredRow[]): Standing[] {
+  return rows.flatMap(({ id, label, comparedBy }) => others.flatMap(other => {
+    const ratio = ratioOf(samplesOf(samples, id, 'ours'), samplesOf(samples, id, other), comparedBy?.metric)
+    const name = label.replace('\n', ' ')
+
+    // what rows are compared by instead is a time, and less of it is better
+    return ratio == null
+      ? []
+      : [{ label: name, other, ratio: comparedBy == null ? ratio : { median: 1 / ratio.median, min: 1 / ratio.max, max: 1 / ratio.min } }]
+  }))
+}
+
+/** Level are those whose rounds lie on both sides */
+function outcomeOf ({ ratio: { min, max } }: Standing): 'ahead' | 'level' | 'behind' {
+  return min > 1 ? 'ahead' : max < 1 ? 'behind' : 'level'
+}
+
+const inText = (ratio: number): string => ratio < 10 ? format(ratio) : Math.round(ratio).toLocaleString('en')
+
+function rangeOf (standings: Standing[]): string {
+  const medians = standings.map(({ ratio }) => ratio.median).sort((a, b) => a - b)
+
+  return [...new Set([medians[0], medians[medians.length - 1]].map(inText))].join(' to ')
+}
+
+const list = (items: string[]): string => new Intl.ListFormat('en').format(items)
+const quote = (label: string): string => `"${label}"`
+
+function describeTheme ({ name, measure }: Theme, standings: Standing[]): string {
+  const { ahead = [], level = [], behind = [] } = Object.groupBy(standings, outcomeOf)
+  const byOther = [...Map.groupBy(standings, ({ other }) => other)]
+
+  if (ahead.length === standings.length) {
+    return `${name}: ${byOther.map(([other, beside]) => `${rangeOf(beside)} times as ${measure} as ${names[other]}`).join(', ')}`
+  }
+
+  const levelWith = level.length === standings.length ? `with ${list(byOther.map(([other]) => names[other]))}` : `in ${level.length} of ${standings.length} comparisons`
+  const apart = (word: string, standings: Standing[]): string[] => [...Map.groupBy(standings, ({ other }) => other)]
+    .map(([other, beside]) => `${word} ${names[other]} in ${list(beside.map(({ label, ratio }) => `${quote(label)} (${inText(ratio.median)})`))}`)
+
+  return `${name}: ${[...level.length > 0 ? [`level ${levelWith} (${rangeOf(level)})`] : [], ...apart('behind', behind), ...apart('ahead of', ahead)].join(', ')}`
+}
+
+/** Two sentences, or one where there are only rows for one */
+export function describeOutcome (samples: CellSample[], rows: MeasuredRow[]): string[] {
+  const told = sentences.map(themes => themes
+    .map(theme => ({ theme, standings: standingsOf(samples, rows.filter(row => theme.has(row))) }))
+    .filter(({ standings }) => standings.length > 0)
+    .map(({ theme, standings }) => describeTheme(theme, standings))
+    .join('; '))
+    .filter(sentence => sentence !== '')
+
+  return told.length === 0
+    ? ['Who is faster this run cannot say: it takes ours and one of stock and mplex in --muxers.']
+    : told.map(sentence => `${sentence[0].toUpperCase()}${sentence.slice(1)}.`)
+}
+
+/** Reasons to trust it less, with what to do about them */
+export function describeDoubts (samples: CellSample[], rows: MeasuredRow[]): string[] {
+  const rounds = max(samples.map(({ round }) => round))
+  const wide = standingsOf(samples, rows).filter(({ ratio }) => ratio.max > WIDE_FACTOR * ratio.min)
+
+  return [...describeFew(rounds), ...describeWide(wide)]
+}
+
+function describeFew (rounds: number): string[] {
+  if (rounds >= ENOUGH_ROUNDS) {
+    return []
+  }
+
+  const chance = rounds === 1
+    ? 'One round says nothing of how much rounds differ'
+    : `${rounds} rounds say little: muxers that are alike would end on the same side in all of them one time in ${2 ** (rounds - 1)}`
+
+  return [`${chance}. Add --rounds 9.`]
+}
+
+function describeWide (wide: Standing[]): string[] {
+  if (wide.length === 0) {
+    return []
+  }
+
+  const labels = [...new Set(wide.map(({ label }) => label))]
+
+  return [`Rounds differ by more than twice in ${list(labels.map(quote))}: go by the brackets there, not by the medians. A quiet machine and more rounds narrow them.`]
+}
