@@ -31,6 +31,13 @@ type OtherName = keyof typeof others
 
 export type ContestantMuxer = MuxerName | OtherName
 
+/** What readers know them by; tables have no room for it */
+const fullNames: Partial<Record<ContestantMuxer, string>> = { stock: '@libp2p/yamux', mplex: '@libp2p/mplex', none: 'no muxer', quic: 'QUIC', http2: 'HTTP/2' }
+
+export function fullNameOf (muxer: ContestantMuxer): string {
+  return fullNames[muxer] ?? muxer
+}
+
 export interface Contestant {
   muxer: ContestantMuxer
   transport: TransportName

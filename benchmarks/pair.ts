@@ -135,7 +135,10 @@ export function startPair (init: PairInit): Pair {
         ])
         const receiverSpent = await receiver.commands.spent()
 
-        return { unitBytes: fitted.unitBytesPerStream * fitted.streams, sent, sentBack, receiverSpent, processors: watched() }
+        // threads are part of this process
+        const processors = watched(transport === 'memory' ? 0 : sent.spent.cpuMs + receiverSpent.cpuMs)
+
+        return { unitBytes: fitted.unitBytesPerStream * fitted.streams, sent, sentBack, receiverSpent, processors }
       })
     },
 

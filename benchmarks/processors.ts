@@ -7,7 +7,7 @@ export interface Watched {
   elapsedMs: number
   /** Of every program on the machine */
   busyMs: number
-  /** Of this process, without its children */
+  /** Of the benchmark, its children included */
   ownMs: number
 }
 
@@ -21,20 +21,24 @@ function busyMs (): number {
   return sum(cpus().map(({ times: { user, nice, sys } }) => user + nice + sys))
 }
 
-/** Starts watching, the returned function tells what was taken since */
-export function watchProcessors (): () => Watched {
+/** Starts watching, the returned function tells what was taken since: it is told what this process's children took */
+export function watchProcessors (): (childrenMs: number) => Watched {
   const [startMs, busyBeforeMs, ownBefore] = [performance.now(), busyMs(), process.cpuUsage()]
 
-  return () => {
+  return childrenMs => {
     const { user, system } = process.cpuUsage(ownBefore)
 
-    return { elapsedMs: performance.now() - startMs, busyMs: busyMs() - busyBeforeMs, ownMs: (user + system) / 1000 }
+    return { elapsedMs: performance.now() - startMs, busyMs: busyMs() - busyBeforeMs, ownMs: (user + system) / 1000 + childrenMs }
   }
 }
 
 /** How much of the processors that it needs a benchmark did not get. With more of them others are in nobody's way */
-export function percentTakenByOthers (watched: Array<Watched & { childrenMs: number }>, processors: number): number {
-  const othersMs = sum(watched.map(({ busyMs, ownMs, childrenMs }) => busyMs - ownMs - childrenMs))
+export function percentTakenByOthers (watched: Watched[], processors: number): number {
+  if (watched.length === 0) {
+    return 0
+  }
+
+  const othersMs = sum(watched.map(({ busyMs, ownMs }) => busyMs - ownMs))
   const taken = othersMs / sum(watched.map(({ elapsedMs }) => elapsedMs))
   const needed = Math.min(NEEDED, processors)
 

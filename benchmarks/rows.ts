@@ -52,7 +52,7 @@ export const rows: Row[] = [
   messages('1x64k', '1 × 64 KiB', 1, 64 * KIB, 640),
   messages('10x1m', '10 × 1 MiB', 10, MIB, 4),
   requests('requests-1', 'requests, 1 stream', 'requests-on-one-stream', 300),
-  requests('requests', 'requests, a new one', 'requests', 50)
+  requests('requests', 'requests, new streams', 'requests', 50)
 ]
 
 /** Requests that have the connection to themselves: for their latency both processes stay awake */
@@ -88,7 +88,7 @@ export const matrixRows: Row[] = [
   { ...messages('one-per-turn', '1,000 × 100 B, one per turn', 1000, 100, 10), scenario: 'one-per-turn' },
   { ...messages('slow-reader', '9 × 4 KiB, one slow reader', 9, 4 * KIB, 250), scenario: 'slow-reader' },
   requests('requests-1', 'requests, 1 stream', 'requests-on-one-stream', 300),
-  requests('requests', 'requests, a new one', 'requests', 50),
+  requests('requests', 'requests, new streams', 'requests', 50),
   ...idleRows.map(row => ({ ...row, label: `requests 5 ms apart, ${row.label}` })),
   { ...requests('mixed', 'requests beside 20 × 64 KiB', 'beside-bulk', 20), atLeastMs: BESIDE_BULK_AT_LEAST_MS },
   { ...requests('mixed-urgent', 'the same, marked urgent', 'beside-bulk', 20), atLeastMs: BESIDE_BULK_AT_LEAST_MS, isUrgent: true },

@@ -137,11 +137,7 @@ async function measureAll (pairs: Pair[], options: Options, stopAtEnd: (started:
 
 /** The rows that go at full speed tell: the uplink leaves processors idle, and has its muxers at the same time */
 function describeBusyMachine (samples: TimedSample[]): string[] {
-  const watched = samples.flatMap(({ measured }) => measured == null
-    ? []
-    : [{ ...measured.processors, childrenMs: measured.sent.spent.cpuMs + measured.receiverSpent.cpuMs }])
-
-  return watched.length === 0 ? [] : describeOthers(percentTakenByOthers(watched, availableParallelism()))
+  return describeOthers(percentTakenByOthers(samples.flatMap(({ measured }) => measured?.processors ?? []), availableParallelism()))
 }
 
 await runBenchmark(async stopAtEnd => {

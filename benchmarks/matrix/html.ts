@@ -1,33 +1,36 @@
-// The report as one page that needs nothing else: charts as SVG, tables, no scripts.
-import { transportNames } from '../contestants.ts'
-import { drawCharts } from './charts.ts'
-import { describeComparison, legend } from './text.ts'
+// The report as one page that needs nothing else and no scripts: what it comes to, the ratios as bars, and all tables below.
+import { transportNames, transports } from '../contestants.ts'
+import { describeOthers } from '../processors.ts'
+import { escape } from '../report/escape.ts'
+import { describeDoubts, describeOutcome } from '../report/verdict.ts'
+import { matrixRows } from '../rows.ts'
+import { drawRatioBars, worksOf } from './ratio-bars.ts'
+import { ofTransport } from './results.ts'
+import { style } from './style.ts'
+import { describeComparison, method, terms } from './text.ts'
 import { buildTables } from './tables.ts'
+import type { TransportName } from '../contestants.ts'
+import type { CellSample } from '../report/metrics.ts'
 import type { Group } from '../report/table.ts'
 import type { Comparison } from './compare.ts'
 import type { Results } from './results.ts'
 import type { ComparisonText } from './text.ts'
 
-const style = `
-body { font: 15px/1.5 system-ui, sans-serif; margin: 2em auto; max-width: 1400px; padding: 0 1em; color: #1d2129; background: #fff }
-svg { max-width: 100%; height: auto; display: block; margin: 1em 0 }
-.wide { overflow-x: auto }
-table { border-collapse: collapse; font-size: 13px; font-variant-numeric: tabular-nums }
-th, td { padding: 2px 8px; text-align: right; white-space: pre-line; vertical-align: bottom }
-td { white-space: nowrap }
-th.work { white-space: nowrap }
-th.work, td.muxer, th.muxer { text-align: left; vertical-align: top }
-thead th { border-bottom: 2px solid #888 }
-tbody { border-bottom: 1px solid #ccc }
-tr.ours { background: #e7f4ef }
-pre { white-space: pre-wrap }
-`
+/** What most want to know, and where this muxer does worst */
+const FIRST_ROWS = ['1x100', '1000x100', '1x4k', '1x64k', '10x1m', 'requests', 'mixed-urgent']
 
-function escape (text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
-}
+/** The urgent one is about its latency */
+const spokenRows = matrixRows.map(row => row.isUrgent === true ? { ...row, comparedBy: { metric: 'p99Ms', label: 'p99' } as const } : row)
 
-function renderTable (headings: string[], groups: Group[]): string {
+const key = `<dl class="key">
+<dt><i class="bar"></i></dt><dd>from 1, where ours and the other are alike, to the median of the rounds: to the right ours is better, to the left the other, of times and CPU too</dd>
+<dt><i class="spread"></i></dt><dd>from the lowest round to the highest</dd>
+<dt>ahead, behind</dt><dd>all rounds are on that side; <b>level</b>: they are on both sides</dd>
+<dt>1, 10, 100</dt><dd>each line of the grid is ten times the one before</dd>
+<dt>p50, p99</dt><dd>how long every other request takes at most, and all but one in a hundred</dd>
+</dl>`
+
+function renderTable (title: string, headings: string[], groups: Group[]): string {
   const head = ['work', ...headings].map((heading, i) => `<th${i < 2 ? ' class="muxer"' : ''}>${escape(heading)}</th>`).join('')
   const bodies = groups.map(({ label, lines }) => {
     const rows = lines.map(([name, ...cells], i) => [
@@ -41,27 +44,58 @@ function renderTable (headings: string[], groups: Group[]): string {
     return `<tbody>${rows.join('\n')}</tbody>`
   })
 
-  return `<div class="wide"><table><thead><tr>${head}</tr></thead>${bodies.join('\n')}</table></div>`
+  // a keyboard can scroll what it can get to
+  return `<div class="wide" tabindex="0" role="region" aria-label="${escape(title)}"><table><thead><tr>${head}</tr></thead>${bodies.join('\n')}</table></div>`
 }
 
 function renderComparison ({ summary, headings, groups }: ComparisonText): string {
-  return `<h2>What changed</h2><p>${escape(summary)}</p>${groups.length > 0 ? renderTable(headings, groups) : ''}`
+  return `<h2>What changed</h2><p>${escape(summary)}</p>${groups.length > 0 ? renderTable('What changed', headings, groups) : ''}`
+}
+
+function renderFirst ({ samples, takenPercent = 0 }: Results, transport: TransportName): string[] {
+  const ofThis = ofTransport(samples, transport)
+  const first = worksOf(samples, transport, { rowIds: FIRST_ROWS, bases: ['stock', 'mplex'] })
+
+  return [
+    ...describeOutcome(ofThis, spokenRows).map(sentence => `<p class="lead">${escape(sentence)}</p>`),
+    ...[...describeOthers(takenPercent), ...describeDoubts(ofThis, spokenRows)].map(doubt => `<p class="warning">${escape(doubt)}</p>`),
+    ...first.length > 0 ? [drawRatioBars(`How many times as good this muxer is over ${transports[transport]}`, first), key] : []
+  ]
+}
+
+function renderDetails (samples: CellSample[], transport: TransportName): string {
+  const works = worksOf(samples, transport)
+
+  return [
+    `<details><summary>${escape(transports[transport])}: all that was measured</summary>`,
+    ...works.length > 0 ? [drawRatioBars('This muxer beside each other', works)] : [],
+    ...buildTables(samples, transport).map(({ title, headings, groups }) => `<h3>${escape(title)}</h3>${renderTable(title, headings, groups)}`),
+    '</details>'
+  ].join('\n')
+}
+
+function renderMethod (): string {
+  const list = terms.map(([term, meaning]) => `<dt>${escape(term)}</dt><dd>${escape(meaning)}</dd>`).join('\n')
+
+  return `<details><summary>How it was measured, and what the columns mean</summary><p>${escape(method)}</p><dl>${list}</dl></details>`
 }
 
 export function renderHtml (results: Results, comparison?: Comparison): string {
   const { samples, machine, startedAt, rounds, failures } = results
-  const sections = transportNames.flatMap(transport => [
-    ...drawCharts(samples, transport),
-    ...buildTables(samples, transport).map(({ title, headings, groups }) => `<h2>${escape(title)}</h2>${renderTable(headings, groups)}`)
-  ])
+  const measured = transportNames.filter(transport => ofTransport(samples, transport).length > 0)
+  const began = `${new Date(startedAt).toLocaleString('en', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' })} UTC`
 
   return [
-    '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Benchmarks of libp2p-coalescing-yamux</title>',
-    `<style>${style}</style></head><body><h1>Benchmarks of libp2p-coalescing-yamux</h1>`,
-    `<p>${escape(machine)}; ${rounds} rounds; began ${escape(startedAt)}</p>`,
-    ...failures.map(({ transport, muxer, message }) => `<p><strong>Failed and left out from then on: ${escape(`${muxer}, ${transport}: ${message}`)}</strong></p>`),
+    '<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">',
+    `<title>libp2p-coalescing-yamux beside other muxers, ${escape(began)}</title><style>${style}</style></head><body><main>`,
+    '<h1>libp2p-coalescing-yamux beside other muxers</h1>',
+    `<p class="faint">${escape(began)}, ${rounds} ${rounds === 1 ? 'round' : 'rounds'}, ${escape(machine)}</p>`,
+    ...failures.map(({ transport, muxer, message }) => `<p class="warning">${escape(`${muxer} failed over ${transports[transport]} and was left out from then on: ${message}`)}</p>`),
+    ...measured.slice(0, 1).flatMap(transport => renderFirst(results, transport)),
     ...comparison == null ? [] : [renderComparison(describeComparison(comparison))],
-    ...sections,
-    `<h2>How it was measured</h2><pre>${escape(legend)}</pre></body></html>\n`
+    '<h2>All figures</h2>',
+    ...measured.map(transport => renderDetails(samples, transport)),
+    renderMethod(),
+    '</main></body></html>\n'
   ].join('\n')
 }

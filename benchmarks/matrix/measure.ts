@@ -6,6 +6,7 @@ import { idleConnections, measureIdleConnections } from './idle-connections.ts'
 import { canRun } from './selection.ts'
 import type { NativeProgram } from '../native/programs.ts'
 import type { Pair } from '../pair.ts'
+import type { Watched } from '../processors.ts'
 import type { CellSample, Metrics } from '../report/metrics.ts'
 import type { Row } from '../rows.ts'
 import type { Failure } from './results.ts'
@@ -16,6 +17,8 @@ const AT_LEAST_MS = 300
 export interface Measuring {
   samples: CellSample[]
   failures: Failure[]
+  /** While each sample was measured */
+  processors: Watched[]
   report(line: string): void
 }
 
@@ -48,7 +51,10 @@ export class GroupRun {
     const round = ++this.#rounds
 
     await this.#eachCell(`round ${round}`, async (pair, row) => {
-      this.#add(pair, row.id, toMetrics(row, await pair.measure(row, row.atLeastMs ?? AT_LEAST_MS)))
+      const measured = await pair.measure(row, row.atLeastMs ?? AT_LEAST_MS)
+
+      this.#add(pair, row.id, toMetrics(row, measured))
+      this.#measuring.processors.push(measured.processors)
     })
 
     if (this.#group.hasIdleConnections) {

@@ -18,6 +18,8 @@ export interface Results {
   startedAt: string
   rounds: number
   samples: CellSample[]
+  /** Of the processors that the benchmark needs, by other programs */
+  takenPercent?: number
   /** Who failed was not measured any further on that transport */
   failures: Failure[]
 }

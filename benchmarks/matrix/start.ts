@@ -1,10 +1,12 @@
 // `npm run bench`: scenario x muxer x transport, as tables in the terminal, one HTML page and JSON.
 import { mkdir, writeFile } from 'node:fs/promises'
+import { availableParallelism } from 'node:os'
 import { dirname, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Listr } from 'listr2'
 import { isNative, transports } from '../contestants.ts'
 import { buildNativePrograms } from '../native/build.ts'
+import { describeOthers, percentTakenByOthers } from '../processors.ts'
 import { installQuic } from '../quic/install.ts'
 import { renderGroups, renderMachine } from '../report/table.ts'
 import { runBenchmark } from '../run.ts'
@@ -81,6 +83,10 @@ async function report (results: Results, { groups, htmlPath, jsonPath, comparePa
 
   console.info(`\n${results.machine}, ${results.rounds} ${results.rounds === 1 ? 'round' : 'rounds'}\n`)
 
+  for (const doubt of describeOthers(results.takenPercent ?? 0)) {
+    console.info(`! ${doubt}\n`)
+  }
+
   if (comparison != null) {
     const { summary, headings, groups } = describeComparison(comparison)
     console.info(`${summary}\n${groups.length > 0 ? `${renderGroups(headings, groups)}\n` : ''}`)
@@ -93,21 +99,22 @@ async function report (results: Results, { groups, htmlPath, jsonPath, comparePa
   if (htmlPath != null || !isShort) {
     const path = htmlPath ?? DEFAULT_HTML
     await write(path, renderHtml(results, comparison))
-    console.info(`${legend}\n\nAll columns and charts are in ${relative('', path)}`)
+    console.info(`${legend}\n\nAll columns, and the ratios as bars, are in ${relative('', path)}`)
   }
 }
 
 await runBenchmark(async stopAtEnd => {
   const options = parseOptions()
   const { programs, present } = await findPresent(options.groups)
-  const measuring: Measuring = { samples: [], failures: [], report () {} }
+  const measuring: Measuring = { samples: [], failures: [], processors: [], report () {} }
   const startedAt = new Date().toISOString()
 
   // signals end the processes of the pairs, which makes the tasks fail
   await new Listr(present.flatMap(group => groupTasks(group, programs, options.rounds, measuring, stopAtEnd)), { registerSignalListeners: false }).run()
 
-  const { samples, failures } = measuring
-  await report({ machine: renderMachine(), startedAt, rounds: options.rounds, samples, failures }, options)
+  const { samples, failures, processors } = measuring
+  const takenPercent = percentTakenByOthers(processors, availableParallelism())
+  await report({ machine: renderMachine(), startedAt, rounds: options.rounds, samples, takenPercent, failures }, options)
 
   if (failures.length > 0) {
     throw new Error(failures.map(({ transport, muxer, message }) => `${muxer} on ${transport}: ${message}`).join('\n'))

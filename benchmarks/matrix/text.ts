@@ -11,26 +11,31 @@ import type { Results } from './results.ts'
 /** What a terminal has no room for */
 const HTML_ONLY = /sender, receiver|per MB|p99.9|requests\/s|p(50|99)\n× (none|go)|× (mplex|quic|http2|rust)/
 
-export const legend = [
-  'Medians over the rounds (lowest–highest). A round takes every row through every muxer of the transport in turn; one that warms up is',
-  'thrown away, and so is the row\'s own work of 100 ms before each measurement. Sender and receiver are processes of their own, over the',
-  'loopback interface; over message ports they are threads of one process, so RSS is of both. All that arrives is compared with what was sent.',
-  'Time runs from the first send to the confirmation of the last stream, on streams that are open before.',
-  '',
-  '× stock, × none and others   the figure by that of the base in the same round: more is better for messages/s, less for p50, p99 and CPU',
-  'none         no muxer: one connection carries the same bytes in chunks of 65,519 bytes, whole Noise records; its messages/s are these bytes by the row\'s size',
-  'quic         @chainsafe/libp2p-quic, its own transport with its own encryption, among those on TCP and Noise',
-  'http2        node:http2 with windows of 16 MiB; beside TCP and Noise over TLS 1.2 with the same cipher, ChaCha20-Poly1305',
-  'go-yamux, rust-yamux   programs in Go and Rust on both sides; rust-yamux-buffered with buffers around its socket',
-  'CPU          user and system time, checking included; of the thread alone over message ports; not while latency is measured, when processes are kept awake',
-  'writes       write and writev calls of the sender; unknown where native code makes them (quic, http2)',
-  'event loop   p99 of its delay, sampled each millisecond in all Node processes alike',
-  'GC           part of the time that collections took, those beside the main thread included',
-  'RSS, heap    at the end of the row, which rows before have shaped',
-  'p99.9        only of 1,000 requests and more in a round',
-  'KiB          of objects and buffers behind a garbage collection, by the number of connections, libp2p\'s and Noise\'s own included',
-  'beside       what the streams carry that are not measured: bulk beside requests, the slow reader beside the others'
-].join('\n')
+export const method =
+  'Figures are medians over the rounds (lowest–highest). A round takes every row through every muxer of the transport in turn; one that warms up is ' +
+  'thrown away, and so is the row\'s own work of 100 ms before each measurement. Sender and receiver are processes of their own, over the ' +
+  'loopback interface; over message ports they are threads of one process, so RSS is of both. All that arrives is compared with what was sent. ' +
+  'Time runs from the first send to the confirmation of the last stream, on streams that are open before.'
+
+export const terms: Array<[term: string, meaning: string]> = [
+  ['1 × 100 B', 'one stream with messages of 100 bytes; 1,000 × 4 KiB, a thousand that take turns'],
+  ['× stock, × none', 'the figure by that of the base in the same round: more is better for messages/s, less for p50, p99 and CPU'],
+  ['stock', '@libp2p/yamux; mplex is @libp2p/mplex'],
+  ['none', 'no muxer: one connection carries the same bytes in chunks of 65,519 bytes, whole Noise records; its messages/s are these bytes by the row\'s size'],
+  ['quic', '@chainsafe/libp2p-quic, its own transport with its own encryption, among those on TCP and Noise'],
+  ['http2', 'node:http2 with windows of 16 MiB; beside TCP and Noise over TLS 1.2 with the same cipher, ChaCha20-Poly1305'],
+  ['go-, rust-yamux', 'programs in Go and Rust on both sides; rust-yamux-buffered with buffers around its socket'],
+  ['CPU', 'user and system time, checking included; of the thread alone over message ports; not while latency is measured, when processes are kept awake'],
+  ['writes', 'write and writev calls of the sender; unknown where native code makes them (quic, http2)'],
+  ['event loop', 'p99 of its delay, sampled each millisecond in all Node processes alike'],
+  ['GC', 'part of the time that collections took, those beside the main thread included'],
+  ['RSS, heap', 'at the end of the row, which rows before have shaped'],
+  ['p99', 'all but one in a hundred are faster; p50, every other one; p99.9 only of 1,000 requests and more in a round'],
+  ['KiB', 'of objects and buffers behind a garbage collection, by the number of connections, libp2p\'s and Noise\'s own included'],
+  ['beside', 'what the streams carry that are not measured: bulk beside requests, the slow reader beside the others']
+]
+
+export const legend = `${method}\n\n${terms.map(([term, meaning]) => `${term.padEnd(16)}${meaning}`).join('\n')}`
 
 export function renderTerminal ({ samples }: Results, transport: TransportName): string {
   return buildTables(samples, transport).map(({ title, headings, groups }) => {

@@ -1,5 +1,6 @@
 // A flame graph of a CPU profile as an SVG picture that needs no script.
 import { hierarchy, partition } from 'd3-hierarchy'
+import { escape } from './escape.ts'
 import type { Profiler } from 'node:inspector'
 
 interface Call {
@@ -52,10 +53,6 @@ function toCalls (profile: Profiler.Profile): Call {
   nodes.get(profile.nodes[0].id)?.children?.forEach(id => { add(id, root.calls) })
 
   return root
-}
-
-function escape (text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }
 
 /** This muxer's own functions stand out among all others */

@@ -1,5 +1,6 @@
 // What a run of `npm start` comes to, in words: how this muxer does beside others, and how far to trust it.
 import { max } from 'simple-statistics'
+import { fullNameOf } from '../contestants.ts'
 import { ratioOf, samplesOf } from './metrics.ts'
 import { format } from './table.ts'
 import type { Row } from '../rows.ts'
@@ -19,9 +20,9 @@ interface Theme {
 /** From here on bytes cost more than messages do */
 const LARGE_BYTES = 65_536
 
-const isOfRequests = ({ scenario }: MeasuredRow): boolean => scenario?.startsWith('requests') ?? false
-const isOfMessages = (row: MeasuredRow, areLarge: boolean): boolean =>
-  row.messageBytes != null && !isOfRequests(row) && (row.messageBytes >= LARGE_BYTES) === areLarge
+const isOfRequests = ({ scenario }: MeasuredRow): boolean => scenario === 'requests' || scenario === 'requests-on-one-stream'
+const isOfMessages = ({ scenario, messageBytes = 0 }: MeasuredRow, areLarge: boolean): boolean =>
+  (scenario === 'messages' || scenario === 'file') && (messageBytes >= LARGE_BYTES) === areLarge
 
 /** A sentence each: what the muxer is made for, and all else */
 const sentences: Theme[][] = [
@@ -35,8 +36,7 @@ const sentences: Theme[][] = [
   ]
 ]
 
-const names = { stock: '@libp2p/yamux', mplex: '@libp2p/mplex' }
-const others = Object.keys(names) as Array<keyof typeof names>
+const others = ['stock', 'mplex'] as const
 
 /** The chance that muxers which are alike end on the same side in every round halves with each: with 5 it is 1 in 16 */
 const ENOUGH_ROUNDS = 5
@@ -45,7 +45,7 @@ const WIDE_FACTOR = 2
 
 interface Standing {
   label: string
-  other: keyof typeof names
+  other: typeof others[number]
   /** More is better */
   ratio: Ratio
 }
@@ -63,7 +63,7 @@ function standingsOf (samples: CellSample[], rows: MeasuredRow[]): Standing[] {
 }
 
 /** Level are those whose rounds lie on both sides */
-function outcomeOf ({ ratio: { min, max } }: Standing): 'ahead' | 'level' | 'behind' {
+export function outcomeOf ({ min, max }: Ratio): 'ahead' | 'level' | 'behind' {
   return min > 1 ? 'ahead' : max < 1 ? 'behind' : 'level'
 }
 
@@ -79,16 +79,16 @@ const list = (items: string[]): string => new Intl.ListFormat('en').format(items
 const quote = (label: string): string => `"${label}"`
 
 function describeTheme ({ name, measure }: Theme, standings: Standing[]): string {
-  const { ahead = [], level = [], behind = [] } = Object.groupBy(standings, outcomeOf)
+  const { ahead = [], level = [], behind = [] } = Object.groupBy(standings, ({ ratio }) => outcomeOf(ratio))
   const byOther = [...Map.groupBy(standings, ({ other }) => other)]
 
   if (ahead.length === standings.length) {
-    return `${name}: ${byOther.map(([other, beside]) => `${rangeOf(beside)} times as ${measure} as ${names[other]}`).join(', ')}`
+    return `${name}: ${byOther.map(([other, beside]) => `${rangeOf(beside)} times as ${measure} as ${fullNameOf(other)}`).join(', ')}`
   }
 
-  const levelWith = level.length === standings.length ? `with ${list(byOther.map(([other]) => names[other]))}` : `in ${level.length} of ${standings.length} comparisons`
+  const levelWith = level.length === standings.length ? `with ${list(byOther.map(([other]) => fullNameOf(other)))}` : `in ${level.length} of ${standings.length} comparisons`
   const apart = (word: string, standings: Standing[]): string[] => [...Map.groupBy(standings, ({ other }) => other)]
-    .map(([other, beside]) => `${word} ${names[other]} in ${list(beside.map(({ label, ratio }) => `${quote(label)} (${inText(ratio.median)})`))}`)
+    .map(([other, beside]) => `${word} ${fullNameOf(other)} in ${list(beside.map(({ label, ratio }) => `${quote(label)} (${inText(ratio.median)})`))}`)
 
   return `${name}: ${[...level.length > 0 ? [`level ${levelWith} (${rangeOf(level)})`] : [], ...apart('behind', behind), ...apart('ahead of', ahead)].join(', ')}`
 }
