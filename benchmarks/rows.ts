@@ -109,6 +109,11 @@ export function asOneStream (row: Row): Row {
   return { ...row, streams: 1, messageBytes: RECORD_BYTES, unitBytesPerStream: records * RECORD_BYTES }
 }
 
+/** Tables have no room for "streams" */
+export function inWords (label: string): string {
+  return label.replace(/^([\d,]+) × /, (_, count: string) => `${count} ${count === '1' ? 'stream' : 'streams'} × `)
+}
+
 export function findRow <Known extends { id: string }> (id: string, known: Known[]): Known {
   const row = known.find(row => row.id === id)
 

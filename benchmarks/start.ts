@@ -7,8 +7,9 @@ import { parseCount, parseMuxers } from './options.ts'
 import { startPair } from './pair.ts'
 import { describeOthers, percentTakenByOthers } from './processors.ts'
 import { toMetrics } from './report/metrics.ts'
+import { drawSmallMessages } from './report/small-messages-chart.ts'
 import { renderLegend, renderMachine, renderTable } from './report/table.ts'
-import { describeDoubts, describeOutcome } from './report/verdict.ts'
+import { describeDoubts, describeOutcome, isOfSmallMessages } from './report/verdict.ts'
 import { findRow, rows } from './rows.ts'
 import { runBenchmark } from './run.ts'
 import { measureRelayedUplinks, relayedUplink, relayedUplinkLegend } from './uplink/relayed.ts'
@@ -30,6 +31,7 @@ interface Options {
   /** For all processes that are measured */
   nodeOptions: string[]
   jsonPath?: string
+  chartPath?: string
 }
 
 /** Of the uplink there is no unit of work that was measured */
@@ -48,10 +50,15 @@ function parseOptions (): Options {
       rounds: { type: 'string' },
       only: { type: 'string', multiple: true, default: known.map(({ id }) => id) },
       'node-option': { type: 'string', multiple: true, default: [] },
-      json: { type: 'string' }
+      json: { type: 'string' },
+      chart: { type: 'string' }
     }
   })
   const asked = values.only.map(id => findRow(id, known))
+
+  if (values.chart != null && !asked.some(isOfSmallMessages)) {
+    throw new Error('--chart draws small messages, and none are to be measured: add --only 1x100')
+  }
 
   return {
     muxers: parseMuxers(values.muxers),
@@ -60,7 +67,8 @@ function parseOptions (): Options {
     rows: asked.filter(row => 'scenario' in row),
     hasUplink: asked.includes(relayedUplink),
     nodeOptions: values['node-option'],
-    jsonPath: values.json
+    jsonPath: values.json,
+    chartPath: values.chart
   }
 }
 
@@ -152,9 +160,13 @@ await runBenchmark(async stopAtEnd => {
 
   console.info(`\n${renderTable(samples, tableRows, options.muxers, process.stdout.columns)}\n`)
   console.info([renderMachine(), '', renderLegend(samples, AT_LEAST_MS), ...options.hasUplink ? relayedUplinkLegend : []].join('\n'))
-  console.info(['', ...doubts.map(doubt => `! ${doubt}\n`), ...describeOutcome(samples, tableRows)].join('\n'))
+  console.info(['', ...doubts.map(doubt => `! ${doubt}\n`), 'What it comes to for ours:', ...describeOutcome(samples, tableRows)].join('\n'))
 
   if (options.jsonPath != null) {
     await writeFile(options.jsonPath, JSON.stringify({ machine: renderMachine(), samples }, null, 2))
+  }
+
+  if (options.chartPath != null) {
+    await writeFile(options.chartPath, drawSmallMessages(samples, options.rows, options.muxers))
   }
 })

@@ -1,12 +1,7 @@
 // The part of each link that each muxer uses, drawn: one SVG for each work.
-import { BarChart } from 'echarts/charts'
-import { GridComponent, LegendComponent, TitleComponent } from 'echarts/components'
-import { init, use } from 'echarts/core'
-import { SVGRenderer } from 'echarts/renderers'
+import { OTHER_COLOUR, OUR_COLOUR, renderSvg } from '../report/svg.ts'
 import { variants } from './variants.ts'
 import type { Result } from './report.ts'
-
-use([BarChart, GridComponent, LegendComponent, SVGRenderer, TitleComponent])
 
 const WIDTH = 1100
 const HEIGHT = 420
@@ -14,17 +9,14 @@ const HEIGHT = 420
 const LEGEND_GAP = 20
 const SWATCH_WIDTH = 16
 /** Ours stands out, others are grey */
-const COLOURS = ['#0b6e4f', '#2b4162', '#8d99ae']
+const COLOURS = [OUR_COLOUR, '#2b4162', OTHER_COLOUR]
 
 /** `ofWork` are the results of one work */
 export function drawLinkParts (ofWork: Result[]): string {
   const labels = [...new Set(ofWork.map(({ link }) => link.label))]
   const shown = variants.filter(({ id }) => ofWork.some(({ variant }) => variant.id === id))
-  const chart = init(null, null, { renderer: 'svg', ssr: true, width: WIDTH, height: HEIGHT })
 
-  chart.setOption({
-    animation: false,
-    backgroundColor: '#fff',
+  return renderSvg(WIDTH, HEIGHT, {
     color: COLOURS,
     title: { text: `Part of the link used, ${ofWork[0].work.label}`, left: 'center' },
     legend: { bottom: 0, itemGap: LEGEND_GAP, itemWidth: SWATCH_WIDTH },
@@ -37,9 +29,4 @@ export function drawLinkParts (ofWork: Result[]): string {
       data: labels.map(label => ofWork.find(({ link, variant }) => link.label === label && variant.id === id)?.simulated.first.linkPart)
     }))
   })
-
-  const svg = chart.renderToSVGString()
-  chart.dispose()
-
-  return `${svg}\n`
 }

@@ -4,6 +4,7 @@ import { escape } from '../report/escape.ts'
 import { spreadOf } from '../report/metrics.ts'
 import { formatRatio } from '../report/table.ts'
 import { outcomeOf } from '../report/verdict.ts'
+import { inWords } from '../rows.ts'
 import { BASES, headlinesOf, ofTransport, ratiosToBase, reportedRows } from './results.ts'
 import type { ContestantMuxer, TransportName } from '../contestants.ts'
 import type { CellSample, Ratio } from '../report/metrics.ts'
@@ -38,11 +39,6 @@ export function worksOf (samples: CellSample[], transport: TransportName, { rowI
       return ratio == null ? [] : [{ base, ratio }]
     })
   }))).filter(({ bars }) => bars.length > 0)
-}
-
-/** Tables have no room for "streams" */
-function inWords (label: string): string {
-  return label.replace(/^([\d,]+) × /, (_, count: string) => `${count} ${count === '1' ? 'stream' : 'streams'} × `)
 }
 
 /** From 0 to 100 between two powers of ten, 1 being among them */

@@ -48,7 +48,7 @@ dd { margin: 0 }
 
 @media (max-width: 40rem) {
   .ratios tr { display: grid; grid-template-columns: 1fr auto 3.5rem }
-  .ratios .plot { grid-column: 1 / -1; order: 1 }
+  .ratios .plot { grid-column: 1 / -1; order: 1; margin-bottom: 0.3rem }
   .ratios [scope=rowgroup] { grid-column: 1 / -1 }
   dl:not(.key) { grid-template-columns: 1fr }
 }

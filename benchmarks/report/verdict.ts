@@ -24,10 +24,12 @@ const isOfRequests = ({ scenario }: MeasuredRow): boolean => scenario === 'reque
 const isOfMessages = ({ scenario, messageBytes = 0 }: MeasuredRow, areLarge: boolean): boolean =>
   (scenario === 'messages' || scenario === 'file') && (messageBytes >= LARGE_BYTES) === areLarge
 
+export const isOfSmallMessages = (row: MeasuredRow): boolean => isOfMessages(row, false)
+
 /** A sentence each: what the muxer is made for, and all else */
 const sentences: Theme[][] = [
   [
-    { name: 'small messages a second', measure: 'many', has: row => isOfMessages(row, false) },
+    { name: 'small messages a second', measure: 'many', has: isOfSmallMessages },
     { name: 'urgent messages beside bulk', measure: 'fast', has: row => row.comparedBy != null }
   ],
   [
@@ -67,12 +69,12 @@ export function outcomeOf ({ min, max }: Ratio): 'ahead' | 'level' | 'behind' {
   return min > 1 ? 'ahead' : max < 1 ? 'behind' : 'level'
 }
 
-const inText = (ratio: number): string => ratio < 10 ? format(ratio) : Math.round(ratio).toLocaleString('en')
+export const formatTimes = (ratio: number): string => ratio < 10 ? format(ratio) : Math.round(ratio).toLocaleString('en')
 
 function rangeOf (standings: Standing[]): string {
-  const medians = standings.map(({ ratio }) => ratio.median).sort((a, b) => a - b)
+  const medians = standings.map(({ ratio }) => ratio.median)
 
-  return [...new Set([medians[0], medians[medians.length - 1]].map(inText))].join(' to ')
+  return [...new Set([Math.min(...medians), Math.max(...medians)].map(formatTimes))].join(' to ')
 }
 
 const list = (items: string[]): string => new Intl.ListFormat('en').format(items)
@@ -86,11 +88,21 @@ function describeTheme ({ name, measure }: Theme, standings: Standing[]): string
     return `${name}: ${byOther.map(([other, beside]) => `${rangeOf(beside)} times as ${measure} as ${fullNameOf(other)}`).join(', ')}`
   }
 
-  const levelWith = level.length === standings.length ? `with ${list(byOther.map(([other]) => fullNameOf(other)))}` : `in ${level.length} of ${standings.length} comparisons`
-  const apart = (word: string, standings: Standing[]): string[] => [...Map.groupBy(standings, ({ other }) => other)]
-    .map(([other, beside]) => `${word} ${fullNameOf(other)} in ${list(beside.map(({ label, ratio }) => `${quote(label)} (${inText(ratio.median)})`))}`)
+  const whereLevel = level.length === standings.length ? `with ${list(byOther.map(([other]) => fullNameOf(other)))}` : `in ${level.length} of ${standings.length} comparisons`
+  const apart = (word: string, standings: Standing[]): string => [...Map.groupBy(standings, ({ other }) => other)]
+    .map(([other, beside]) => `${word} ${fullNameOf(other)} in ${list(beside.map(({ label, ratio }) => `${quote(label)} (${formatTimes(ratio.median)})`))}`)
+    .join(', ')
+  const parts = [
+    { standings: level, text: `level ${whereLevel} (${rangeOf(level)})` },
+    { standings: behind, text: apart('behind', behind) },
+    { standings: ahead, text: apart('ahead of', ahead) }
+  ]
 
-  return `${name}: ${[...level.length > 0 ? [`level ${levelWith} (${rangeOf(level)})`] : [], ...apart('behind', behind), ...apart('ahead of', ahead)].join(', ')}`
+  return `${name}: ${parts
+    .filter(({ standings }) => standings.length > 0)
+    .sort((a, b) => b.standings.length - a.standings.length)
+    .map(({ text }) => text)
+    .join(', ')}`
 }
 
 /** Two sentences, or one where there are only rows for one */
