@@ -77,7 +77,7 @@ function renderDetails (samples: CellSample[], transport: TransportName): string
 function renderMethod (): string {
   const list = terms.map(([term, meaning]) => `<dt>${escape(term)}</dt><dd>${escape(meaning)}</dd>`).join('\n')
 
-  return `<details><summary>How it was measured, and what the columns mean</summary><p>${escape(method)}</p><dl>${list}</dl></details>`
+  return `<details><summary>How it was measured, and what the columns mean</summary><p>${escape(method.join(' '))}</p><dl>${list}</dl></details>`
 }
 
 export function renderHtml (results: Results, comparison?: Comparison): string {

@@ -11,11 +11,13 @@ import type { Results } from './results.ts'
 /** What a terminal has no room for */
 const HTML_ONLY = /sender, receiver|per MB|p99.9|requests\/s|p(50|99)\n× (none|go)|× (mplex|quic|http2|rust)/
 
-export const method =
-  'Figures are medians over the rounds (lowest–highest). A round takes every row through every muxer of the transport in turn; one that warms up is ' +
-  'thrown away, and so is the row\'s own work of 100 ms before each measurement. Sender and receiver are processes of their own, over the ' +
-  'loopback interface; over message ports they are threads of one process, so RSS is of both. All that arrives is compared with what was sent. ' +
+/** In the lines of a terminal */
+export const method = [
+  'Figures are medians over the rounds (lowest–highest). A round takes every row through every muxer of the transport in turn; one that warms',
+  'up is thrown away, and so is the row\'s own work of 100 ms before each measurement. Sender and receiver are processes of their own, over the',
+  'loopback interface; over message ports they are threads of one process, so RSS is of both. All that arrives is compared with what was sent.',
   'Time runs from the first send to the confirmation of the last stream, on streams that are open before.'
+]
 
 export const terms: Array<[term: string, meaning: string]> = [
   ['1 × 100 B', 'one stream with messages of 100 bytes; 1,000 × 4 KiB, a thousand that take turns'],
@@ -35,7 +37,7 @@ export const terms: Array<[term: string, meaning: string]> = [
   ['beside', 'what the streams carry that are not measured: bulk beside requests, the slow reader beside the others']
 ]
 
-export const legend = `${method}\n\n${terms.map(([term, meaning]) => `${term.padEnd(16)}${meaning}`).join('\n')}`
+export const legend = `${method.join('\n')}\n\n${terms.map(([term, meaning]) => `${term.padEnd(16)}${meaning}`).join('\n')}`
 
 export function renderTerminal ({ samples }: Results, transport: TransportName): string {
   return buildTables(samples, transport).map(({ title, headings, groups }) => {

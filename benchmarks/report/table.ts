@@ -76,13 +76,16 @@ export interface TableRow {
 
 /** With as many columns as fit into `width` characters, and a line about those that do not */
 export function renderTable (samples: CellSample[], rows: TableRow[], muxers: MuxerName[], width = Infinity): string {
-  for (let leftOut = 0; ; leftOut++) {
-    const without = dispensable.slice(0, leftOut)
-    const shown = columns.filter(([, metric]) => !without.includes(metric))
+  const telling = columns.filter(([, metric]) => samples.some(({ metrics }) => metrics[metric] != null))
+
+  for (let without = 0; ; without++) {
+    const shown = telling.filter(([, metric]) => !dispensable.slice(0, without).includes(metric))
     const table = renderColumns(samples, rows, muxers, shown)
 
-    if (table.indexOf('\n') <= width || leftOut === dispensable.length) {
-      return leftOut === 0 ? table : `${table}\n${leftOut} more columns fit into a wider terminal, or into a file: npm start > table.txt`
+    if (table.indexOf('\n') <= width || shown.length === 0) {
+      const leftOut = telling.length - shown.length
+
+      return leftOut === 0 ? table : `${table}\nColumns left out for want of width: ${leftOut}. A wider terminal has them, and a file: npm start > table.txt`
     }
   }
 }

@@ -87,7 +87,10 @@ describe('the page of the benchmarks', () => {
     await expect.poll(async () => tables.first().getAttribute('aria-label')).toBe('TCP and Noise: throughput')
   })
 
-  test('fits a narrow screen, asks for nothing and has nothing to complain about', async () => {
+  test('fits a narrow screen and leaves bars nearly all of it, asks for nothing and has nothing to complain about', async () => {
+    const { left, right } = await edgesOf(page.locator('.ahead .plot').first())
+
+    expect(right - left).toBeGreaterThan(300)
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(400)
     expect(complaints).toEqual([])
   })
