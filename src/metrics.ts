@@ -160,7 +160,8 @@ export class NodeMetrics {
       help: 'The longest round trip of a path without a queue, of all connections',
       calculate: () => Math.max(0, ...Array.from(this.sessions, ({ underWay }) => (underWay.estimate.roundTripMs ?? 0) / 1000))
     })
-    metrics.registerCounter(`${PREFIX}held_back_seconds_total`, {
+    // no counter: @libp2p/prometheus-metrics adds to one what it calculates, once more at each scrape
+    metrics.registerMetric(`${PREFIX}held_back_seconds_total`, {
       help: 'How long connections had enough under way, so that data waited',
       calculate: () => (this.#heldMs + sum(this.sessions, ({ underWay }) => underWay.heldMs)) / 1000
     })

@@ -1,5 +1,6 @@
 // What libp2p's two implementations of metrics show of a node that has real connections.
 import { noise } from '@chainsafe/libp2p-noise'
+import { defaultLogger } from '@libp2p/logger'
 import { prometheusMetrics } from '@libp2p/prometheus-metrics'
 import { simpleMetrics } from '@libp2p/simple-metrics'
 import { tcp } from '@libp2p/tcp'
@@ -7,11 +8,13 @@ import { createLibp2p } from 'libp2p'
 import { Registry } from 'prom-client'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { yamux } from '../../src/index.ts'
+import { NodeMetrics } from '../../src/metrics.ts'
 import { PROTOCOLS } from './fixtures/handlers.ts'
 import { createNode } from './fixtures/node.ts'
 import { pattern, patternBytes } from './fixtures/pattern.ts'
 import { firstMessage, readAll, sendAndClose } from './fixtures/streams.ts'
 import type { TestNode } from './fixtures/node.ts'
+import type { Session } from '../../src/core/session.ts'
 import type { ComponentLogger, Libp2p, Metrics, Stream } from '@libp2p/interface'
 
 const PREFIX = 'libp2p_coalescing_yamux_'
@@ -34,7 +37,7 @@ const TYPES = {
   under_way_bytes: 'gauge',
   path_bytes_per_second: 'gauge',
   path_round_trip_seconds: 'gauge',
-  held_back_seconds_total: 'counter',
+  held_back_seconds_total: 'gauge',
   streams: 'gauge',
   window_bytes: 'gauge'
 }
@@ -155,6 +158,18 @@ describe('a scrape of @libp2p/prometheus-metrics', () => {
     }, { timeout: 10_000 })
     expect(sumOf(await scrape(), /^violations_total/)).toBe(0)
   })
+})
+
+test('a second scrape of @libp2p/prometheus-metrics shows the same time held back', async () => {
+  const registry = new Registry()
+  const metrics = new NodeMetrics(prometheusMetrics({ registry, collectDefaultMetrics: false })({ logger: defaultLogger() }))
+  const ended = { underWay: { heldMs: 1500 } } as Session<unknown>
+  metrics.sessions.add(ended)
+  metrics.forget(ended)
+
+  for (const scraped of [await registry.metrics(), await registry.metrics()]) {
+    expect(scraped).toContain('held_back_seconds_total 1.5\n')
+  }
 })
 
 describe('a report of @libp2p/simple-metrics', () => {
