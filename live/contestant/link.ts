@@ -1,0 +1,97 @@
+/**
+ * Two ends and a line in each direction, in real time.
+ */
+import { systemClock } from '../../src/clock.ts'
+import { FrameLog } from './frame-log.ts'
+import { Line } from './line.ts'
+import { LineEnd } from './line-end.ts'
+import type { LineOptions } from './line.ts'
+import type { LineSetup } from '../setup.ts'
+
+const BITS_PER_BYTE = 8
+const TICK_MS = 1
+
+function optionsOf ({ mbitPerS, delayMs, bufferBytes }: LineSetup): LineOptions {
+  return { bytesPerMs: mbitPerS * 1000 / BITS_PER_BYTE, delayMs, bufferBytes }
+}
+
+export class Link {
+  readonly there: Line
+  readonly back: Line
+  readonly sender: LineEnd
+  readonly receiver: LineEnd
+  readonly frames: FrameLog
+  readonly #onFailure: (err: unknown) => void
+  #isTicking = false
+
+  constructor (setup: LineSetup, urgentId: number, onFailure: (err: unknown) => void) {
+    this.#onFailure = onFailure
+    this.there = new Line(optionsOf(setup))
+    this.back = new Line(optionsOf(setup))
+    this.frames = new FrameLog(urgentId)
+    this.sender = new LineEnd('outbound', {
+      onWrite: bytes => { this.frames.onWrite(bytes) },
+      transmit: bytes => this.#transmit(this.there, bytes)
+    })
+    this.receiver = new LineEnd('inbound', { transmit: bytes => this.#transmit(this.back, bytes) })
+  }
+
+  change (setup: LineSetup): void {
+    this.there.change(optionsOf(setup), systemClock.nowMs())
+    this.back.change(optionsOf(setup), systemClock.nowMs())
+  }
+
+  /** Handed down by the sender's muxer, and not read by the receiver's */
+  get underWayBytes (): number {
+    return this.frames.totals.bytes - this.there.readBytes
+  }
+
+  #transmit (line: Line, bytes: Parameters<Line['send']>[0]): boolean {
+    const canSendMore = line.send(bytes, systemClock.nowMs())
+    this.#tickSoon()
+
+    return canSendMore
+  }
+
+  #tickSoon (): void {
+    if (!this.#isTicking) {
+      this.#isTicking = true
+      systemClock.nextTurn(this.#tick)
+    }
+  }
+
+  /** One read at each end, as an event loop does it: timers and other sockets have their turn in between */
+  readonly #tick = (): void => {
+    try {
+      const hasMore = [this.#move(this.there, this.sender, this.receiver), this.#move(this.back, this.receiver, this.sender)].includes(true)
+      this.frames.onRead(this.there.readBytes)
+      this.#isTicking = false
+
+      if (hasMore) {
+        this.#tickSoon()
+      } else if (this.there.isBusy || this.back.isBusy) {
+        this.#isTicking = true
+        // timers that set timers are clamped to 4 ms, those that a message sets are not
+        setTimeout(() => { systemClock.nextTurn(this.#tick) }, TICK_MS)
+      }
+    } catch (err) {
+      this.#onFailure(err)
+    }
+  }
+
+  /** Returns whether more has arrived than one read takes */
+  #move (line: Line, from: LineEnd, to: LineEnd): boolean {
+    line.settle(systemClock.nowMs())
+    const bytes = line.read()
+
+    if (bytes != null) {
+      to.arrived(bytes)
+    }
+
+    if (line.takeDrained()) {
+      from.drained()
+    }
+
+    return line.readBytes < line.arrivedBytes
+  }
+}

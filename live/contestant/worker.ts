@@ -1,0 +1,44 @@
+/**
+ * The thread of a contestant.
+ */
+import { Contestant } from './contestant.ts'
+import type { ContestantName, LineSetup, Setup } from '../setup.ts'
+import type { FromContestant } from '../report.ts'
+
+export type ToContestant =
+  { start: ContestantName, setup: Setup } |
+  { line: LineSetup } |
+  { isPaused: boolean }
+
+const REPORT_EVERY_MS = 50
+
+let contestant: Contestant | undefined
+
+function tell (message: FromContestant, transfer: Transferable[] = []): void {
+  postMessage(message, { transfer })
+}
+
+function onFailure (err: unknown): void {
+  tell({ failure: err instanceof Error ? err.message : String(err) })
+}
+
+async function start (name: ContestantName, setup: Setup): Promise<void> {
+  contestant = await Contestant.start(name, setup, onFailure)
+  setInterval(report, REPORT_EVERY_MS, contestant)
+}
+
+function report (contestant: Contestant): void {
+  const report = contestant.report()
+  const { cells, lastWrites } = report
+  tell({ report }, [...Object.values(cells), ...Object.values(lastWrites)].map(({ buffer }) => buffer))
+}
+
+globalThis.onmessage = ({ data }: MessageEvent<ToContestant>) => {
+  if ('start' in data) {
+    start(data.start, data.setup).catch(onFailure)
+  } else if ('line' in data) {
+    contestant?.changeLine(data.line)
+  } else {
+    contestant?.setPaused(data.isPaused)
+  }
+}

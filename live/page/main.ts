@@ -1,0 +1,169 @@
+/**
+ * The page: what is chosen starts a contest, and what that reports is drawn.
+ */
+import { presets } from '../presets.ts'
+import { LINE_SETTINGS } from '../setup.ts'
+import { Palette } from './canvas.ts'
+import { Contest } from './contest.ts'
+import { createControls } from './controls.ts'
+import { fromHash, toHash } from './hash.ts'
+import { LatencyChart } from './latency-chart.ts'
+import { Numbers } from './numbers.ts'
+import { chooseScaleMs, drawPipe, longestMs } from './pipe.ts'
+import { toBytes, toTime } from './text.ts'
+import { drawWrites, longestBytes } from './writes.ts'
+import type { ContestantName, Setup } from '../setup.ts'
+
+/** A slider on its way begins one contest, not ten */
+const SETTLED_MS = 250
+const NUMBERS_EVERY_MS = 250
+const SAY_EVERY_MS = 8000
+const CHART_EVERY_MS = 50
+/** For who wants less motion */
+const STILL_EVERY_MS = 1000
+const LEAST_WRITE_SCALE_BYTES = 65_536
+
+const names: ContestantName[] = ['ours', 'stock']
+const stillness = matchMedia('(prefers-reduced-motion: reduce)')
+
+function byId<Kind extends HTMLElement> (id: string): Kind {
+  return document.getElementById(id) as Kind
+}
+
+const palette = new Palette()
+const chart = new LatencyChart(byId('latency'), palette)
+const numbers = new Numbers(byId('numbers'), byId('latency-figure'), byId('rate-figure'), byId('verdict'))
+const pauseButton = byId<HTMLButtonElement>('pause')
+
+let setup = fromHash(location.hash, presets[0].setup)
+let contest: Contest | undefined
+let isPaused = false
+let scaleMs = 0
+let settling: ReturnType<typeof setTimeout> | undefined
+
+function start (): void {
+  clearTimeout(settling)
+  contest?.end()
+  chart.clear()
+  byId('failure').hidden = true
+  contest = new Contest(setup, (name, failure) => {
+    byId('failure').hidden = false
+    byId('failure').textContent = `${name === 'ours' ? 'libp2p-coalescing-yamux' : '@libp2p/yamux'} has stopped: ${failure}`
+  })
+  setPaused(false)
+}
+
+function setPaused (shallPause: boolean): void {
+  if (isPaused !== shallPause) {
+    isPaused = shallPause
+    contest?.setPaused(isPaused)
+  }
+
+  pauseButton.setAttribute('aria-pressed', String(isPaused))
+}
+
+const controls = createControls(change => {
+  setup = { ...setup, ...change }
+  controls.show(setup)
+  history.replaceState(undefined, '', `#${toHash(setup)}`)
+
+  if (Object.keys(change).every(name => LINE_SETTINGS.includes(name as keyof Setup))) {
+    contest?.changeLine(setup)
+  } else {
+    clearTimeout(settling)
+    settling = setTimeout(start, SETTLED_MS)
+  }
+})
+
+function drawPictures (nowMs: number): void {
+  const reported = names.flatMap(name => {
+    const { report, reportedAtMs } = contest?.of(name) ?? {}
+
+    return report == null || reportedAtMs == null ? [] : [{ name, report, elapsedMs: nowMs - reportedAtMs }]
+  })
+  scaleMs = chooseScaleMs(Math.max(0, ...reported.map(({ report }) => longestMs(report.cells))), scaleMs)
+
+  for (const { name, report, elapsedMs } of reported) {
+    drawPipe(byId(`${name}-pipe`), palette, report.cells, scaleMs, elapsedMs)
+    byId<HTMLOutputElement>(`${name}-under-way`).value = `${toBytes(report.underWayBytes)}, the last of it arrives in ${toTime(longestMs(report.cells))}`
+  }
+
+  byId('pipe-axis').innerHTML = `<span>enters, arrives in ${toTime(scaleMs)}</span><span>${toTime(scaleMs / 2)}</span><span>arrives</span>`
+}
+
+function drawLastWrites (): void {
+  const reports = names.flatMap(name => contest?.of(name).report ?? [])
+  const scaleBytes = Math.max(LEAST_WRITE_SCALE_BYTES, ...reports.map(({ lastWrites }) => longestBytes(lastWrites)))
+
+  names.forEach(name => {
+    const report = contest?.of(name).report
+
+    if (report != null) {
+      drawWrites(byId(`${name}-writes`), palette, report.lastWrites, scaleBytes)
+    }
+  })
+}
+
+function drawNumbers (shallSay: boolean): void {
+  const [ours, stock] = names.map(name => {
+    const { report, statistics } = contest?.of(name) ?? {}
+    const figures = statistics?.figures
+
+    return report == null || figures == null ? undefined : { report, figures }
+  })
+
+  if (ours != null && stock != null) {
+    numbers.show({ ours, stock })
+    shallSay && numbers.say({ ours, stock })
+  }
+}
+
+/** Returns whether so much time has passed since the last time that it did */
+function every (intervalMs: number): (nowMs: number) => boolean {
+  let lastMs = -Infinity
+
+  return nowMs => {
+    const isDue = nowMs - lastMs >= (stillness.matches ? Math.max(STILL_EVERY_MS, intervalMs) : intervalMs)
+    lastMs = isDue ? nowMs : lastMs
+
+    return isDue
+  }
+}
+
+const due = { pictures: every(0), chart: every(CHART_EVERY_MS), numbers: every(NUMBERS_EVERY_MS), saying: every(SAY_EVERY_MS) }
+
+function draw (nowMs: number): void {
+  requestAnimationFrame(draw)
+
+  if (isPaused) {
+    return
+  }
+
+  if (due.pictures(nowMs)) {
+    drawPictures(nowMs)
+  }
+
+  if (due.chart(nowMs)) {
+    const [ours, stock] = names.map(name => contest?.of(name).statistics.figures?.latencyMs)
+    chart.add(nowMs / 1000, { ours, stock })
+    chart.draw()
+  }
+
+  if (due.numbers(nowMs)) {
+    drawLastWrites()
+    drawNumbers(due.saying(nowMs))
+  }
+}
+
+pauseButton.addEventListener('click', () => { setPaused(!isPaused) })
+byId('restart').addEventListener('click', start)
+addEventListener('hashchange', () => {
+  setup = fromHash(location.hash, setup)
+  controls.show(setup)
+  start()
+})
+document.addEventListener('visibilitychange', () => { contest?.setPaused(document.hidden || isPaused) })
+
+controls.show(setup)
+start()
+requestAnimationFrame(draw)

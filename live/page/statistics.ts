@@ -1,0 +1,66 @@
+/**
+ * What the reports of one contestant say, over the last seconds.
+ */
+import { quantile } from 'simple-statistics'
+import type { Report } from '../report.ts'
+
+const RATES_OF_MS = 2000
+const LATENCIES_OF_MS = 10_000
+const BITS_PER_BYTE = 8
+
+export interface Figures {
+  /** Undefined until the first echo is there */
+  medianMs?: number
+  p99Ms?: number
+  /** The last echo, or the message that has been waiting for longer */
+  latencyMs: number
+  messagesPerS: number
+  mbitPerS: number
+  writesPerS: number
+  framesPerWrite: number
+  underWayBytes: number
+  waitingBytes: number
+}
+
+export class Statistics {
+  readonly #reports: Report[] = []
+  readonly #latencies: Array<{ atMs: number, latencyMs: number }> = []
+
+  add (report: Report): void {
+    const { atMs, latenciesMs } = report
+    this.#reports.push(report)
+    this.#latencies.push(...latenciesMs.map(latencyMs => ({ atMs, latencyMs })))
+    this.#forget(this.#reports, atMs - RATES_OF_MS)
+    this.#forget(this.#latencies, atMs - LATENCIES_OF_MS)
+  }
+
+  get figures (): Figures | undefined {
+    const first = this.#reports[0]
+    const last = this.#reports.at(-1)
+
+    if (last == null || last === first) {
+      return undefined
+    }
+
+    const seconds = (last.atMs - first.atMs) / 1000
+    const latenciesMs = this.#latencies.map(({ latencyMs }) => latencyMs)
+    const hasLatencies = latenciesMs.length > 0
+
+    return {
+      medianMs: hasLatencies ? quantile(latenciesMs, 0.5) : undefined,
+      p99Ms: hasLatencies ? quantile(latenciesMs, 0.99) : undefined,
+      latencyMs: Math.max(latenciesMs.at(-1) ?? 0, last.oldestMs),
+      messagesPerS: (last.messages - first.messages) / seconds,
+      mbitPerS: (last.arrivedBytes - first.arrivedBytes) * BITS_PER_BYTE / 1e6 / seconds,
+      writesPerS: (last.wire.writes - first.wire.writes) / seconds,
+      framesPerWrite: (last.wire.frames - first.wire.frames) / (last.wire.writes - first.wire.writes),
+      underWayBytes: last.underWayBytes,
+      waitingBytes: last.waitingBytes
+    }
+  }
+
+  #forget (entries: Array<{ atMs: number }>, beforeMs: number): void {
+    const kept = entries.findIndex(({ atMs }) => atMs >= beforeMs)
+    entries.splice(0, kept === -1 ? entries.length : kept)
+  }
+}

@@ -1,0 +1,31 @@
+/**
+ * Setups worth seeing.
+ */
+import type { Setup } from './setup.ts'
+
+export interface Preset {
+  name: string
+  /** What to look at */
+  hint: string
+  setup: Setup
+}
+
+const defaults = { urgentEveryMs: 100, isMarked: true, strategy: 'turn', maxQueueDelayMs: 10 } as const
+
+export const presets: Preset[] = [
+  {
+    name: 'Home uplink',
+    hint: 'Five transfers fill a line of 10 Mbit/s. What is urgent waits behind all that was handed down before it.',
+    setup: { ...defaults, mbitPerS: 10, delayMs: 20, bufferBytes: 1_048_576, streams: 5, messageBytes: 65_536 }
+  },
+  {
+    name: 'Small messages',
+    hint: 'Ten streams of 100 bytes a message on a line without a limit: how many go through one thread of your machine?',
+    setup: { ...defaults, mbitPerS: Infinity, delayMs: 0, bufferBytes: 4_194_304, streams: 10, messageBytes: 100 }
+  },
+  {
+    name: '1,000 streams',
+    hint: 'A thousand streams, each of which always has a message of 100 bytes. A write holds one frame, or a frame of each.',
+    setup: { ...defaults, mbitPerS: Infinity, delayMs: 0, bufferBytes: 4_194_304, streams: 1000, messageBytes: 100 }
+  }
+]
