@@ -7,7 +7,7 @@ import type { Setup } from '../setup.ts'
 import type { Stream } from '@libp2p/interface'
 
 /** What the application has under way on all streams together; each has an equal part of it */
-const MAX_UNARRIVED_BYTES = 33_554_432
+const MAX_UNARRIVED_BYTES = 16_777_216
 /** Then the event loop comes round */
 const MAX_TURN_MS = 4
 /** So many messages are sent between two looks at the clock */
@@ -30,7 +30,8 @@ export class Bulk {
   #ready: Writer[] = []
   #arrivedBytes = 0
   #isScheduled = false
-  #isPaused = false
+  /** Until all streams are open */
+  #isPaused = true
 
   constructor ({ streams, messageBytes }: Setup, onFailure: (err: unknown) => void) {
     this.#messageBytes = messageBytes
@@ -56,7 +57,6 @@ export class Bulk {
       writer.isFull = false
       this.#readyIfMay(writer)
     })
-    this.#readyIfMay(writer)
   }
 
   /** The other end of what was the `index`th to send on */

@@ -47,6 +47,9 @@ export class Contestant {
       i === 0 ? urgent.sendOn(stream) : bulk.sendOn(stream)
     }
 
+    urgent.setPaused(false)
+    bulk.setPaused(false)
+
     return new Contestant(link, bulk, urgent, metrics)
   }
 

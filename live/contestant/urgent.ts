@@ -36,7 +36,6 @@ export class Urgent {
         this.#onFailure(err)
       }
     })
-    this.#sendWhenDue(systemClock.nowMs())
   }
 
   /** At the other end */

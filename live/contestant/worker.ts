@@ -12,7 +12,7 @@ export type ToContestant =
 
 const REPORT_EVERY_MS = 50
 
-let contestant: Contestant | undefined
+let contestant: Promise<Contestant>
 
 function tell (message: FromContestant, transfer: Transferable[] = []): void {
   postMessage(message, { transfer })
@@ -22,9 +22,11 @@ function onFailure (err: unknown): void {
   tell({ failure: err instanceof Error ? err.message : String(err) })
 }
 
-async function start (name: ContestantName, setup: Setup): Promise<void> {
-  contestant = await Contestant.start(name, setup, onFailure)
+async function start (name: ContestantName, setup: Setup): Promise<Contestant> {
+  const contestant = await Contestant.start(name, setup, onFailure)
   setInterval(report, REPORT_EVERY_MS, contestant)
+
+  return contestant
 }
 
 function report (contestant: Contestant): void {
@@ -35,10 +37,11 @@ function report (contestant: Contestant): void {
 
 globalThis.onmessage = ({ data }: MessageEvent<ToContestant>) => {
   if ('start' in data) {
-    start(data.start, data.setup).catch(onFailure)
-  } else if ('line' in data) {
-    contestant?.changeLine(data.line)
+    contestant = start(data.start, data.setup)
+    contestant.catch(onFailure)
   } else {
-    contestant?.setPaused(data.isPaused)
+    contestant.then(contestant => {
+      'line' in data ? contestant.changeLine(data.line) : contestant.setPaused(data.isPaused)
+    }, () => {})
   }
 }

@@ -20,7 +20,7 @@ const descriptions: { [Name in keyof Setup]: Description<Setup[Name]> } = {
   streams: { fieldset: 'application', label: 'Streams of bulk', print: count => count.toLocaleString('en') },
   messageBytes: { fieldset: 'application', label: 'Size of their messages', print: toBytes },
   urgentEveryMs: { fieldset: 'application', label: 'Urgent message every', print: toTime },
-  isMarked: { fieldset: 'options', label: 'Urgent stream in the urgent lane', print: isMarked => isMarked ? 'yes' : 'no' },
+  isMarked: { fieldset: 'options', label: 'Mark the urgent stream', print: isMarked => isMarked ? 'yes' : 'no' },
   strategy: { fieldset: 'options', label: 'strategy', print: strategy => strategy },
   maxQueueDelayMs: { fieldset: 'options', label: 'maxQueueDelayMs', print: ms => ms === Infinity ? 'no bound' : toTime(ms) }
 }

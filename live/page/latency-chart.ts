@@ -2,7 +2,7 @@
  * The latency of urgent messages of both muxers over the last seconds.
  */
 import UPlot from 'uplot'
-import { toTime } from './text.ts'
+import { toTick } from './text.ts'
 import type { Palette } from './canvas.ts'
 import type { ContestantName } from '../setup.ts'
 
@@ -10,6 +10,7 @@ const SHOWN_S = 30
 const HEIGHT = 210
 const LOWEST_MS = 1
 const HIGHEST_MS = 10_000
+const DECADES_MS = [1, 10, 100, 1000, 10_000]
 
 export class LatencyChart {
   readonly #plot: UPlot
@@ -37,8 +38,8 @@ export class LatencyChart {
         y: { distr: 3, range: [LOWEST_MS, HIGHEST_MS] }
       },
       axes: [
-        { ...axis(), splits: ({ scales }) => ticksOf(scales.x.max ?? 0), values: (plot, splits) => splits.map(s => toAgo((plot.scales.x.max ?? 0) - s)) },
-        { ...axis(), size: 62, values: (_, splits) => splits.map(ms => Number.isInteger(Math.log10(ms)) ? toTick(ms) : null) }
+        { ...axis(), size: 28, splits: ({ scales }) => ticksOf(scales.x.max ?? 0), values: (plot, splits) => splits.map(s => toAgo((plot.scales.x.max ?? 0) - s)) },
+        { ...axis(), size: 62, splits: () => DECADES_MS, values: (_, splits) => splits.map(ms => toTick(ms)) }
       ],
       series: [{}, line('ours'), line('stock')]
     }, [[], [], []], element)
@@ -76,8 +77,4 @@ function ticksOf (toS: number): number[] {
 
 function toAgo (s: number): string {
   return Math.round(s) === 0 ? 'now' : `−${Math.round(s)} s`
-}
-
-function toTick (ms: number): string {
-  return ms >= 1000 ? `${ms / 1000} s` : toTime(ms)
 }

@@ -10,7 +10,7 @@ import { fromHash, toHash } from './hash.ts'
 import { LatencyChart } from './latency-chart.ts'
 import { Numbers } from './numbers.ts'
 import { chooseScaleMs, drawPipe, longestMs } from './pipe.ts'
-import { toBytes, toTime } from './text.ts'
+import { toBytes, toTick, toTime } from './text.ts'
 import { drawWrites, longestBytes } from './writes.ts'
 import type { ContestantName, Setup } from '../setup.ts'
 
@@ -32,7 +32,7 @@ function byId<Kind extends HTMLElement> (id: string): Kind {
 
 const palette = new Palette()
 const chart = new LatencyChart(byId('latency'), palette)
-const numbers = new Numbers(byId('numbers'), byId('latency-figure'), byId('rate-figure'), byId('verdict'))
+const numbers = new Numbers(byId('numbers'), byId('verdict'))
 const pauseButton = byId<HTMLButtonElement>('pause')
 
 let setup = fromHash(location.hash, presets[0].setup)
@@ -85,10 +85,13 @@ function drawPictures (nowMs: number): void {
 
   for (const { name, report, elapsedMs } of reported) {
     drawPipe(byId(`${name}-pipe`), palette, report.cells, scaleMs, elapsedMs)
-    byId<HTMLOutputElement>(`${name}-under-way`).value = `${toBytes(report.underWayBytes)}, the last of it arrives in ${toTime(longestMs(report.cells))}`
   }
 
-  byId('pipe-axis').innerHTML = `<span>enters, arrives in ${toTime(scaleMs)}</span><span>${toTime(scaleMs / 2)}</span><span>arrives</span>`
+  label('pipe-axis', [`arrives in ${toTick(scaleMs)}`, toTick(scaleMs / 2), 'now'])
+}
+
+function label (axis: string, texts: string[]): void {
+  byId(axis).replaceChildren(...texts.map(text => Object.assign(document.createElement('span'), { textContent: text })))
 }
 
 function drawLastWrites (): void {
@@ -100,8 +103,10 @@ function drawLastWrites (): void {
 
     if (report != null) {
       drawWrites(byId(`${name}-writes`), palette, report.lastWrites, scaleBytes)
+      byId(`${name}-under-way`).textContent = `${toBytes(report.underWayBytes)}, ${toTime(longestMs(report.cells))} to the last of it`
     }
   })
+  names.forEach(name => { label(`${name}-writes-axis`, ['0', toBytes(scaleBytes / 2), toBytes(scaleBytes)]) })
 }
 
 function drawNumbers (shallSay: boolean): void {
@@ -164,6 +169,8 @@ addEventListener('hashchange', () => {
 })
 document.addEventListener('visibilitychange', () => { contest?.setPaused(document.hidden || isPaused) })
 
+// on a small screen they would be in front of all that they are for
+byId<HTMLDetailsElement>('settings').open = matchMedia('(min-width: 901px)').matches
 controls.show(setup)
 start()
 requestAnimationFrame(draw)

@@ -1,7 +1,7 @@
 /**
  * The table, the two large figures and the sentence that a screen reader hears.
  */
-import { toBytes, toCount, toRatio, toTime } from './text.ts'
+import { toBytes, toCount, toComparison, toTime } from './text.ts'
 import type { ContestantName } from '../setup.ts'
 import type { Figures } from './statistics.ts'
 import type { Report } from '../report.ts'
@@ -18,57 +18,54 @@ interface Row {
   label: string
   value (shown: Shown): number | undefined
   print (value: number): string
-  /** Whether it says something to divide one by the other */
-  hasRatio: boolean
+  /** Whether it says something that one is less than the other */
+  isCompared: boolean
 }
 
 const rows: Row[] = [
-  { id: 'median', label: 'Urgent message, median of 10 s', value: ({ figures }) => figures.medianMs, print: toTime, hasRatio: true },
-  { id: 'p99', label: '99th percentile', value: ({ figures }) => figures.p99Ms, print: toTime, hasRatio: true },
-  { id: 'messages', label: 'Messages a second', value: ({ figures }) => figures.messagesPerS, print: toCount, hasRatio: true },
-  { id: 'carried', label: 'Carried, Mbit/s', value: ({ figures }) => figures.mbitPerS, print: toCount, hasRatio: true },
-  { id: 'writes', label: 'Writes a second', value: ({ figures }) => figures.writesPerS, print: toCount, hasRatio: true },
-  { id: 'frames', label: 'Frames in a write', value: ({ figures }) => figures.framesPerWrite, print: toCount, hasRatio: true },
-  { id: 'under-way', label: 'Under way, cannot be overtaken', value: ({ figures }) => figures.underWayBytes, print: toBytes, hasRatio: true },
-  { id: 'waiting', label: 'Waits in its stream, can be', value: ({ figures }) => figures.waitingBytes, print: toBytes, hasRatio: false },
-  { id: 'all-frames', label: 'Frames since the start', value: ({ report }) => report.wire.frames, print: toCount, hasRatio: false },
-  { id: 'own-frames', label: 'The same by the muxer’s own metrics', value: ({ report }) => report.own?.frames, print: toCount, hasRatio: false }
+  { id: 'median', label: 'Urgent message, median of 10 s', value: ({ figures }) => figures.medianMs, print: toTime, isCompared: true },
+  { id: 'p99', label: '99th percentile', value: ({ figures }) => figures.p99Ms, print: toTime, isCompared: true },
+  { id: 'messages', label: 'Messages a second', value: ({ figures }) => figures.messagesPerS, print: toCount, isCompared: true },
+  { id: 'carried', label: 'Carried, Mbit/s', value: ({ figures }) => figures.mbitPerS, print: toCount, isCompared: true },
+  { id: 'writes', label: 'Writes a second', value: ({ figures }) => figures.writesPerS, print: toCount, isCompared: true },
+  { id: 'frames', label: 'Frames in a write', value: ({ figures }) => figures.framesPerWrite, print: toCount, isCompared: true },
+  { id: 'under-way', label: 'Under way, cannot be overtaken', value: ({ figures }) => figures.underWayBytes, print: toBytes, isCompared: true },
+  { id: 'waiting', label: 'Waits in its stream, can be', value: ({ figures }) => figures.waitingBytes, print: toBytes, isCompared: false },
+  { id: 'all-frames', label: 'Frames since the start', value: ({ report }) => report.wire.frames, print: toCount, isCompared: false },
+  { id: 'own-frames', label: 'The same by the muxer’s own metrics', value: ({ report }) => report.own?.frames, print: toCount, isCompared: false }
 ]
 
 const names: ContestantName[] = ['ours', 'stock']
 
 export class Numbers {
-  readonly #cells = new Map<string, HTMLElement>()
+  /** Of each number all the places that show it */
+  readonly #places = new Map<string, HTMLElement[]>()
   readonly #verdict: HTMLElement
 
-  constructor (body: HTMLElement, latency: HTMLElement, rate: HTMLElement, verdict: HTMLElement) {
+  constructor (body: HTMLElement, verdict: HTMLElement) {
     this.#verdict = verdict
 
     for (const { id, label } of rows) {
       const row = body.appendChild(document.createElement('tr'))
-      const head = row.appendChild(document.createElement('th'))
-      head.scope = 'row'
-      head.textContent = label
+      row.appendChild(Object.assign(document.createElement('th'), { scope: 'row', textContent: label }))
 
-      for (const column of [...names, 'ratio']) {
-        this.#cells.set(`${id}-${column}`, row.appendChild(document.createElement('td'))).get(`${id}-${column}`)?.setAttribute('id', `${id}-${column}`)
+      for (const column of [...names, 'comparison']) {
+        row.appendChild(document.createElement('td')).dataset.shows = `${id}-${column}`
       }
     }
 
-    this.#addFigure(latency, 'An urgent message takes', 'median')
-    this.#addFigure(rate, 'Messages a second', 'messages')
+    for (const place of document.querySelectorAll<HTMLElement>('[data-shows]')) {
+      const shown = place.dataset.shows ?? ''
+      this.#places.set(shown, [...this.#places.get(shown) ?? [], place])
+    }
   }
 
   show (both: Both): void {
-    for (const { id, value, print, hasRatio } of rows) {
+    for (const { id, value, print, isCompared } of rows) {
       const [ours, stock] = names.map(name => value(both[name]))
-
-      names.forEach((name, i) => {
-        const text = toText([ours, stock][i], print)
-        this.#write(`${id}-${name}`, text)
-        this.#write(`figure-${id}-${name}`, text)
-      })
-      this.#write(`${id}-ratio`, hasRatio && ours != null && stock != null ? toRatio(ours / stock) : '')
+      this.#write(`${id}-ours`, toText(ours, print))
+      this.#write(`${id}-stock`, toText(stock, print))
+      this.#write(`${id}-comparison`, isCompared && ours != null && stock != null ? toComparison(ours, stock) : '')
     }
   }
 
@@ -80,22 +77,8 @@ export class Numbers {
       `Messages a second: ${toCount(ours.figures.messagesPerS)} and ${toCount(stock.figures.messagesPerS)}.`
   }
 
-  #addFigure (list: HTMLElement, title: string, id: string): void {
-    list.innerHTML = `<dt class="title">${title}</dt>`
-
-    for (const [name, label] of [['ours', 'coalescing-yamux'], ['stock', '@libp2p/yamux']]) {
-      const group = list.appendChild(document.createElement('div'))
-      group.innerHTML = `<dd class="${name}"></dd><dt>${label}</dt>`
-      this.#cells.set(`figure-${id}-${name}`, group.firstElementChild as HTMLElement)
-    }
-  }
-
-  #write (cell: string, text: string): void {
-    const element = this.#cells.get(cell)
-
-    if (element != null && element.textContent !== text) {
-      element.textContent = text
-    }
+  #write (shown: string, text: string): void {
+    this.#places.get(shown)?.forEach(place => { place.textContent = text })
   }
 }
 

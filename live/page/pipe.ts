@@ -10,6 +10,8 @@ const SCALES_MS = [20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_0
 const ROOMY_PART = 0.8
 const LEAST_WIDTH = 1
 const URGENT_WIDTH = 3
+/** Cells move on until the next report, but a late one does not make the pipe look empty */
+const MOST_MOVED_PART = 1 / 4
 /** Wider cells have a gap between them */
 const GAP = 1
 const WIDE = 4
@@ -26,16 +28,17 @@ export function chooseScaleMs (longestMs: number, currentMs: number): number {
   return needed > currentMs ? needed : Math.min(currentMs, fit(longestMs / ROOMY_PART))
 }
 
-/** `elapsedMs` since the report: cells move on in the meantime */
+/** `elapsedMs` since the report */
 export function drawPipe (canvas: HTMLCanvasElement, palette: Palette, cells: Cells, scaleMs: number, elapsedMs: number): void {
   const { context, width, height } = prepare(canvas)
-  const xOf = (ms: number): number => width - (ms - elapsedMs) / scaleMs * width
+  const movedMs = Math.min(elapsedMs, longestMs(cells) * MOST_MOVED_PART)
+  const xOf = (ms: number): number => width - (ms - movedMs) / scaleMs * width
 
   const draw = (i: number, leastWidth: number): void => {
     const right = Math.min(width, xOf(cells.fromMs[i]))
     const cellWidth = Math.max(leastWidth, right - xOf(cells.toMs[i]))
 
-    if (cells.toMs[i] > elapsedMs) {
+    if (cells.toMs[i] > movedMs) {
       context.fillStyle = palette.ofStream(cells.streamIds[i])
       context.fillRect(right - cellWidth, 0, cellWidth - (cellWidth > WIDE ? GAP : 0), height)
     }

@@ -5,6 +5,10 @@ const whole = new Intl.NumberFormat('en', { maximumFractionDigits: 0 })
 const significant = new Intl.NumberFormat('en', { maximumSignificantDigits: 2 })
 
 const BYTE_UNITS = ['B', 'KiB', 'MiB', 'GiB']
+/** From here on the next unit is easier to read */
+const LARGEST = 1000
+/** Up to here a comparison would be of chance */
+const ALIKE = 1.1
 
 /** Three digits or so: small numbers keep a fraction, large ones do not */
 export function toCount (value: number): string {
@@ -15,8 +19,13 @@ export function toTime (ms: number): string {
   return ms >= 10_000 ? `${toCount(ms / 1000)} s` : `${toCount(ms)} ms`
 }
 
+/** For axes, where numbers are round */
+export function toTick (ms: number): string {
+  return ms >= 1000 ? `${ms / 1000} s` : `${ms} ms`
+}
+
 export function toBytes (bytes: number): string {
-  const power = bytes < 1024 ? 0 : Math.min(BYTE_UNITS.length - 1, Math.floor(Math.log2(bytes) / 10))
+  const power = BYTE_UNITS.findIndex((_, power) => bytes / 1024 ** power < LARGEST || power === BYTE_UNITS.length - 1)
 
   return `${toCount(bytes / 1024 ** power)} ${BYTE_UNITS[power]}`
 }
@@ -25,6 +34,12 @@ export function toRate (mbitPerS: number): string {
   return mbitPerS === Infinity ? 'unlimited' : mbitPerS >= 1000 ? `${toCount(mbitPerS / 1000)} Gbit/s` : `${toCount(mbitPerS)} Mbit/s`
 }
 
-export function toRatio (ratio: number): string {
-  return Number.isFinite(ratio) ? `${significant.format(ratio)}×` : '–'
+export function toComparison (value: number, other: number): string {
+  const [ratio, word] = value > other ? [value / other, 'more'] : [other / value, 'less']
+
+  if (!Number.isFinite(ratio)) {
+    return '–'
+  }
+
+  return ratio < ALIKE ? 'alike' : `${significant.format(ratio)}× ${word}`
 }

@@ -1,0 +1,147 @@
+// The live page as it is built, in Chromium.
+import { readFile, mkdtemp, rm } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { chromium } from 'playwright'
+import { build } from 'vite'
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
+import { presets } from '../../live/presets.ts'
+import { launchOptions, setUpChromium } from '../browser/fixtures/chromium.ts'
+import { serveFolder } from '../browser/fixtures/site.ts'
+import type { Site } from '../browser/fixtures/site.ts'
+import type { Browser, BrowserContextOptions, Page } from 'playwright'
+
+/** Somewhere below the root of a site */
+const FOLDER = 'some/where'
+/** For compilers to have done their work, and for a median of the latencies */
+const WARM_UP_MS = 4000
+/** Ours is ahead by five times and more on an idle machine */
+const LEAST_AHEAD = 1.5
+
+let folder: string
+let site: Site
+let browser: Browser
+/** What the pages of a test complained about */
+const complaints: string[] = []
+
+beforeAll(async () => {
+  await setUpChromium()
+  folder = await mkdtemp(join(tmpdir(), 'live-'))
+  await build({
+    root: fileURLToPath(new URL('../../live', import.meta.url)),
+    logLevel: 'error',
+    build: { outDir: join(folder, FOLDER) }
+  })
+  site = await serveFolder(folder)
+  browser = await chromium.launch(launchOptions)
+}, 60_000)
+
+afterEach(async () => {
+  await Promise.all(browser.contexts().map(async context => context.close()))
+  expect(complaints.splice(0)).toEqual([])
+})
+
+afterAll(async () => {
+  await browser?.close()
+  site?.close()
+  await rm(folder, { recursive: true, force: true })
+})
+
+async function open (hash = '', options: BrowserContextOptions = {}): Promise<Page> {
+  const page = await browser.newPage({ locale: 'en', ...options })
+  page.on('console', message => { complaints.push(`${message.type()}: ${message.text()}`) })
+  page.on('pageerror', ({ message }) => { complaints.push(message) })
+  page.on('requestfailed', request => { complaints.push(`${request.url()} failed`) })
+  await page.goto(`${site.url}${FOLDER}/index.html#${hash}`)
+
+  return page
+}
+
+/** What the table says, by what each cell shows; times in ms */
+async function readTable (page: Page): Promise<Record<string, number>> {
+  const texts = await page.$$eval('#numbers td', cells => cells.map(cell => [(cell as HTMLElement).dataset.shows ?? '', cell.textContent]))
+
+  return Object.fromEntries(texts.map(([id, text]) => [id, parseFloat(text.replaceAll(',', '')) * (text.endsWith(' s') ? 1000 : 1)]))
+}
+
+/** Waits until the table says so */
+async function until (page: Page, isSo: (numbers: Record<string, number>) => boolean): Promise<void> {
+  await vi.waitUntil(async () => isSo(await readTable(page)), { timeout: 15_000, interval: 100 })
+}
+
+test.each(presets)('$name: ours is ahead, and has written the frames that its own metrics tell of', async ({ name }) => {
+  const page = await open()
+  await page.getByLabel(name).check()
+  await page.waitForTimeout(WARM_UP_MS)
+  await until(page, numbers => numbers['median-stock'] > 0)
+  const numbers = await readTable(page)
+
+  expect(numbers['median-stock'] / numbers['median-ours']).toBeGreaterThan(LEAST_AHEAD)
+  expect(numbers['own-frames-ours']).toBe(numbers['all-frames-ours'])
+  expect(numbers['all-frames-ours']).toBeGreaterThan(100)
+  expect(numbers['frames-stock']).toBe(1)
+  expect(await page.locator('#failure').isHidden()).toBe(true)
+
+  if (name === 'Home uplink') {
+    expect(numbers['under-way-ours']).toBeGreaterThan(0)
+    expect(numbers['carried-ours'] / numbers['carried-stock']).toBeGreaterThan(0.5)
+  } else {
+    expect(numbers['messages-ours'] / numbers['messages-stock']).toBeGreaterThan(LEAST_AHEAD)
+  }
+}, 30_000)
+
+test.each(['light', 'dark'] as const)('axe finds nothing amiss, in %s colours', async colorScheme => {
+  const page = await open('', { colorScheme })
+  await until(page, numbers => numbers['median-stock'] > 0)
+  await page.evaluate(await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8'))
+
+  expect(await page.evaluate('axe.run().then(({ violations }) => violations.map(({ id, nodes }) => [id, ...nodes.map(({ html }) => html)]))')).toEqual([])
+})
+
+test('arrow keys make the line slower while it is in use, and the address tells of it', async () => {
+  const page = await open()
+  await until(page, numbers => numbers['carried-ours'] > 5)
+  await page.getByRole('slider', { name: 'Rate' }).focus()
+
+  for (let i = 0; i < 3; i++) {
+    await page.keyboard.press('ArrowLeft')
+  }
+
+  expect(await page.getByRole('slider', { name: 'Rate' }).getAttribute('aria-valuetext')).toBe('1 Mbit/s')
+  expect(page.url()).toContain('mbitPerS=1&')
+  const frames = (await readTable(page))['all-frames-ours']
+  await until(page, numbers => numbers['carried-ours'] < 1.5 && numbers['carried-stock'] < 1.5)
+  // the same contest goes on
+  expect((await readTable(page))['all-frames-ours']).toBeGreaterThan(frames)
+})
+
+test('an address leads to its setup, and what it does not say is that of the first preset', async () => {
+  const page = await open('mbitPerS=50&strategy=off&streams=nonsense')
+
+  expect(await page.getByRole('slider', { name: 'Rate' }).getAttribute('aria-valuetext')).toBe('50 Mbit/s')
+  expect(await page.getByLabel('strategy').inputValue()).toBe('off')
+  expect(await page.getByLabel('Streams of bulk').getAttribute('aria-valuetext')).toBe(String(presets[0].setup.streams))
+  expect(await page.locator('input[name=preset]:checked').count()).toBe(0)
+})
+
+test('Pause stops all that moves, until it is pressed again', async () => {
+  const page = await open()
+  await until(page, numbers => numbers['all-frames-ours'] > 0)
+  await page.getByRole('button', { name: 'Pause' }).click()
+  const paused = await page.screenshot()
+  await page.waitForTimeout(500)
+  expect((await page.screenshot()).equals(paused)).toBe(true)
+
+  const frames = (await readTable(page))['all-frames-ours']
+  await page.getByRole('button', { name: 'Pause' }).press('Enter')
+  await until(page, numbers => numbers['all-frames-ours'] > frames)
+})
+
+test('nothing is cut off on a screen of 360 pixels', async () => {
+  const page = await open('', { viewport: { width: 360, height: 640 } })
+  await until(page, numbers => numbers['median-stock'] > 0)
+
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360)
+})
