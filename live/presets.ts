@@ -10,7 +10,7 @@ export interface Preset {
   setup: Setup
 }
 
-const defaults = { urgentEveryMs: 100, isMarked: true, strategy: 'turn', maxQueueDelayMs: 10 } as const
+const defaults = { messagesAhead: Infinity, urgentEveryMs: 100, isMarked: true, strategy: 'turn', maxQueueDelayMs: 10 } as const
 
 export const presets: Preset[] = [
   {
@@ -20,12 +20,12 @@ export const presets: Preset[] = [
   },
   {
     name: 'Small messages',
-    hint: 'Ten streams of 100 bytes a message on a line without a limit: how many go through one thread of your machine?',
+    hint: 'Ten streams of 100 bytes a message on a line without a limit: how many can one thread of your machine send and receive?',
     setup: { ...defaults, mbitPerS: Infinity, delayMs: 0, bufferBytes: 4_194_304, streams: 10, messageBytes: 100 }
   },
   {
     name: '1,000 streams',
-    hint: 'A thousand streams, each of which always has a message of 100 bytes. A write holds one frame, or a frame of each.',
-    setup: { ...defaults, mbitPerS: Infinity, delayMs: 0, bufferBytes: 4_194_304, streams: 1000, messageBytes: 100 }
+    hint: 'A thousand streams with twenty messages of 100 bytes on their way each. A write holds one frame, or hundreds.',
+    setup: { ...defaults, mbitPerS: Infinity, delayMs: 0, bufferBytes: 4_194_304, streams: 1000, messageBytes: 100, messagesAhead: 20 }
   }
 ]

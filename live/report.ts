@@ -30,8 +30,8 @@ export interface Report {
   atMs: number
   /** Counted at the transport, whatever the muxer */
   wire: Totals
-  /** Counted by the muxer's own metrics; the stock muxer has none */
-  own?: Totals
+  /** Counted by the muxer's own metrics; the stock muxer has none. A flush of theirs may be several writes. */
+  own?: Omit<Totals, 'writes'>
   /** Has arrived */
   messages: number
   arrivedBytes: number

@@ -15,9 +15,11 @@ export interface LineSetup {
 }
 
 export interface Setup extends LineSetup {
-  /** Streams that always have a message to send */
+  /** Streams that send as much as they may */
   streams: number
   messageBytes: number
+  /** How many of its messages each of them has on their way at most; Infinity: as many as fit */
+  messagesAhead: number
   /** Between two messages of 100 bytes on one more stream, which the peer sends back */
   urgentEveryMs: number
   /** Whether that stream is marked urgent, which only our muxer knows how to do */
@@ -34,6 +36,7 @@ const choices = {
   bufferBytes: [65_536, 131_072, 262_144, 524_288, 1_048_576, 2_097_152, 4_194_304, 8_388_608],
   streams: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000],
   messageBytes: [20, 50, 100, 200, 500, 1024, 4096, 16_384, 65_536, 262_144, 1_048_576],
+  messagesAhead: [1, 2, 5, 10, 20, 50, Infinity],
   urgentEveryMs: [10, 20, 50, 100, 200, 500],
   isMarked: [true, false],
   strategy: ['turn', 'delay', 'adaptive', 'off'],

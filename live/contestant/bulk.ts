@@ -6,7 +6,7 @@ import { bytesAt, checkBytes } from './bytes.ts'
 import type { Setup } from '../setup.ts'
 import type { Stream } from '@libp2p/interface'
 
-/** What the application has under way on all streams together; each has an equal part of it */
+/** What the application has on its way on all streams together, in the muxer and below; each has an equal part of it */
 const MAX_UNARRIVED_BYTES = 16_777_216
 /** Then the event loop comes round */
 const MAX_TURN_MS = 4
@@ -33,9 +33,9 @@ export class Bulk {
   /** Until all streams are open */
   #isPaused = true
 
-  constructor ({ streams, messageBytes }: Setup, onFailure: (err: unknown) => void) {
+  constructor ({ streams, messageBytes, messagesAhead }: Setup, onFailure: (err: unknown) => void) {
     this.#messageBytes = messageBytes
-    this.#maxUnarrivedBytes = Math.max(messageBytes, MAX_UNARRIVED_BYTES / streams)
+    this.#maxUnarrivedBytes = Math.max(messageBytes, Math.min(MAX_UNARRIVED_BYTES / streams, messagesAhead * messageBytes))
     this.#onFailure = onFailure
   }
 

@@ -19,6 +19,7 @@ const descriptions: { [Name in keyof Setup]: Description<Setup[Name]> } = {
   bufferBytes: { fieldset: 'line', label: 'Buffer', print: toBytes },
   streams: { fieldset: 'application', label: 'Streams of bulk', print: count => count.toLocaleString('en') },
   messageBytes: { fieldset: 'application', label: 'Size of their messages', print: toBytes },
+  messagesAhead: { fieldset: 'application', label: 'Of each on their way', print: count => count === Infinity ? 'what fits' : `at most ${count}` },
   urgentEveryMs: { fieldset: 'application', label: 'Urgent message every', print: toTime },
   isMarked: { fieldset: 'options', label: 'Mark the urgent stream', print: isMarked => isMarked ? 'yes' : 'no' },
   strategy: { fieldset: 'options', label: 'strategy', print: strategy => strategy },

@@ -79,7 +79,7 @@ function drawPictures (nowMs: number): void {
   const reported = names.flatMap(name => {
     const { report, reportedAtMs } = contest?.of(name) ?? {}
 
-    return report == null || reportedAtMs == null ? [] : [{ name, report, elapsedMs: nowMs - reportedAtMs }]
+    return report == null || reportedAtMs == null ? [] : [{ name, report, elapsedMs: Math.max(0, nowMs - reportedAtMs) }]
   })
   scaleMs = chooseScaleMs(Math.max(0, ...reported.map(({ report }) => longestMs(report.cells))), scaleMs)
 
@@ -96,7 +96,8 @@ function label (axis: string, texts: string[]): void {
 
 function drawLastWrites (): void {
   const reports = names.flatMap(name => contest?.of(name).report ?? [])
-  const scaleBytes = Math.max(LEAST_WRITE_SCALE_BYTES, ...reports.map(({ lastWrites }) => longestBytes(lastWrites)))
+  const longest = Math.max(LEAST_WRITE_SCALE_BYTES, ...reports.map(({ lastWrites }) => longestBytes(lastWrites)))
+  const scaleBytes = 2 ** Math.ceil(Math.log2(longest))
 
   names.forEach(name => {
     const report = contest?.of(name).report

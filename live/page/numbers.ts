@@ -31,8 +31,10 @@ const rows: Row[] = [
   { id: 'frames', label: 'Frames in a write', value: ({ figures }) => figures.framesPerWrite, print: toCount, isCompared: true },
   { id: 'under-way', label: 'Under way, cannot be overtaken', value: ({ figures }) => figures.underWayBytes, print: toBytes, isCompared: true },
   { id: 'waiting', label: 'Waits in its stream, can be', value: ({ figures }) => figures.waitingBytes, print: toBytes, isCompared: false },
-  { id: 'all-frames', label: 'Frames since the start', value: ({ report }) => report.wire.frames, print: toCount, isCompared: false },
-  { id: 'own-frames', label: 'The same by the muxer’s own metrics', value: ({ report }) => report.own?.frames, print: toCount, isCompared: false }
+  { id: 'all-frames', label: 'Since the start: frames', value: ({ report }) => report.wire.frames, print: toCount, isCompared: false },
+  { id: 'own-frames', label: 'By the muxer’s own metrics', value: ({ report }) => report.own?.frames, print: toCount, isCompared: false },
+  { id: 'all-bytes', label: 'Since the start: bytes', value: ({ report }) => report.wire.bytes, print: toCount, isCompared: false },
+  { id: 'own-bytes', label: 'By the muxer’s own metrics', value: ({ report }) => report.own?.bytes, print: toCount, isCompared: false }
 ]
 
 const names: ContestantName[] = ['ours', 'stock']

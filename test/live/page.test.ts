@@ -71,7 +71,7 @@ async function until (page: Page, isSo: (numbers: Record<string, number>) => boo
   await vi.waitUntil(async () => isSo(await readTable(page)), { timeout: 15_000, interval: 100 })
 }
 
-test.each(presets)('$name: ours is ahead, and has written the frames that its own metrics tell of', async ({ name }) => {
+test.each(presets)('$name: ours is ahead, and has written the frames and bytes that its own metrics tell of', async ({ name }) => {
   const page = await open()
   await page.getByLabel(name).check()
   await page.waitForTimeout(WARM_UP_MS)
@@ -80,6 +80,7 @@ test.each(presets)('$name: ours is ahead, and has written the frames that its ow
 
   expect(numbers['median-stock'] / numbers['median-ours']).toBeGreaterThan(LEAST_AHEAD)
   expect(numbers['own-frames-ours']).toBe(numbers['all-frames-ours'])
+  expect(numbers['own-bytes-ours']).toBe(numbers['all-bytes-ours'])
   expect(numbers['all-frames-ours']).toBeGreaterThan(100)
   expect(numbers['frames-stock']).toBe(1)
   expect(await page.locator('#failure').isHidden()).toBe(true)
