@@ -100,14 +100,13 @@ export class Line {
     this.arrivedBytes = arrived.at(-1)?.upToByte ?? this.arrivedBytes
   }
 
-  /** The next bytes that have arrived, if there are any */
-  read (): Uint8Array | undefined {
+  /** The next bytes that have arrived; none if there are none */
+  read (): Uint8Array {
     const start = this.readBytes % this.#memory.length
     const byteLength = Math.min(READ_BYTES, this.arrivedBytes - this.readBytes, this.#memory.length - start)
-
     this.readBytes += byteLength
 
-    return byteLength === 0 ? undefined : this.#memory.slice(start, start + byteLength)
+    return this.#memory.slice(start, start + byteLength)
   }
 
   /** Whether the buffer was full and has room again: true once */

@@ -10,6 +10,8 @@ import type { LineSetup } from '../setup.ts'
 
 const BITS_PER_BYTE = 8
 const TICK_MS = 1
+/** Of one end, before timers and the other end have their turn. Event loops read a socket several times as well. */
+const READS_PER_TICK = 4
 
 function optionsOf ({ mbitPerS, delayMs, bufferBytes }: LineSetup): LineOptions {
   return { bytesPerMs: mbitPerS * 1000 / BITS_PER_BYTE, delayMs, bufferBytes }
@@ -60,7 +62,6 @@ export class Link {
     }
   }
 
-  /** One read at each end, as an event loop does it: timers and other sockets have their turn in between */
   readonly #tick = (): void => {
     try {
       const hasMore = [this.#move(this.there, this.sender, this.receiver), this.#move(this.back, this.receiver, this.sender)].includes(true)
@@ -79,13 +80,12 @@ export class Link {
     }
   }
 
-  /** Returns whether more has arrived than one read takes */
+  /** Returns whether more has arrived than these reads have taken */
   #move (line: Line, from: LineEnd, to: LineEnd): boolean {
     line.settle(systemClock.nowMs())
-    const bytes = line.read()
 
-    if (bytes != null) {
-      to.arrived(bytes)
+    for (let reads = 0; reads < READS_PER_TICK && line.readBytes < line.arrivedBytes; reads++) {
+      to.arrived(line.read())
     }
 
     if (line.takeDrained()) {
