@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { MUXER_PAIRS } from './fixtures/muxers.ts'
 import { createNode } from './fixtures/node.ts'
-import { OPERATIONS } from './fixtures/operations.ts'
+import { echo } from './fixtures/echo.ts'
 import { startPeer } from './fixtures/spawn.ts'
 import { PROTOCOLS } from './fixtures/handlers.ts'
 import type { TestNode } from './fixtures/node.ts'
@@ -46,18 +46,18 @@ describe.each(MUXER_PAIRS)('a node with $dialler that dials a node with $listene
   })
 
   test.each([1, MEBIBYTE])('gets the same %i bytes back from an echo', async byteLength => {
-    expect(await OPERATIONS.echo(node, { streamCount: 1, byteLength })).toEqual({ openAtOnce: 1, matching: 1 })
+    expect(await echo(node, { streamCount: 1, byteLength })).toEqual({ openAtOnce: 1, matching: 1 })
   })
 
   test('gets its own payload back on each of 1,000 streams open at once', async () => {
-    const result = await OPERATIONS.echo(node, { streamCount: MANY_STREAMS, byteLength: 1_000 })
+    const result = await echo(node, { streamCount: MANY_STREAMS, byteLength: 1_000 })
 
     expect(result).toEqual({ openAtOnce: MANY_STREAMS, matching: MANY_STREAMS })
   }, MANY_STREAMS_TIMEOUT_MS)
 
   test('opens streams while the other side opens streams too', async () => {
     const request = { streamCount: 50, byteLength: 64 * 1024 }
-    const results = await Promise.all([OPERATIONS.echo(node, request), peer.call('echo', request)])
+    const results = await Promise.all([echo(node, request), peer.echo(request)])
 
     expect(results).toEqual([{ openAtOnce: 50, matching: 50 }, { openAtOnce: 50, matching: 50 }])
   })

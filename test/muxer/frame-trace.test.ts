@@ -7,7 +7,7 @@ import { createFrameTraces, FrameTrace } from '../../src/trace.ts'
 import { ACK, concat, data, FIN, frame, GO_AWAY, goAway, pattern, PING, ping, RST, SYN, windowUpdate } from '../fixtures/frames.ts'
 import { createRawPeer, nextTurn } from '../fixtures/raw-peer.ts'
 import { createNode } from '../libp2p/fixtures/node.ts'
-import { OPERATIONS } from '../libp2p/fixtures/operations.ts'
+import { echo } from '../libp2p/fixtures/echo.ts'
 import type { Logger } from '@libp2p/interface'
 
 /** A logger of which only `trace` is used, and what it was given */
@@ -160,7 +160,7 @@ describe('with @libp2p/logger', () => {
     enable('libp2p:*:yamux*:trace')
     const nodes = await Promise.all([createNode('ours'), createNode('ours')])
     await nodes[0].libp2p.dial(nodes[1].libp2p.getMultiaddrs())
-    await OPERATIONS.echo(nodes[0], { streamCount: 1, byteLength: 1000 })
+    await echo(nodes[0], { streamCount: 1, byteLength: 1000 })
     await Promise.all(nodes.map(async ({ libp2p }) => { await libp2p.stop() }))
 
     for (const direction of ['outbound', 'inbound']) {
