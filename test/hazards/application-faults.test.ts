@@ -2,15 +2,14 @@
 import { concat } from 'uint8arrays/concat'
 import { equals } from 'uint8arrays/equals'
 import { describe, expect, test } from 'vitest'
-import { systemClock } from '../../src/clock.ts'
-import { ACK, data, DATA, FIN, GO_AWAY, pattern, RST, SYN, WINDOW_UPDATE, windowUpdate } from '../fixtures/frames.ts'
+import { data, DATA, FIN, GO_AWAY, pattern, RST, SYN, WINDOW_UPDATE, windowUpdate } from '../fixtures/frames.ts'
 import { nextTurn } from '../fixtures/raw-peer.ts'
-import { converse, endings, expectAlive, receive, WINDOW_BYTES } from '../protocol/fixtures/conversation.ts'
+import { endings, receive } from '../protocol/fixtures/conversation.ts'
 import { forbidIncidents } from '../protocol/fixtures/incidents.ts'
 import { connect } from './fixtures/connected.ts'
-import type { Conversation, Received } from '../protocol/fixtures/conversation.ts'
-import type { YamuxMuxerInit, YamuxStream } from '../../src/index.ts'
-import type { Frame } from '../fixtures/frames.ts'
+import { bytesOf, EVENTS, expectUndisturbed, neighbours } from './fixtures/neighbours.ts'
+import type { YamuxMuxerInit } from '../../src/index.ts'
+import type { Neighbours } from './fixtures/neighbours.ts'
 
 forbidIncidents()
 
@@ -19,62 +18,10 @@ const FAULTS: Array<[how: string, fail: (err: Error) => void]> = [
   ['is async and rejects', async err => { throw err }]
 ]
 
-interface Neighbours {
-  peer: Conversation
-  /** Stream 1, to whose listeners things happen */
-  stream: YamuxStream
-  /** Stream 3, that must not notice */
-  bystander: YamuxStream
-  /** What the bystander was sent */
-  received: Received
-}
-
-async function neighbours (init: YamuxMuxerInit = {}): Promise<Neighbours> {
-  const peer = converse(init)
-  const stream = await peer.open()
-  const bystander = await peer.open()
-  peer.deliver(windowUpdate(1, 1_000_000, ACK), windowUpdate(3, 1_000_000, ACK))
-
-  return { peer, stream, bystander, received: receive(bystander) }
-}
-
-function bytesOf (frames: Frame[], id: number): Uint8Array {
-  return concat(frames.filter(({ type, id: frameId }) => type === DATA && frameId === id).map(({ payload }) => payload))
-}
-
-/** The bystander still gets what it is sent, and its peer what it sends */
-async function expectUndisturbed ({ peer, bystander, received }: Neighbours): Promise<void> {
-  const before = received.byteLength
-  peer.deliver(data(3, pattern(1000)))
-  bystander.send(pattern(2000, 7))
-  await nextTurn()
-  expect(received.byteLength - before).toBe(1000)
-  expect(equals(bytesOf(peer.takeFrames(), 3), pattern(2000, 7))).toBe(true)
-  await expectAlive(peer)
-}
-
-/** How each event of a stream is brought about */
-const EVENTS: Record<string, (neighbours: Neighbours) => void> = {
-  message: ({ peer }) => { peer.deliver(data(1, pattern(10))) },
-  end: ({ peer }) => { peer.deliver(windowUpdate(1, 0, FIN)) },
-  remoteCloseWrite: ({ peer }) => { peer.deliver(windowUpdate(1, 0, FIN)) },
-  close: ({ peer }) => { peer.deliver(windowUpdate(1, 0, RST)) },
-  drain: ({ peer, stream }) => {
-    peer.transport.isFull = true
-    stream.send(pattern(1))
-    systemClock.nextTurn(() => {
-      stream.send(pattern(WINDOW_BYTES))
-      peer.transport.drain()
-    })
-  },
-  idle: ({ stream }) => { stream.send(pattern(1)) }
-}
-
 describe.each(FAULTS)('a listener that %s', (_, fail) => {
   test.each(Object.keys(EVENTS))('ends its stream and nothing else, for %s', async type => {
     const both = await neighbours()
-    const { peer, stream } = both
-    const events = endings(stream)
+    const { peer, stream, events } = both
     const cause = new Error('The handler is broken')
     stream.addEventListener(type as 'message', () => fail(cause))
     EVENTS[type](both)
@@ -126,55 +73,12 @@ describe.each(FAULTS)('a listener that %s', (_, fail) => {
 })
 
 test('what is thrown and is no error becomes one', async () => {
-  const { peer, stream } = await neighbours()
-  const events = endings(stream)
+  const { peer, stream, events } = await neighbours()
   // eslint-disable-next-line no-throw-literal
   stream.addEventListener('message', () => { throw 'a string' })
   peer.deliver(data(1, pattern(10)))
 
   expect(events[0].error).toEqual(expect.objectContaining({ message: 'A listener threw a string', cause: 'a string' }))
-})
-
-describe('listeners', () => {
-  test('are removed again, called once where that is asked for, and counted, as with any emitter', async () => {
-    const { peer, stream } = await neighbours()
-    const calls: string[] = []
-    const plain = (): void => { calls.push('plain') }
-    const object = { handleEvent: () => { calls.push('object') } }
-    stream.addEventListener('message', plain)
-    stream.addEventListener('message', plain)
-    stream.addEventListener('message', object)
-    stream.addEventListener('message', () => { calls.push('once') }, { once: true })
-    stream.addEventListener('message', null)
-    const controller = new AbortController()
-    stream.addEventListener('message', () => { calls.push('aborted') }, { signal: controller.signal })
-    expect(stream.listenerCount('message')).toBe(4)
-    controller.abort()
-    expect(stream.listenerCount('message')).toBe(3)
-    peer.deliver(data(1, pattern(1)))
-    expect(calls.splice(0)).toEqual(['plain', 'object', 'once'])
-
-    stream.removeEventListener('message', object)
-    stream.removeEventListener('message', () => {})
-    expect(stream.listenerCount('message')).toBe(1)
-    peer.deliver(data(1, pattern(1)))
-    expect(calls.splice(0)).toEqual(['plain'])
-
-    stream.removeEventListener('message', plain)
-    expect(stream.listenerCount('message')).toBe(0)
-  })
-
-  test('may listen to several streams, and be removed from one', async () => {
-    const { peer, stream, bystander } = await neighbours()
-    const calls: string[] = []
-    const listener = (evt: Event): void => { calls.push((evt.target as YamuxStream).id) }
-    stream.addEventListener('message', listener)
-    bystander.addEventListener('message', listener)
-    stream.removeEventListener('message', listener)
-    peer.deliver(data(1, pattern(1)), data(3, pattern(1)))
-
-    expect(calls).toEqual(['3'])
-  })
 })
 
 describe.each<YamuxMuxerInit['coalesce']>([{ strategy: 'turn' }, { strategy: 'delay' }, { strategy: 'off' }])('with %o', coalesce => {

@@ -1,19 +1,18 @@
 // Ends whose reason is no error, or one that cannot be looked at, and transports that fail as they are closed: all that ends does so once, with an error, and nothing is left uncaught.
-import { equals } from 'uint8arrays/equals'
 import { describe, expect, test } from 'vitest'
 import { systemClock } from '../../src/clock.ts'
-import { ACK, concat, data, DATA, FIN, frame, GO_AWAY, goAway, parseFrames, pattern, RST, SYN, WINDOW_UPDATE, windowUpdate } from '../fixtures/frames.ts'
+import { ACK, data, DATA, FIN, frame, GO_AWAY, goAway, parseFrames, pattern, RST, SYN, WINDOW_UPDATE, windowUpdate } from '../fixtures/frames.ts'
 import { nextTurn } from '../fixtures/raw-peer.ts'
 import { VirtualClock } from '../fixtures/virtual-clock.ts'
-import { converse, endings, expectAlive, receive, WINDOW_BYTES } from '../protocol/fixtures/conversation.ts'
+import { converse, endings, receive, WINDOW_BYTES } from '../protocol/fixtures/conversation.ts'
 import { forbidIncidents } from '../protocol/fixtures/incidents.ts'
 import { controlTimeouts } from '../protocol/fixtures/timeouts.ts'
+import { EVENTS, expectOneError, expectUndisturbed, neighbours } from './fixtures/neighbours.ts'
 import { FAILURES, NO_ERRORS } from './fixtures/no-errors.ts'
 import type { Strategy } from '../../src/options/coalesce.ts'
-import type { YamuxStream } from '../../src/index.ts'
 import type { RawPeerInit } from '../fixtures/raw-peer.ts'
-import type { Conversation, Received } from '../protocol/fixtures/conversation.ts'
-import type { Logger, StreamCloseEvent } from '@libp2p/interface'
+import type { Conversation } from '../protocol/fixtures/conversation.ts'
+import type { Logger } from '@libp2p/interface'
 
 forbidIncidents()
 
@@ -29,44 +28,6 @@ const LOGS: Array<[what: string, init: () => RawPeerInit]> = [
   ['a log', () => ({})],
   ['a log that throws', () => ({ log: throwingLog() })]
 ]
-
-interface Neighbours {
-  peer: Conversation
-  /** Stream 1, to which things happen */
-  stream: YamuxStream
-  events: StreamCloseEvent[]
-  /** Stream 3, that must not notice */
-  bystander: YamuxStream
-  received: Received
-}
-
-async function neighbours (init: RawPeerInit = {}): Promise<Neighbours> {
-  const peer = converse(init)
-  const stream = await peer.open()
-  const bystander = await peer.open()
-  peer.deliver(windowUpdate(1, 1_000_000, ACK), windowUpdate(3, 1_000_000, ACK))
-
-  return { peer, stream, events: endings(stream), bystander, received: receive(bystander) }
-}
-
-async function expectUndisturbed ({ peer, bystander, received }: Neighbours): Promise<void> {
-  const before = received.byteLength
-  peer.takeFrames()
-  peer.deliver(data(3, pattern(1000)))
-  bystander.send(pattern(2000, 7))
-  await nextTurn()
-  expect(received.byteLength - before).toBe(1000)
-  const sent = peer.takeFrames().filter(({ type, id }) => type === DATA && id === 3).map(({ payload }) => payload)
-  expect(equals(concat(...sent), pattern(2000, 7))).toBe(true)
-  expect(bystander.status).toBe('open')
-  await expectAlive(peer)
-}
-
-/** Not by the test runner, which looks at the values that it compares */
-function expectOneError (events: StreamCloseEvent[]): void {
-  expect(events.length).toBe(1)
-  expect(events[0].error instanceof Error).toBe(true)
-}
 
 /** What has happened to a promise, without what it was rejected with */
 async function outcome (promise: Promise<unknown>): Promise<string> {
@@ -146,21 +107,6 @@ describe.each(LOGS)('with %s', (_, initOf) => {
     })
   })
 })
-
-/** How each event of a stream is brought about */
-const EVENTS: Record<string, (neighbours: Neighbours) => void> = {
-  message: ({ peer }) => { peer.deliver(data(1, pattern(10))) },
-  end: ({ peer }) => { peer.deliver(windowUpdate(1, 0, FIN)) },
-  close: ({ peer }) => { peer.deliver(windowUpdate(1, 0, RST)) },
-  drain: ({ peer, stream }) => {
-    peer.transport.isFull = true
-    stream.send(pattern(1))
-    systemClock.nextTurn(() => {
-      stream.send(pattern(WINDOW_BYTES))
-      peer.transport.drain()
-    })
-  }
-}
 
 describe.each(LOGS)('with %s', (_, initOf) => {
   describe.each(FAILURES)('a listener that %s', (_, fail) => {

@@ -1,14 +1,12 @@
 // Ends whose reason is no error, while libp2p's own logger writes errors: it looks at all of them, and may throw. Node alone has its standard error.
 import { disable, enable } from '@libp2p/logger'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { ACK, data, GO_AWAY, pattern, RST, SYN, WINDOW_UPDATE, windowUpdate } from '../fixtures/frames.ts'
+import { data, GO_AWAY, pattern, RST, SYN, WINDOW_UPDATE } from '../fixtures/frames.ts'
 import { nextTurn } from '../fixtures/raw-peer.ts'
-import { converse, endings, expectAlive, receive } from '../protocol/fixtures/conversation.ts'
+import { endings } from '../protocol/fixtures/conversation.ts'
 import { forbidIncidents } from '../protocol/fixtures/incidents.ts'
+import { expectOneError, expectUndisturbed, neighbours } from './fixtures/neighbours.ts'
 import { FAILURES, NO_ERRORS } from './fixtures/no-errors.ts'
-import type { YamuxStream } from '../../src/index.ts'
-import type { Conversation, Received } from '../protocol/fixtures/conversation.ts'
-import type { StreamCloseEvent } from '@libp2p/interface'
 
 forbidIncidents()
 
@@ -33,37 +31,6 @@ afterEach(() => {
   disable()
   vi.restoreAllMocks()
 })
-
-interface Neighbours {
-  peer: Conversation
-  stream: YamuxStream
-  events: StreamCloseEvent[]
-  bystander: YamuxStream
-  received: Received
-}
-
-async function neighbours (): Promise<Neighbours> {
-  const peer = converse()
-  const stream = await peer.open()
-  const bystander = await peer.open()
-  peer.deliver(windowUpdate(1, 0, ACK), windowUpdate(3, 0, ACK))
-
-  return { peer, stream, events: endings(stream), bystander, received: receive(bystander) }
-}
-
-async function expectUndisturbed ({ peer, received }: Neighbours): Promise<void> {
-  const before = received.byteLength
-  peer.deliver(data(3, pattern(1000)))
-  await nextTurn()
-  expect(received.byteLength - before).toBe(1000)
-  await expectAlive(peer)
-}
-
-/** Not by the test runner, which looks at the values that it compares */
-function expectOneError (events: StreamCloseEvent[]): void {
-  expect(events.length).toBe(1)
-  expect(events[0].error instanceof Error).toBe(true)
-}
 
 test('an error that is one is written', async () => {
   const { stream } = await neighbours()
