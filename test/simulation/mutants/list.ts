@@ -57,6 +57,17 @@ export const mutants: Mutant[] = [
     ]
   },
   {
+    name: 'delivered-after-abort',
+    bug: 'What had come before the end of the connection is delivered after an abort.',
+    edits: [
+      [
+        'src/stream/reader.ts',
+        'if (this.#buffer.byteLength > 0 && this.#isRead) {\n      this.abort(err)\n    }\n',
+        ''
+      ]
+    ]
+  },
+  {
     name: 'delivered-while-paused',
     bug: 'Data that arrives is delivered although the stream is paused.',
     edits: [
