@@ -1,4 +1,4 @@
-// How one stream's bytes become frames: what a frame holds, which flags ride on it, what its owner is told.
+// How one stream's bytes become frames: what a frame holds, which flags ride on it, how much of a batch it takes, what its owner is told.
 import { beforeEach, describe, expect, test } from 'vitest'
 import { EVENT_DRAINED, PENDING_ACK, PENDING_SYN, PENDING_UPDATE } from '../../../src/core/stream-state.ts'
 import { ACK, concat, DATA, FIN, pattern, SYN, WINDOW_UPDATE } from '../../fixtures/frames.ts'
@@ -7,6 +7,7 @@ import type { StreamState } from '../../../src/core/stream-state.ts'
 import type { Frame } from '../../fixtures/frames.ts'
 
 const NOW_MS = 77
+const LOW_WATER_MARK_BYTES = 1000
 
 let lane: ReturnType<typeof createDataLanes>
 let news: Array<[id: number, news: number]>
@@ -17,6 +18,7 @@ function createLane (): void {
   news = []
   finsDue = []
   lane = createDataLanes({
+    lowWaterMarkBytes: LOW_WATER_MARK_BYTES,
     emit: (stream, event) => { news.push([stream.id, event]) },
     onFinDue: stream => { finsDue.push(stream.id) }
   })
@@ -145,6 +147,45 @@ describe('a FIN', () => {
     expect(shares(fill(maxBytes, maxFrames))).toEqual([[1, 5]])
     expect(finsDue).toEqual([1])
     expect(news).toEqual([[1, EVENT_DRAINED]])
+  })
+})
+
+describe('a batch', () => {
+  test('cuts no frame to less than 1,024 bytes at its end', () => {
+    enlist(createStream(1, { queued: [16_384] }), createStream(3, { queued: [16_384] }))
+
+    expect(shares(fill(12 + 16_384 + 12 + 1023))).toEqual([[1, 16_384]])
+    expect(shares(fill(12 + 1024))).toEqual([[3, 1024]])
+  })
+
+  test('that is smaller than that takes what it can: there will be no larger one', () => {
+    enlist(createStream(1, { queued: [16_384] }))
+
+    expect(shares(fill(112))).toEqual([[1, 100]])
+  })
+
+  test('is longer than it may be where one message needs that, however much is reserved, but holds no other data then', () => {
+    enlist(createStream(1, { queued: [10_000, 10_000], maxWholeBytes: 16_384 }), createStream(3, { queued: [5000], maxWholeBytes: 16_384 }))
+
+    expect(shares(fill(2048))).toEqual([[1, 10_000]])
+    expect(shares(fillBatch(batch => { lane.fill(batch, Infinity, 1024, 0) }, 2048))).toEqual([[3, 5000]])
+    expect(shares(fill(2048))).toEqual([[1, 10_000]])
+    expect(fill(2048)).toEqual([])
+  })
+})
+
+describe('a writer that waits', () => {
+  test.each([
+    ['is told at the low mark', LOW_WATER_MARK_BYTES, [[1, EVENT_DRAINED]]],
+    ['is not told above it', LOW_WATER_MARK_BYTES + 1, []]
+  ])('%s', (_, leftBytes, told) => {
+    const stream = createStream(1, { queued: [16_384 + leftBytes] })
+    stream.awaitsDrain = true
+    enlist(stream)
+    fill(65_519, 1)
+
+    expect(stream.sendQueue.byteLength).toBe(leftBytes)
+    expect(news).toEqual(told)
   })
 })
 
