@@ -115,6 +115,16 @@ describe.each(ROLES)('as $role', ({ direction, ownId, secondOwnId, peerId }) => 
     expect((await late).id).toBe(String(secondOwnId + 2 * BACKLOG))
   })
 
+  test('S: at most 256 are un-ACKed: who opens in the turn in which a slot becomes free does not overtake who waits for it', async () => {
+    const { peer } = await withFullBacklog(direction)
+    const waiting = peer.muxer.createStream()
+    peer.muxer.streams[0].abort(new Error('Enough'))
+    const late = peer.muxer.createStream()
+
+    expect(await isPending(late)).toBe(true)
+    expect((await waiting).id).toBe(String(ownId + 2 * BACKLOG))
+  })
+
   test('S: a slot given to an open whose signal is aborted meanwhile is not lost', async () => {
     const { peer } = await withFullBacklog(direction)
     const controller = new AbortController()
