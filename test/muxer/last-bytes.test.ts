@@ -1,5 +1,5 @@
 // A connection that is closed: its transport is not closed before the peer has read what was sent.
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { ACK, data, DATA, FIN, GO_AWAY, goAway, parseFrames, pattern, ping, PING, RST, SYN, WINDOW_UPDATE, windowUpdate } from '../fixtures/frames.ts'
 import { createRawPeer, nextTurn } from '../fixtures/raw-peer.ts'
 import type { RawPeer } from '../fixtures/raw-peer.ts'
@@ -49,9 +49,22 @@ describe('a muxer that is closed', () => {
     await measured
   })
 
-  test('waits for a moment only when no answer comes', async () => {
-    const { closing } = await sendAndClose(createRawPeer())
+  test('waits for a second at most when no answer comes, which is less than it gives a peer that does not accept what is queued', async () => {
+    const timeouts = new Map<number, AbortController>()
+    const timeout = vi.spyOn(AbortSignal, 'timeout').mockImplementation(delayMs => {
+      const controller = new AbortController()
+      timeouts.set(delayMs, controller)
 
+      return controller.signal
+    })
+    const { isClosed, closing } = await sendAndClose(createRawPeer())
+    timeout.mockRestore()
+    const shortestMs = Math.min(...timeouts.keys())
+
+    expect(timeouts.size).toBe(2)
+    expect(shortestMs).toBeLessThanOrEqual(1000)
+    expect(isClosed()).toBe(false)
+    timeouts.get(shortestMs)?.abort()
     await closing
   })
 

@@ -172,6 +172,17 @@ describe('a batch', () => {
     expect(shares(fill(2048))).toEqual([[1, 10_000]])
     expect(fill(2048)).toEqual([])
   })
+
+  test.each([
+    ['cuts a message that is longer', Infinity, [4096, 4096, 1808]],
+    ['is as long as a message where it is small for a slow path', 4096, [10_000]]
+  ])('%s', (_, shareLimitBytes, frames) => {
+    lane.shareLimitBytes = shareLimitBytes
+    enlist(createStream(1, { queued: [10_000], maxWholeBytes: 16_384, mergeFromBytes: 16_384 }))
+    const sent = frames.flatMap(() => shares(fill(12 + 4096)))
+
+    expect(sent).toEqual(frames.map(length => [1, length]))
+  })
 })
 
 describe('a writer that waits', () => {

@@ -131,6 +131,16 @@ describe('a lane that others go before', () => {
 
     expect(ids(fill(20_000))).toEqual([3, 3])
   })
+
+  test('counts anew when it has been empty', () => {
+    const first = enlist(1, 'bulk', 500_000)
+    enlist(3, 'urgent', 1_000_000)
+    fill(7 * (12 + FRAME_BYTES))
+    lanes.discard(first)
+    enlist(5, 'bulk', 500_000)
+
+    expect(ids(fill(200_000)).slice(0, 9)).toEqual([...Array(8).fill(3), 5])
+  })
 })
 
 describe('a stream that changes lane', () => {
