@@ -94,6 +94,14 @@ describe.each(ROLES)('as $role', ({ direction, ownId, peerId }) => {
     expect(peer.transport.status).not.toBe('open')
   })
 
+  test('D: a GoAway\'s code is surfaced: of several in a chunk the first that is no normal end', async () => {
+    const peer = converse({ direction })
+    const events = endings(await peer.open())
+    peer.deliver(goAway(0), goAway(2), goAway(1))
+
+    expect(events).toMatchObject([{ error: { errorCode: 2 } }])
+  })
+
   test('D: what came before a GoAway with a code can still be read', async () => {
     const peer = converse({ direction })
     const stream = await peer.open()

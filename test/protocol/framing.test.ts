@@ -89,6 +89,7 @@ describe.each(ROLES)('as $role', ({ direction, ownId, secondOwnId, peerId }) => 
     ['version 1', '01 02 0001 00000000 00000000'],
     ['version 255', 'ff 00 0001 00000001 00000000'],
     ['type 4', '00 04 0000 00000000 00000000'],
+    ['type 4 on a stream id', '00 04 0000 00000001 00000000'],
     ['type 255', '00 ff 0000 00000001 00000000']
   ])('D: any other version or type ends the connection with GoAway(1): %s', async (_, digits) => {
     const peer = converse({ direction })

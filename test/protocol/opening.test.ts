@@ -207,6 +207,16 @@ describe.each(ROLES)('as $role', ({ direction, ownId, secondOwnId, peerId, secon
     await expectEnded(peer, 1)
   })
 
+  test.each([DATA, WINDOW_UPDATE])('D: SYN on an id already used is a connection error: by a SYN with RST, which opens nothing: type %i', async type => {
+    const peer = converse({ direction })
+    peer.deliver(frame(type, SYN | RST, peerId))
+    expect(peer.inbound).toEqual([])
+    expect(await peer.written()).toEqual([])
+    peer.deliver(windowUpdate(peerId, 0, SYN))
+
+    await expectEnded(peer, 1)
+  })
+
   test('D: SYN on an id already used: ids that were left out may still come, each once', async () => {
     const peer = converse({ direction })
     const ids = [6, 0, 4, 2, 8].map(offset => peerId + offset)
@@ -223,6 +233,7 @@ describe.each(ROLES)('as $role', ({ direction, ownId, secondOwnId, peerId, secon
     ['Data of this side\'s parity', hex(`00 00 0000 0000100${ownId} 00000003 010203`)],
     ['Data with FIN', hex(`00 00 0004 0000100${peerId} 00000001 01`)],
     ['Data that looks like a bad header', hex(`00 00 0000 0000100${peerId} 00000010 ffffffffffffffffffffffffffffffff`)],
+    ['Data that a grown window allowed', data(peerId + 0x1000, pattern(2 * WINDOW_BYTES))],
     ['Data with ACK', hex(`00 00 0002 0000100${ownId} 00000001 01`)],
     ['WindowUpdate', hex(`00 01 0000 0000100${peerId} ffffffff`)],
     ['WindowUpdate with FIN', hex(`00 01 0004 0000100${ownId} 00000000`)],
