@@ -1,7 +1,7 @@
 // How many 'message' events what has come makes: each costs the receiver an event object and all its listeners.
 import { expect, test } from 'vitest'
 import { ACK, concat, data, FIN, pattern, SYN, windowUpdate } from '../fixtures/frames.ts'
-import { createRawPeer } from '../fixtures/raw-peer.ts'
+import { createRawPeer, nextTurn } from '../fixtures/raw-peer.ts'
 import type { YamuxMuxerInit } from '../../src/index.ts'
 
 /** Three frames of stream 1 and two of stream 3, by turns, in one chunk; the bytes of each event, by stream */
@@ -26,6 +26,17 @@ test('with `mergeMessages: true` what one chunk brings a stream is one event, ho
 
 test.each(['backlog', false] as const)('with `mergeMessages: %s` each frame is one', mergeMessages => {
   expect(eventsOfOneChunk({ coalesce: { mergeMessages } })).toEqual({ 1: [10, 30, 50], 3: [20, 40] })
+})
+
+test('with `mergeMessages: false` that holds however much has waited', async () => {
+  const peer = createRawPeer({ coalesce: { mergeMessages: false } })
+  const stream = await peer.muxer.createStream()
+  const events: number[] = []
+  peer.deliver(windowUpdate(1, 0, ACK), ...Array.from({ length: 5 }, () => data(1, pattern(10_000))))
+  stream.addEventListener('message', ({ data }) => { events.push(data.byteLength) })
+  await nextTurn()
+
+  expect(events).toEqual(Array(5).fill(10_000))
 })
 
 test('a listener that pauses and resumes at the last message does not bring the end before others have heard the message', async () => {
