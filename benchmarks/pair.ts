@@ -1,6 +1,6 @@
 // The parent's view of one contestant's two ends: a sender and a receiver, each in a process of its own.
 import { MessageChannel } from 'node:worker_threads'
-import { startChild, startThread } from './child.ts'
+import { startChild, startThread } from './harness/child.ts'
 import { startNativePeer } from './native/peer.ts'
 import { asOneStream, isOfLoneRequests } from './rows.ts'
 import type { Contestant, ContestantMuxer, TransportName } from './contestants.ts'

@@ -2,9 +2,9 @@
 import { parseArgs } from 'node:util'
 import { endure, measureHandover } from '../../test/hazards/fixtures/attacked.ts'
 import { ATTACKS } from '../../test/hazards/fixtures/attacks.ts'
-import { parseCount } from '../options.ts'
+import { parseCount } from '../harness/options.ts'
 import { format, renderGroups, renderMachine } from '../report/table.ts'
-import { runBenchmark } from '../run.ts'
+import { runBenchmark } from '../harness/run.ts'
 import type { Manner } from '../../test/hazards/fixtures/attacked.ts'
 
 /** What fits into a Noise record, nearly */

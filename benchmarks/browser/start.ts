@@ -9,7 +9,7 @@ import { launchOptions, setUpChromium } from '../../test/browser/fixtures/chromi
 import { buildSite } from '../../test/browser/fixtures/site.ts'
 import { muxers } from '../muxers.ts'
 import { format, formatRatio, renderGroups, renderMachine } from '../report/table.ts'
-import { runBenchmark } from '../run.ts'
+import { runBenchmark } from '../harness/run.ts'
 import { receiveMessages, SINK } from './messages.ts'
 import type { Cell, MeasuredPage } from './page.ts'
 import type { Libp2p } from '@libp2p/interface'

@@ -1,6 +1,6 @@
 // The parent's view of one muxer's two processes: the node, and its peers.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { startChild } from '../child.ts'
+import { startChild } from '../harness/child.ts'
 import { WARM_UP_MS } from './workload.ts'
 import type { MuxerName } from '../muxers.ts'
 import type { NodeCommands, Usage } from './node-process.ts'

@@ -26,7 +26,7 @@ export async function readResults (path: string): Promise<Results> {
   const results: Partial<Results> = JSON.parse(await readFile(path, 'utf8'))
 
   if (!Array.isArray(results.samples) || results.samples.some(({ transport }) => transport == null)) {
-    throw new Error(`${path} is not what \`npm run bench -- --json\` writes`)
+    throw new Error(`${path} is not what \`npm run bench matrix -- --json\` writes`)
   }
 
   return results as Results

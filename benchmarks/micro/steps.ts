@@ -1,7 +1,7 @@
 // What each step of the way costs a message of 100 bytes, in time and in memory: encode, decode, schedule,
 // lay out, and the way through the whole muxer in either direction.
 //
-// Run with a young generation that holds a whole run (package.json), so that what a run allocates can be read
+// Run with a young generation that holds a whole run (list.ts), so that what a run allocates can be read
 // off the heap: a collection in between would hide it, and ends the benchmark.
 import { PerformanceObserver } from 'node:perf_hooks'
 import { setImmediate } from 'node:timers/promises'

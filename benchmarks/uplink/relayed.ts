@@ -7,7 +7,7 @@ import type { MuxerName } from '../muxers.ts'
 import type { RelayedLink } from '../relay/link.ts'
 import type { Metrics } from '../report/metrics.ts'
 import type { TableRow } from '../report/table.ts'
-import type { Stoppable } from '../run.ts'
+import type { Stoppable } from '../harness/run.ts'
 import type { Work } from './workload.ts'
 
 /** An uplink of 10 Mbit/s, with what a router at home buffers */

@@ -1,6 +1,6 @@
 // The parent's view of one measurement: the processes at the ends of a line, all of them new.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { startChild } from '../child.ts'
+import { startChild } from '../harness/child.ts'
 import { nowMs } from '../clock.ts'
 import type { Line } from './line.ts'
 import type { PeerCommands, Urgent, Watched } from './peer.ts'

@@ -1,16 +1,16 @@
 // An urgent message beside bulk on a line of a fixed rate, with the kernel's own queues: how long it takes with each muxer.
 import { writeFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
-import { parseContestants, parseCount } from '../options.ts'
+import { parseContestants, parseCount } from '../harness/options.ts'
 import { installQuic } from '../quic/install.ts'
 import { format, renderMachine } from '../report/table.ts'
-import { runBenchmark } from '../run.ts'
+import { runBenchmark } from '../harness/run.ts'
 import { drawChart } from './chart.ts'
 import { layLine, layNoLine, canLayLine } from './line.ts'
 import { renderLegend, renderTable, toMetrics } from './report.ts'
 import { startSession } from './session.ts'
 import { contestants, labelOf, mbits, scenarios, WARM_UP_MS } from './workload.ts'
-import type { Stoppable } from '../run.ts'
+import type { Stoppable } from '../harness/run.ts'
 import type { Sample } from './report.ts'
 import type { Contestant, Scenario, Work } from './workload.ts'
 
@@ -56,7 +56,7 @@ await runBenchmark(async stopAtEnd => {
   }
   const asked = parseContestants(values.muxers, contestants)
 
-  if (rates.some(mbit => mbit !== Infinity) && !canLayLine('bench:uplink')) {
+  if (rates.some(mbit => mbit !== Infinity) && !canLayLine('npm run bench uplink')) {
     return
   }
 

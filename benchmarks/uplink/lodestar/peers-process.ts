@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createErrorLog } from '../../../test/lodestar/stack/log.ts'
 import { Participant } from '../../../test/lodestar/stack/participant.ts'
-import { answer } from '../../child.ts'
+import { answer } from '../../harness/child.ts'
 import { nowMs } from '../../clock.ts'
 import { muxers } from '../../muxers.ts'
 import { LATEST_ECHO_MS } from '../workload.ts'

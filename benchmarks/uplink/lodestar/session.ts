@@ -1,6 +1,6 @@
 // The parent's view of one measurement: a line, the node at its one end and all peers at the other, all of it new.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { startChild } from '../../child.ts'
+import { startChild } from '../../harness/child.ts'
 import { nowMs } from '../../clock.ts'
 import { layLine } from '../line.ts'
 import { WARM_UP_MS } from '../workload.ts'

@@ -2,14 +2,14 @@
 import { writeFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
 import { findMuxer } from '../../muxers.ts'
-import { parseContestants, parseCount } from '../../options.ts'
+import { parseContestants, parseCount } from '../../harness/options.ts'
 import { format, renderMachine } from '../../report/table.ts'
-import { runBenchmark } from '../../run.ts'
+import { runBenchmark } from '../../harness/run.ts'
 import { canLayLine } from '../line.ts'
 import { renderLegend, renderTable, toMetrics, toSamples } from './report.ts'
 import { startSession } from './session.ts'
 import { contestants } from './workload.ts'
-import type { Stoppable } from '../../run.ts'
+import type { Stoppable } from '../../harness/run.ts'
 import type { Sample } from './report.ts'
 import type { Contestant, Work } from './workload.ts'
 
@@ -43,7 +43,7 @@ await runBenchmark(async stopAtEnd => {
   }
   const compared = parseContestants(values.muxers, contestants)
 
-  if (!canLayLine('bench:uplink:lodestar')) {
+  if (!canLayLine('npm run bench lodestar-uplink')) {
     return
   }
 
