@@ -15,7 +15,7 @@ const INTERPRETED = ['--no-opt', '--no-sparkplug', '--no-maglev']
 export const benchmarks: Benchmark[] = [
   { name: 'matrix', module: 'matrix/start.ts', about: 'scenario × muxer × transport, beside no muxer, QUIC, HTTP/2, go-yamux and rust-yamux; --short is what CI runs' },
   { name: 'uplink', module: 'uplink/start.ts', about: 'an urgent stream beside bulk on a slow line of the kernel; needs root' },
-  { name: 'lodestar-uplink', module: 'uplink/lodestar/start.ts', about: 'gossip of a validator\'s node at home, beside blocks; needs root' },
+  { name: 'lodestar-uplink', module: 'lodestar/uplink.ts', about: 'gossip of a validator\'s node at home, beside blocks; needs root' },
   { name: 'lodestar', module: 'lodestar/start.ts', about: 'CPU and memory of a node with Lodestar\'s stack and 100 peers' },
   { name: 'idle', module: 'idle/start.ts', about: 'lone requests on a quiet connection, by strategy' },
   { name: 'browser', module: 'browser/start.ts', about: 'messages of a page in Chromium' },

@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util'
 import { endure, measureHandover } from '../../test/hazards/fixtures/attacked.ts'
 import { ATTACKS } from '../../test/hazards/fixtures/attacks.ts'
 import { parseCount } from '../harness/options.ts'
-import { format, renderGroups, renderMachine } from '../report/table.ts'
+import { format, renderGroups, renderMachine } from '../harness/table.ts'
 import { runBenchmark } from '../harness/run.ts'
 import type { Manner } from '../../test/hazards/fixtures/attacked.ts'
 

@@ -5,8 +5,10 @@ export interface Stoppable {
   stop(): void | Promise<void>
 }
 
+export type StopAtEnd = (started: Stoppable[]) => void
+
 /** `main` names what it has started to the function that it gets */
-export async function runBenchmark (main: (stopAtEnd: (started: Stoppable[]) => void) => Promise<void>): Promise<void> {
+export async function runBenchmark (main: (stopAtEnd: StopAtEnd) => Promise<void>): Promise<void> {
   const running: Stoppable[] = []
   let isInterrupted = false
 
@@ -35,5 +37,25 @@ export async function runBenchmark (main: (stopAtEnd: (started: Stoppable[]) => 
 
   if (isInterrupted) {
     process.exitCode = INTERRUPTED_EXIT_CODE
+  }
+}
+
+/** Says of an error whose it is */
+export async function named <Result> (label: string, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work()
+  } catch (err) {
+    throw new Error(`${label}: ${err instanceof Error ? err.message : String(err)}`, { cause: err })
+  }
+}
+
+/** What is new for each measurement ends behind it, or with the benchmark */
+export async function endAfter <Started extends Stoppable, Result> (started: Started, stopAtEnd: StopAtEnd, work: (started: Started) => Promise<Result>): Promise<Result> {
+  stopAtEnd([started])
+
+  try {
+    return await work(started)
+  } finally {
+    await started.stop()
   }
 }

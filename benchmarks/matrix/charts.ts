@@ -1,7 +1,7 @@
 // What of the matrix is drawn: medians, for each transport.
 import { transports } from '../contestants.ts'
 import { drawBars } from '../report/bars.ts'
-import { medianOf, ratioOf, samplesOf } from '../report/metrics.ts'
+import { medianOf, ratioOf, samplesOf } from '../harness/samples.ts'
 import { matrixRows } from '../rows.ts'
 import { isAboutLatency, ofTransport } from './results.ts'
 import type { ContestantMuxer, TransportName } from '../contestants.ts'
@@ -29,7 +29,7 @@ export function drawCharts (samples: CellSample[], transport: TransportName): st
 
   return [
     ...draw('MB/s, more is better', others, (row, muxer) => medianOf(of(row, muxer), 'megabytesPerS')),
-    ...draw('messages/s, times those of stock in the same round', others, (row, muxer) => ratioOf(of(row, muxer), of(row, 'stock'))?.median, 1),
+    ...draw('messages/s, times those of stock in the same round', others, (row, muxer) => ratioOf(of(row, muxer), of(row, 'stock'), 'messagesPerS')?.median, 1),
     ...draw('seconds of CPU for a GB, both sides, less is better', others, (row, muxer) => medianOf(of(row, muxer), 'bothCpuSPerGigabyte')),
     ...draw('p50 of requests in ms, less is better', requests, (row, muxer) => medianOf(of(row, muxer), 'p50Ms')),
     ...draw('p99 of requests in ms, less is better', requests, (row, muxer) => medianOf(of(row, muxer), 'p99Ms'))

@@ -1,6 +1,6 @@
 // What a run of the matrix leaves behind, as it is written to JSON and compared later.
 import { readFile } from 'node:fs/promises'
-import { ratiosOf, samplesOf } from '../report/metrics.ts'
+import { ratiosOf, samplesOf } from '../harness/samples.ts'
 import { matrixRows } from '../rows.ts'
 import { idleConnections } from './idle-connections.ts'
 import type { ContestantMuxer, TransportName } from '../contestants.ts'

@@ -3,12 +3,11 @@ import { BarChart } from 'echarts/charts'
 import { GridComponent, TitleComponent } from 'echarts/components'
 import { init, use } from 'echarts/core'
 import { SVGRenderer } from 'echarts/renderers'
-import { medianOf } from '../report/metrics.ts'
-import { samplesOf } from './report.ts'
-import { labelOf, URGENT_MESSAGE_BYTES } from './workload.ts'
+import { medianOf, samplesOf } from '../harness/samples.ts'
+import { URGENT_MESSAGE_BYTES } from './workload.ts'
 import type { ContestantMuxer } from '../contestants.ts'
-import type { Sample } from './report.ts'
-import type { Contestant, Work } from './workload.ts'
+import type { Sample } from '../harness/samples.ts'
+import type { Contestant, Rate, UplinkMetrics, Work } from './workload.ts'
 
 use([BarChart, GridComponent, SVGRenderer, TitleComponent])
 
@@ -33,16 +32,16 @@ const TEXT_COLOUR = '#222'
 const milliseconds = (ms: number): string => `${Math.round(ms).toLocaleString('en')} ms`
 const tick = (ms: number): string => ms < 1000 ? `${ms} ms` : `${ms / 1000} s`
 
-export function drawChart (samples: Sample[], mbits: number[], contestants: Contestant[], { streams, scenario }: Work): string {
-  const p99s = mbits.map(mbit => contestants.map(({ id }) => medianOf(samplesOf(samples, mbit, id), 'p99Ms') ?? NaN))
+export function drawChart (samples: Array<Sample<keyof UplinkMetrics>>, rates: Rate[], contestants: Contestant[], { streams, scenario }: Work): string {
+  const p99s = rates.map(rate => contestants.map(({ id }) => medianOf(samplesOf(samples, rate.id, id), 'p99Ms') ?? NaN))
   // so that bars of panels can be compared, and the shortest can be seen
   const decades = p99s.flat().map(Math.log10)
   const [min, max] = [10 ** Math.floor(Math.min(...decades)), 10 ** Math.ceil(Math.max(...decades))]
   const plotWidth = (WIDTH - NAMES_WIDTH - COLUMNS * PANEL_GAP) / COLUMNS
   const barsHeight = contestants.length * BAR_HEIGHT
   const panelHeight = PANEL_HEAD_HEIGHT + barsHeight + AXIS_HEIGHT
-  const height = HEAD_HEIGHT + Math.ceil(mbits.length / COLUMNS) * panelHeight + FOOT_HEIGHT
-  const panels = mbits.map((_, index) => ({
+  const height = HEAD_HEIGHT + Math.ceil(rates.length / COLUMNS) * panelHeight + FOOT_HEIGHT
+  const panels = rates.map((_, index) => ({
     isFirst: index % COLUMNS === 0,
     left: NAMES_WIDTH + index % COLUMNS * (plotWidth + PANEL_GAP),
     top: HEAD_HEIGHT + Math.floor(index / COLUMNS) * panelHeight
@@ -60,7 +59,7 @@ export function drawChart (samples: Sample[], mbits: number[], contestants: Cont
         textStyle: { color: TEXT_COLOUR, fontSize: 18 },
         subtextStyle: { color: TEXT_COLOUR, fontSize: 13 }
       },
-      ...panels.map(({ left, top }, index) => ({ text: labelOf(mbits[index]), left: left - 5, top, padding: 5, textStyle: { color: TEXT_COLOUR, fontSize: 14 } }))
+      ...panels.map(({ left, top }, index) => ({ text: rates[index].label, left: left - 5, top, padding: 5, textStyle: { color: TEXT_COLOUR, fontSize: 14 } }))
     ],
     grid: panels.map(({ left, top }) => ({ left, top: top + PANEL_HEAD_HEIGHT, width: plotWidth - FIGURE_WIDTH, height: barsHeight })),
     xAxis: panels.map((_, gridIndex) => ({ gridIndex, type: 'log', min, max, splitLine: { lineStyle: { color: '#eee' } }, axisLabel: { formatter: tick, color: TEXT_COLOUR } })),

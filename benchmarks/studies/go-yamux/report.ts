@@ -1,6 +1,6 @@
 // From what was measured to the table of the experiment.
 import { max, median, min, quantile } from 'simple-statistics'
-import { format, renderGroups } from '../../report/table.ts'
+import { format, renderGroups } from '../../harness/table.ts'
 import { INTERVAL_MS, LINK_DELAY_MS, MESSAGE_BYTES, STREAMS } from './workload.ts'
 import type { MuxerName } from '../../muxers.ts'
 import type { SessionMemory } from './memory.ts'

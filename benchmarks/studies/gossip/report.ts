@@ -1,8 +1,8 @@
 // From what a muxer's processes measured to the table of gossip.
 import { max, median, min, quantileSorted } from 'simple-statistics'
-import { format, formatRatio, renderGroups } from '../../report/table.ts'
+import { format, formatRatio, renderGroups } from '../../harness/table.ts'
 import type { MuxerName } from '../../muxers.ts'
-import type { Ratio } from '../../report/metrics.ts'
+import type { Spread } from '../../harness/samples.ts'
 import type { Measured } from './session.ts'
 import type { Row } from './workload.ts'
 
@@ -57,7 +57,7 @@ function samplesOf (samples: Sample[], rowId: string, muxer: MuxerName): Sample[
 }
 
 /** CPU per delivery within each round */
-function ratioOf (samples: Sample[], references: Sample[]): Ratio | undefined {
+function ratioOf (samples: Sample[], references: Sample[]): Spread | undefined {
   const ratios = samples.flatMap(({ round, metrics }) => {
     const reference = references.find(sample => sample.round === round)
     return reference == null ? [] : [metrics.cpuUsPerDelivery / reference.metrics.cpuUsPerDelivery]

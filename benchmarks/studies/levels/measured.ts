@@ -1,7 +1,7 @@
 // From what both sides noted to the numbers of one line of a table.
 import { max, median, min, quantile, sum } from 'simple-statistics'
 import { URGENT_INTERVAL_MS } from './workload.ts'
-import type { Ratio } from '../../report/metrics.ts'
+import type { Spread } from '../../harness/samples.ts'
 import type { Arrived, Progress, Shares } from './receiver.ts'
 import type { UrgentSent } from './sender.ts'
 import type { Phases } from './workload.ts'
@@ -76,7 +76,7 @@ export function medianOf (samples: Sample[], variantId: string, metric: keyof Me
 }
 
 /** Each round is compared within itself, so that a slow round slows both */
-export function p99RatioOf (samples: Sample[], variantId: string, referenceId: string): Ratio | undefined {
+export function p99RatioOf (samples: Sample[], variantId: string, referenceId: string): Spread | undefined {
   const ratios = samples.filter(sample => sample.variantId === variantId).flatMap(({ round, metrics }) => {
     const reference = samples.find(sample => sample.variantId === referenceId && sample.round === round)
 

@@ -1,9 +1,9 @@
 // The tables of the ablation and their legend.
-import { format, formatRatio, renderGroups } from '../../report/table.ts'
+import { format, formatRatio, renderGroups } from '../../harness/table.ts'
 import { medianOf, p99RatioOf } from './measured.ts'
 import { variants } from './variants.ts'
 import { IDLE_DELAYS_MS, SATURATED, SIMULATED_PHASES, TCP_PHASES } from './workload.ts'
-import type { Group } from '../../report/table.ts'
+import type { Group } from '../../harness/table.ts'
 import type { Metrics, Sample } from './measured.ts'
 import type { Simulated } from './simulated.ts'
 

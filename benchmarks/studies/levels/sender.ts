@@ -1,5 +1,6 @@
 // The side that sends: streams that always have more to send, and one with a small message now and then.
 import { pEvent } from 'p-event'
+import { eachInterval } from '../../clock.ts'
 import { bytesAt, startOfStream } from '../../scenarios/pattern.ts'
 import { sendIndex } from '../../scenarios/stream-index.ts'
 import { closeFully, openStreams } from '../../scenarios/streams.ts'
@@ -33,30 +34,9 @@ export interface Sender {
   close(): Promise<void>
 }
 
-/** Unlike that of node:timers/promises it is virtual in a simulation */
-async function sleep (forMs: number): Promise<void> {
-  return new Promise(resolve => { setTimeout(resolve, forMs) })
-}
-
 /** Of a stream of this project's muxer, as applications do it */
 export function setLane (stream: Stream, lane: Lane): void {
   (stream as YamuxStream).priority = lane
-}
-
-/** Calls `onDue` with the number of each message and when it was due, if possible then */
-export async function eachInterval (count: number, intervalMs: number, nowMs: () => number, onDue: (message: number, dueMs: number) => void): Promise<void> {
-  const startMs = nowMs()
-
-  for (let message = 0; message < count; message++) {
-    const dueMs = startMs + message * intervalMs
-    const missingMs = Math.ceil(dueMs - nowMs())
-
-    if (missingMs > 0) {
-      await sleep(missingMs)
-    }
-
-    onDue(message, dueMs)
-  }
 }
 
 export async function createSender (openStream: OpenStream, lanes: Lanes | undefined, { nowMs, passedBytes }: Probe): Promise<Sender> {

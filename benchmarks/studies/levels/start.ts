@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises'
 import { isDeepStrictEqual, parseArgs } from 'node:util'
 import { parseCount } from '../../harness/options.ts'
-import { renderMachine } from '../../report/table.ts'
+import { renderMachine } from '../../harness/table.ts'
 import { runBenchmark } from '../../harness/run.ts'
 import { toMetrics } from './measured.ts'
 import { renderSimulated, renderTcp, simulatedLegend, tcpLegend, workloadLegend } from './report.ts'

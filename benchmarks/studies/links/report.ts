@@ -1,7 +1,7 @@
 // The tables of the links: as text for whoever runs the benchmark, as Markdown to be kept.
-import { format, renderGroups } from '../../report/table.ts'
+import { format, renderGroups } from '../../harness/table.ts'
 import { variants } from './variants.ts'
-import type { Group } from '../../report/table.ts'
+import type { Group } from '../../harness/table.ts'
 import type { Simulated, Transfer } from './simulated.ts'
 import type { Variant } from './variants.ts'
 import type { Link } from './links.ts'

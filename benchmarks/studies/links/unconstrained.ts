@@ -1,7 +1,7 @@
 // A link of any speed, in CPU time: where nothing but the muxers is slow.
 import { median } from 'simple-statistics'
 import { startChild } from '../../harness/child.ts'
-import { format, renderGroups } from '../../report/table.ts'
+import { format, renderGroups } from '../../harness/table.ts'
 import { findVariant } from './variants.ts'
 import { plainWorks } from './works.ts'
 import type { Child } from '../../harness/child.ts'
