@@ -2,63 +2,46 @@
 import { isAt, startOfStream } from '../../scenarios/pattern.ts'
 import { onIndexed } from '../../scenarios/stream-index.ts'
 import { closeWhenRemoteDoes } from '../../scenarios/streams.ts'
-import { BULK_STREAMS, URGENT_INDEX, URGENT_MESSAGE_BYTES } from './workload.ts'
-import type { Probe } from './sender.ts'
-import type { Phases } from './workload.ts'
+import { BULK_STREAMS, MEASURED_MS, URGENT_INDEX, URGENT_MESSAGE_BYTES, WARM_UP_MS } from './workload.ts'
 import type { Stream } from '@libp2p/interface'
+
+/** What had come in at an instant, since the connection began */
+export interface Arrival {
+  atMs: number
+  cameInBytes: number
+}
 
 /** How the streams that saturate the connection fared in the measured time */
 export interface Shares {
   bytesOfStream: number[]
   /** The longest time in which a stream got nothing */
   longestGapMs: number
-  measuredMs: number
 }
-
-/** One entry for each urgent message */
-export interface Arrived {
-  arrivedAtMs: Float64Array
-  /** What had come in by then, the message included */
-  cameInBytes: Float64Array
-  /** What had come in at some instants, in their order */
-  progress: Progress
-}
-
-export interface Progress {
-  atMs: number[]
-  cameInBytes: number[]
-}
-
-/** Close enough to interpolate, far enough apart not to cost anything */
-const PROGRESS_INTERVAL_MS = 5
 
 export interface Receiver {
+  /** One entry for each urgent message, which is among what had come in */
+  urgent: Arrival[]
+  /** Some instants, in their order */
+  progress: Arrival[]
   onStream(stream: Stream): void
-  /** The measured time begins so long after the first byte. Resolves when it is over. */
-  watch(phases: Phases): Promise<Shares>
+  /** Resolves when the measured time is over, which begins some time after the first byte */
+  watch(): Promise<Shares>
   /** Resolves when so many bytes of each stream are there and verified */
-  arrived(bytesOfStream: number[]): Promise<Arrived>
+  arrived(bytesOfStream: number[]): Promise<void>
 }
 
-export function createReceiver (probe: Probe): Receiver {
-  const { nowMs, passedBytes } = probe
+/** Close enough to interpolate */
+const PROGRESS_INTERVAL_MS = 5
+
+export function createReceiver (now: () => Arrival): Receiver {
   const verifiedBytes = Array.from({ length: BULK_STREAMS + 1 }, () => 0)
-  const arrivedAtMs: number[] = []
-  const cameInBytes: number[] = []
-  const progress: Progress = { atMs: [], cameInBytes: [] }
+  const urgent: Arrival[] = []
+  const progress: Arrival[] = []
   const failed = Promise.withResolvers<never>()
-  let expectedBytes: number[] | undefined
-  let complete = Promise.withResolvers<void>()
-  let onBulk: ((index: number, byteLength: number) => void) | undefined
+  let onBytesOf: ((index: number, byteLength: number) => void) | undefined
 
   // those who wait learn of it
   failed.promise.catch(() => {})
-
-  function checkComplete (): void {
-    if (expectedBytes?.every((expected, index) => verifiedBytes[index] >= expected) === true) {
-      complete.resolve()
-    }
-  }
 
   function onBytes (index: number, bytes: Uint8Array): void {
     if (!isAt(startOfStream(index) + verifiedBytes[index], bytes)) {
@@ -66,76 +49,75 @@ export function createReceiver (probe: Probe): Receiver {
       return
     }
 
+    const arrival = now()
     verifiedBytes[index] += bytes.byteLength
 
-    if (index === URGENT_INDEX) {
-      while (arrivedAtMs.length < Math.floor(verifiedBytes[index] / URGENT_MESSAGE_BYTES)) {
-        arrivedAtMs.push(nowMs())
-        cameInBytes.push(passedBytes())
-      }
-    } else {
-      onBulk?.(index, bytes.byteLength)
+    while (urgent.length < Math.floor(verifiedBytes[URGENT_INDEX] / URGENT_MESSAGE_BYTES)) {
+      urgent.push(arrival)
     }
 
-    noteProgress(progress, probe)
-    checkComplete()
+    if (arrival.atMs - (progress.at(-1)?.atMs ?? -Infinity) >= PROGRESS_INTERVAL_MS) {
+      progress.push(arrival)
+    }
+
+    onBytesOf?.(index, bytes.byteLength)
   }
 
   return {
+    urgent,
+    progress,
+
     onStream (stream) {
       closeWhenRemoteDoes(stream)
       onIndexed(stream, index => bytes => { onBytes(index, bytes) })
     },
 
-    async watch (phases) {
+    async watch () {
       const measured = Promise.withResolvers<Shares>()
-      onBulk = shareCounter(phases, nowMs, measured.resolve)
+      onBytesOf = shareCounter(() => now().atMs, measured.resolve)
 
       return Promise.race([measured.promise, failed.promise])
     },
 
     async arrived (bytesOfStream) {
-      onBulk = undefined
-      expectedBytes = bytesOfStream
-      complete = Promise.withResolvers()
-      checkComplete()
-      await Promise.race([complete.promise, failed.promise])
+      const complete = Promise.withResolvers<void>()
 
-      return { arrivedAtMs: Float64Array.from(arrivedAtMs), cameInBytes: Float64Array.from(cameInBytes), progress }
+      onBytesOf = () => {
+        if (bytesOfStream.every((expected, index) => verifiedBytes[index] >= expected)) {
+          complete.resolve()
+        }
+      }
+      onBytesOf(0, 0)
+
+      return Promise.race([complete.promise, failed.promise])
     }
   }
 }
 
-function noteProgress (progress: Progress, { nowMs, passedBytes }: Probe): void {
-  const atMs = nowMs()
-
-  if (atMs - (progress.atMs.at(-1) ?? -Infinity) >= PROGRESS_INTERVAL_MS) {
-    progress.atMs.push(atMs)
-    progress.cameInBytes.push(passedBytes())
-  }
-}
-
-function shareCounter (phases: Phases, nowMs: () => number, onMeasured: (shares: Shares) => void): (index: number, byteLength: number) => void {
+function shareCounter (nowMs: () => number, onMeasured: (shares: Shares) => void): (index: number, byteLength: number) => void {
   const bytesOfStream = Array.from({ length: BULK_STREAMS }, () => 0)
   let fromMs: number | undefined
   let longestGapMs = 0
   let lastAtMs: number[] = []
 
   return (index, byteLength) => {
+    if (index === URGENT_INDEX) {
+      return
+    }
+
     const atMs = nowMs()
 
     if (fromMs === undefined) {
-      fromMs = atMs + phases.warmUpMs
-      const startMs = fromMs
-      lastAtMs = bytesOfStream.map(() => startMs)
+      fromMs = atMs + WARM_UP_MS
+      lastAtMs = Array.from({ length: BULK_STREAMS }, () => atMs + WARM_UP_MS)
     }
 
-    const endMs = fromMs + phases.measuredMs
+    const endMs = fromMs + MEASURED_MS
 
     if (atMs >= endMs) {
       // who got nothing up to the end has waited as well
       longestGapMs = Math.max(longestGapMs, ...lastAtMs.map(lastMs => endMs - lastMs))
-      onMeasured({ bytesOfStream, longestGapMs, measuredMs: phases.measuredMs })
+      onMeasured({ bytesOfStream, longestGapMs })
     } else if (atMs >= fromMs) {
       longestGapMs = Math.max(longestGapMs, atMs - lastAtMs[index])
       lastAtMs[index] = atMs

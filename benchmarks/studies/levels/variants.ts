@@ -5,12 +5,12 @@ import { systemClock } from '../../../src/clock.ts'
 import { createConfig } from '../../../src/options/config.ts'
 import { yamux } from '../../../src/index.ts'
 import { YAMUX_PROTOCOL_ID, Muxer } from '../../../src/muxer/muxer.ts'
-import type { CoalesceOptions, Lane } from '../../../src/index.ts'
-import type { StreamMuxerFactory } from '@libp2p/interface'
+import type { CoalesceOptions, Lane, YamuxStream } from '../../../src/index.ts'
+import type { Stream, StreamMuxerFactory } from '@libp2p/interface'
 
-export type CreateMuxer = () => StreamMuxerFactory
+type CreateMuxer = () => StreamMuxerFactory
 
-export interface Lanes {
+interface Lanes {
   urgent: Lane
   others: Lane
 }
@@ -51,14 +51,9 @@ export const variants: Variant[] = [
   { id: 'mplex', label: '@libp2p/mplex', createMuxer: mplex({ disconnectThreshold: 1_000_000 }) as CreateMuxer }
 ]
 
-export function findVariant (id: string): Variant {
-  const variant = variants.find(known => known.id === id)
-
-  if (variant == null) {
-    throw new Error(`There is no variant "${id}", only ${variants.map(({ id }) => id).join(', ')}`)
-  }
-
-  return variant
+/** Of a stream of this project's muxer, as applications do it */
+export function setLane (stream: Stream, lane: Lane): void {
+  (stream as YamuxStream).priority = lane
 }
 
 function ours (id: string, label: string, coalesce: CoalesceOptions, lanes = LANES): Variant {

@@ -6,17 +6,11 @@ export const URGENT_INDEX = BULK_STREAMS
 export const URGENT_MESSAGE_BYTES = 100
 export const URGENT_INTERVAL_MS = 10
 
-/** How long urgent messages are sent; those of the warm-up do not count */
-export interface Phases {
-  warmUpMs: number
-  measuredMs: number
-}
+/** How long urgent messages are sent; those of the warm-up do not count. Nobody waits for these, so that p99 is over 600 messages. */
+export const WARM_UP_MS = 1000
+export const MEASURED_MS = 6000
 
-/** Nobody waits for these, so that p99 is over 600 messages */
-export const SIMULATED_PHASES: Phases = { warmUpMs: 1000, measuredMs: 6000 }
-export const TCP_PHASES: Phases = { warmUpMs: 300, measuredMs: 1000 }
-
-interface Saturated {
+export interface Saturated {
   megabitsPerS: number
   roundTripMs: number
   /** What the sender's socket takes before it says to wait */
