@@ -56,10 +56,11 @@ export function times <Metric extends string> (what: string, metric: Metric, bas
   return { heading: `${what}\n× ${label}`, text: (own, of) => formatRatio(ratioOf(own, of(base), metric)) }
 }
 
+/** Who was not measured in a row has no line there */
 export function renderSamples <Metric extends string> (samples: Array<Sample<Metric>>, rows: Labelled[], muxers: Labelled[], columns: Array<Column<Metric>>): string {
   return renderGroups(['muxer', ...columns.map(({ heading }) => heading)], rows.map(({ id: rowId, label }) => ({
     label,
-    lines: muxers.map(muxer => [
+    lines: muxers.filter(({ id }) => samplesOf(samples, rowId, id).length > 0).map(muxer => [
       muxer.label,
       ...columns.map(({ text }) => text(samplesOf(samples, rowId, muxer.id), base => samplesOf(samples, rowId, base)))
     ])

@@ -18,7 +18,7 @@ export interface Transfer {
   framesBack: number
 }
 
-export interface Simulated {
+interface Simulated {
   /** On streams that are opened for it, so that windows begin at 256 KiB */
   first: Transfer
   /** The same once more, on the same streams */

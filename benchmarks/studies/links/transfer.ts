@@ -48,15 +48,11 @@ export class Sender {
       }
     }))
   }
-
-  async close (): Promise<void> {
-    await Promise.all(this.#streams.map(async stream => stream.close()))
-  }
 }
 
 export class Receiver {
   /** Of all streams together */
-  verifiedBytes = 0
+  #verifiedBytes = 0
   #dueBytes = 0
   #arrived = Promise.withResolvers<void>()
 
@@ -84,16 +80,10 @@ export class Receiver {
     return this.#arrived.promise
   }
 
-  /** Streams end, others begin */
-  reset (): void {
-    this.verifiedBytes = 0
-    this.#dueBytes = 0
-  }
-
   #onVerified (byteLength: number): void {
-    this.verifiedBytes += byteLength
+    this.#verifiedBytes += byteLength
 
-    if (this.verifiedBytes === this.#dueBytes) {
+    if (this.#verifiedBytes === this.#dueBytes) {
       this.#arrived.resolve()
     }
   }

@@ -4,7 +4,7 @@ import { yamux as stock } from '@libp2p/yamux'
 import { yamux } from '../../../src/index.ts'
 import type { StreamMuxerFactory } from '@libp2p/interface'
 
-export type CreateMuxer = () => StreamMuxerFactory
+type CreateMuxer = () => StreamMuxerFactory
 
 export interface Variant {
   id: string

@@ -15,7 +15,7 @@ export interface Work {
 const TEN_SECONDS_MS = 10_000
 const LONG_MESSAGE_BYTES = 65_536
 
-export const plainWorks: Work[] = [1, 10].flatMap(streams => [
+const plainWorks: Work[] = [1, 10].flatMap(streams => [
   { id: `${streams}x4k`, label: `${streams} × 1,000 of 4 KiB`, streams, messageBytes: 4096, messages: 1000 },
   { id: `${streams}x10m`, label: `${streams} × one of 10 MiB`, streams, messageBytes: 10_485_760, messages: 1 }
 ])
@@ -31,7 +31,7 @@ function tenSeconds ({ bytesPerMs }: Link): Work[] {
   }))
 }
 
-export function worksOf (link: Link): Work[] {
+function worksOf (link: Link): Work[] {
   return bandwidthDelayBytes(link) > INITIAL_WINDOW_BYTES ? [...plainWorks, ...tenSeconds(link)] : plainWorks
 }
 
@@ -49,7 +49,7 @@ export function payloadBytes ({ streams, messageBytes, messages }: Work): number
   return streams * messageBytes * messages
 }
 
-export interface Cell {
+interface Cell {
   link: Link
   work: Work
 }
