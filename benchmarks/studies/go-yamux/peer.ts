@@ -1,25 +1,18 @@
-// A child process: one libp2p node that sends or receives at the pace of the experiment on command.
-import { multiaddr } from '@multiformats/multiaddr'
-import { answer } from '../../harness/child.ts'
+// A child process: one end of a connection that sends or receives at the pace of the study on command.
 import { countSocketWrites, startCounting } from '../../counters.ts'
-import { streamLimits } from '../../muxers.ts'
-import { createNode } from '../../node.ts'
-import { streamOpener } from '../../scenarios/scenario.ts'
+import { createLibp2pEndpoint } from '../../endpoints/libp2p.ts'
+import { answer } from '../../harness/child.ts'
 import { pacedReceiver, pacedSender } from './paced.ts'
 import type { Spent } from '../../counters.ts'
+import type { Endpoint } from '../../endpoints/endpoint.ts'
 import type { MuxerName } from '../../muxers.ts'
 import type { PacedReceiver, PacedSender, SendTimes } from './paced.ts'
-import type { Connection } from '@libp2p/interface'
-import type { Libp2p } from 'libp2p'
 
 export interface Usage extends Spent {
   rssBytes: number
 }
 
-const protocol = '/experiment/1.0.0'
-
-let node: Libp2p
-let connection: Connection
+let endpoint: Endpoint
 let sender: PacedSender
 let receiver: PacedReceiver
 let spentSince: () => Spent
@@ -28,24 +21,22 @@ const commands = {
   /** Returns the address to dial */
   async start (muxer: MuxerName): Promise<string> {
     countSocketWrites()
-    node = await createNode(muxer)
+    endpoint = await createLibp2pEndpoint(muxer, 'tcp-noise')
+    await endpoint.handle(stream => { receiver.onStream(stream) })
 
-    return node.getMultiaddrs()[0].toString()
+    return (await endpoint.listen())[0]
   },
 
   async dial (address: string): Promise<void> {
-    connection = await node.dial(multiaddr(address))
+    await endpoint.dial([address])
   },
 
-  async accept (): Promise<void> {
-    const half = pacedReceiver()
-
-    receiver = half
-    await node.handle(protocol, stream => { half.onStream(stream) }, streamLimits)
+  accept (): void {
+    receiver = pacedReceiver()
   },
 
   async open (): Promise<void> {
-    sender = await pacedSender(streamOpener(connection, protocol, streamLimits.maxOutboundStreams))
+    sender = await pacedSender(endpoint.openStream)
   },
 
   async send (messagesPerStream: number): Promise<SendTimes> {
@@ -70,10 +61,6 @@ const commands = {
 
   async close (): Promise<void> {
     await sender.close()
-  },
-
-  async unaccept (): Promise<void> {
-    await node.unhandle(protocol)
   }
 }
 

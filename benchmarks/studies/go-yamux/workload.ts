@@ -14,6 +14,3 @@ export const LINK_DELAY_MS = 50
 export const LINK: RelayedLink = { bytesPerMs: LINK_BYTES_PER_MS, delayMs: LINK_DELAY_MS, bufferBytes: LINK_BYTES_PER_MS * LINK_DELAY_MS * 2 }
 
 export const WARM_UP_MS = 2000
-/** Not much, because strace slows the sender down */
-export const STRACE_MS = 1000
-export const IDLE_SESSIONS = 1000
