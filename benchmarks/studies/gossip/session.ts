@@ -1,6 +1,7 @@
 // The parent's view of one muxer's processes, which share its hosts.
 import { availableParallelism } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { quantile } from 'simple-statistics'
 import { startChild } from '../../harness/child.ts'
 import { topics } from './workload.ts'
 import type { Spent } from '../../counters.ts'
@@ -9,19 +10,23 @@ import type { PeerCommands } from './peer.ts'
 import type { Topology } from './topology.ts'
 import type { Publication } from './workload.ts'
 
-export interface Measured {
+export interface Metrics {
   publications: number
-  latenciesMs: number[]
-  durationMs: number
-  spent: Spent
+  deliveries: number
+  deliveriesPerS: number
+  cpuUsPerDelivery: number
+  cpuPercent: number
+  socketWritesPerDelivery: number
+  noiseRecordsPerDelivery: number
+  p50Ms: number
+  p99Ms: number
 }
 
 export interface Session {
-  muxer: MuxerName
   /** Resolves when all hosts run, are connected and know of each other's topics */
   ready: Promise<void>
   /** With a path, the first process writes a CPU profile to it */
-  measure (plan: Publication[], profilePath?: string): Promise<Measured>
+  measure (plan: Publication[], profilePath?: string): Promise<Metrics>
   stop (): Promise<void>
 }
 
@@ -100,28 +105,30 @@ export function startSession (muxer: MuxerName, isSigned: boolean, { connections
   }
 
   return {
-    muxer,
     ready: connect(),
 
     async measure (plan, profilePath) {
-      try {
-        const startMs = performance.now()
-        await Promise.all(processes.map(async (process, index) => process.startCounting(index === 0 ? profilePath : undefined)))
-        await Promise.all(processes.map(async (process, index) => process.publish(plan.filter(({ host }) => processOf(host) === index).sort((a, b) => a.atMs - b.atMs))))
-        await untilDelivered(expectedDeliveries(plan))
-        const durationMs = performance.now() - startMs
-        await sleep(QUIET_MS)
-        const gossiped = await Promise.all(processes.map(async process => process.stopCounting()))
-        const sum = (what: keyof Spent): number => gossiped.reduce((sum, { spent }) => sum + spent[what], 0)
+      const startMs = performance.now()
+      await Promise.all(processes.map(async (process, index) => process.startCounting(index === 0 ? profilePath : undefined)))
+      await Promise.all(processes.map(async (process, index) => process.publish(plan.filter(({ host }) => processOf(host) === index).sort((a, b) => a.atMs - b.atMs))))
+      await untilDelivered(expectedDeliveries(plan))
+      const durationMs = performance.now() - startMs
+      await sleep(QUIET_MS)
+      const gossiped = await Promise.all(processes.map(async process => process.stopCounting()))
+      const latenciesMs = gossiped.flatMap(({ latenciesMs }) => Array.from(latenciesMs))
+      const deliveries = latenciesMs.length
+      const spent = (what: keyof Spent): number => gossiped.reduce((sum, { spent }) => sum + spent[what], 0)
 
-        return {
-          publications: plan.length,
-          latenciesMs: gossiped.flatMap(({ latenciesMs }) => Array.from(latenciesMs)),
-          durationMs,
-          spent: { cpuMs: sum('cpuMs'), socketWrites: sum('socketWrites'), noiseRecords: sum('noiseRecords') }
-        }
-      } catch (err) {
-        throw new Error(`${muxer}: ${err instanceof Error ? err.message : String(err)}`, { cause: err })
+      return {
+        publications: plan.length,
+        deliveries,
+        deliveriesPerS: deliveries / durationMs * 1000,
+        cpuUsPerDelivery: spent('cpuMs') / deliveries * 1000,
+        cpuPercent: spent('cpuMs') / durationMs * 100,
+        socketWritesPerDelivery: spent('socketWrites') / deliveries,
+        noiseRecordsPerDelivery: spent('noiseRecords') / deliveries,
+        p50Ms: quantile(latenciesMs, 0.5),
+        p99Ms: quantile(latenciesMs, 0.99)
       }
     },
 

@@ -1,97 +1,79 @@
 // Gossip among 100 hosts, as in a profile of gossipsub in go-libp2p: what a delivery costs with each muxer.
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { parseArgs } from 'node:util'
-import { parseCount, parseMuxers } from '../../harness/options.ts'
-import { renderFlameGraph } from '../../report/flame-graph.ts'
-import { format, renderMachine } from '../../harness/table.ts'
+import { parseOptions, plainContestants } from '../../harness/options.ts'
+import { profileAll } from '../../harness/profile.ts'
+import { report } from '../../harness/report.ts'
+import { runRounds } from '../../harness/rounds.ts'
 import { runBenchmark } from '../../harness/run.ts'
-import { legend, renderTable, toMetrics } from './report.ts'
+import { figure, format, renderSamples, times } from '../../harness/table.ts'
+import { findRow } from '../../rows.ts'
 import { startSession } from './session.ts'
 import { drawTopology } from './topology.ts'
-import { findRow, planRound, rows } from './workload.ts'
-import type { MuxerName } from '../../muxers.ts'
-import type { Sample } from './report.ts'
-import type { Session } from './session.ts'
-import type { Row } from './workload.ts'
+import { planRound, rows } from './workload.ts'
+import type { Sample } from '../../harness/samples.ts'
+import type { Metrics } from './session.ts'
 
-interface Options {
-  muxers: MuxerName[]
-  rounds: number
-  rows: Row[]
-  /** A folder; without it nothing is profiled */
-  profiles?: string
-}
+const columns = [
+  figure('deliveries\nper s', 'deliveriesPerS'),
+  figure('CPU µs per\ndelivery', 'cpuUsPerDelivery'),
+  figure('CPU %', 'cpuPercent'),
+  figure('writes per\ndelivery', 'socketWritesPerDelivery'),
+  figure('records per\ndelivery', 'noiseRecordsPerDelivery'),
+  figure('p50\nms', 'p50Ms'),
+  figure('p99\nms', 'p99Ms'),
+  times('CPU', 'cpuUsPerDelivery', 'stock'),
+  times('CPU', 'cpuUsPerDelivery', 'mplex')
+]
 
-/** In rounds of their own, as profiling takes time itself */
-async function profileAll (sessions: Session[], row: Row, { rounds, profiles = '' }: Options): Promise<void> {
-  await mkdir(profiles, { recursive: true })
-
-  for (const session of sessions) {
-    const name = `${row.id}-${session.muxer}`
-    const path = join(profiles, `${name}.cpuprofile`)
-
-    await session.measure(planRound(row, rounds + 1), path)
-    await writeFile(join(profiles, `${name}.svg`), renderFlameGraph(name, JSON.parse(await readFile(path, 'utf8'))))
-  }
-
-  console.info(`Profiles of ${row.id} are in ${profiles}`)
-}
-
-async function measureRow (sessions: Session[], row: Row, options: Options): Promise<Sample[]> {
-  const samples: Sample[] = []
-
-  // the first round warms up
-  for (let round = 0; round <= options.rounds; round++) {
-    for (const session of sessions) {
-      const metrics = toMetrics(await session.measure(planRound(row, round)))
-
-      if (round > 0) {
-        samples.push({ rowId: row.id, muxer: session.muxer, round, metrics })
-        console.info(`${row.id}, round ${round} of ${options.rounds}, ${session.muxer}: ${format(metrics.cpuUsPerDelivery)} µs per delivery`)
-      }
-    }
-  }
-
-  if (options.profiles != null) {
-    await profileAll(sessions, row, options)
-  }
-
-  return samples
-}
+const legend = [
+  'Hosts with gossipsub as it comes, spread over as many processes as there are cores, TCP on the loopback interface and',
+  'Noise. Each muxer gets the same publications at the same times. Every message that arrives is compared with what was',
+  'published, and each has to arrive once at every other subscriber of its topic.',
+  '',
+  'deliveries  messages handed to subscribers; per second until the last one has arrived',
+  'CPU         user and system time of all processes, until nothing is under way any more, by deliveries',
+  'CPU %       of one core',
+  'writes      write and writev calls on the sockets of all processes',
+  'records     Noise records that were encrypted',
+  'p50, p99    from the publication to the delivery, over all hops',
+  '× stock     of CPU per delivery, within each round: median (lowest–highest), below 1 is better'
+].join('\n')
 
 await runBenchmark(async stopAtEnd => {
-  const { values } = parseArgs({
-    options: {
-      muxers: { type: 'string', default: 'ours,stock,mplex' },
-      rounds: { type: 'string', default: '3' },
-      only: { type: 'string', multiple: true, default: rows.map(row => row.id) },
-      profiles: { type: 'string' },
-      json: { type: 'string' }
-    }
+  const { muxers, json, counts: { rounds }, own: { only, profiles } } = parseOptions({
+    contestants: plainContestants,
+    usual: 'ours,stock,mplex',
+    counts: { rounds: 3 },
+    own: { only: { type: 'string', default: rows.map(({ id }) => id).join() }, profiles: { type: 'string' } }
   })
-  const options = { muxers: parseMuxers(values.muxers), rounds: parseCount('rounds', values.rounds), rows: values.only.map(findRow), profiles: values.profiles }
+  const asked = only.split(',').map(id => findRow(id, rows))
   const topology = drawTopology()
-  const samples: Sample[] = []
+  const samples: Array<Sample<keyof Metrics>> = []
 
   // hosts either sign or do not
-  for (const [isSigned, ofKind] of Map.groupBy(options.rows, row => row.isSigned)) {
-    console.info(`Start the hosts of ${options.muxers.join(', ')}`)
-    const sessions = options.muxers.map(muxer => startSession(muxer, isSigned, topology))
+  for (const [isSigned, ofKind] of Map.groupBy(asked, row => row.isSigned)) {
+    console.info(`Start the hosts of ${muxers.map(({ id }) => id).join(', ')}`)
+    const contestants = muxers.map(muxer => ({ ...muxer, session: startSession(muxer.muxer, isSigned, topology) }))
+    const sessions = contestants.map(({ session }) => session)
     stopAtEnd(sessions)
     await Promise.all(sessions.map(async session => session.ready))
 
     for (const row of ofKind) {
-      samples.push(...await measureRow(sessions, row, options))
+      samples.push(...await runRounds({
+        row,
+        contestants,
+        rounds,
+        hasWarmUp: true,
+        measure: async ({ session }, round) => session.measure(planRound(row, round)),
+        describe: ({ cpuUsPerDelivery }) => `${format(cpuUsPerDelivery)} µs per delivery`
+      }))
+
+      if (profiles != null) {
+        await profileAll(profiles, row.id, contestants, async ({ session }, path) => session.measure(planRound(row, rounds + 1), path))
+      }
     }
 
     await Promise.all(sessions.map(async session => session.stop()))
   }
 
-  console.info(`\n${renderTable(samples, options.rows, options.muxers)}\n`)
-  console.info(`${renderMachine()}, ${options.rounds} rounds after one to warm up\n\n${legend}`)
-
-  if (values.json != null) {
-    await writeFile(values.json, JSON.stringify({ machine: renderMachine(), samples }, null, 2))
-  }
+  await report({ tables: [renderSamples(samples, asked, muxers, columns)], extent: `${rounds} rounds after one to warm up`, legend, json, measured: { samples } })
 })

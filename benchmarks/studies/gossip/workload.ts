@@ -1,11 +1,12 @@
 // What is published, by whom and when: the settings of the profile of gossipsub in go-libp2p.
 import { Random } from '../../../test/simulation/random.ts'
+import type { Labelled } from '../../harness/table.ts'
 
 export const HOSTS = 100
 /** Connections of a host */
 export const DEGREE = 10
 
-export interface Topic {
+interface Topic {
   name: string
   /** Of a host to subscribe */
   chance: number
@@ -21,14 +22,12 @@ export const topics: Topic[] = [
 const SHORTEST_PAUSE_MS = 100
 const LONGEST_PAUSE_MS = 300
 
-export interface Sizes {
+interface Sizes {
   minBytes: number
   maxBytes: number
 }
 
-export interface Row {
-  id: string
-  label: string
+export interface Row extends Labelled {
   isSigned: boolean
   sizes: Sizes
   /** How many times as long as the original's the pauses are: two cores do not bear all of it in each row */
@@ -47,16 +46,6 @@ export const rows: Row[] = [
   { id: 'small-signed', label: '10 B, signed,\nat a quarter', isSigned: true, sizes: small, stretch: 4, durationMs: 1500 },
   { id: 'large-signed', label: '8–16 KiB, signed,\nat a tenth', isSigned: true, sizes: large, stretch: 10, durationMs: 2000 }
 ]
-
-export function findRow (id: string): Row {
-  const row = rows.find(row => row.id === id)
-
-  if (row == null) {
-    throw new Error(`There is no row "${id}", only ${rows.map(row => row.id).join(', ')}`)
-  }
-
-  return row
-}
 
 export interface Publication {
   host: number
