@@ -6,15 +6,17 @@
 // default, and its figures hold the way round the event loop.
 import { setImmediate } from 'node:timers/promises'
 import Table from 'cli-table3'
-import { Bench } from 'tinybench'
-import { TYPE_WINDOW_UPDATE } from '../../src/core/wire/frame.ts'
+import { HEADER_BYTES, TYPE_WINDOW_UPDATE } from '../../src/core/wire/frame.ts'
 import { yamux } from '../../src/index.ts'
-import { frameOf, Transport } from './transport.ts'
+import { nsPerOperation } from './timed.ts'
+import { frameOf, Transport, UNBOUNDED } from './transport.ts'
 import type { Strategy } from '../../src/index.ts'
 import type { Metrics } from '@libp2p/interface'
 
 const STRATEGIES: Strategy[] = ['off', 'turn']
 const SENDS_PER_RUN = 1000
+/** Each is written by itself, which a turn ends after 5 ms */
+const SENDS_PER_TURN_OF_OFF = 50
 const PAYLOAD = new Uint8Array(100)
 
 const noOp = { increment: () => {}, observe: () => {} }
@@ -33,53 +35,44 @@ const sinks: Record<string, Metrics | undefined> = { 'without metrics': undefine
 async function createSender (strategy: Strategy, metrics: Metrics | undefined): Promise<() => Promise<void>> {
   const transport = new Transport('outbound')
   const grant = frameOf(TYPE_WINDOW_UPDATE, 0, 1, SENDS_PER_RUN * PAYLOAD.byteLength)
-  const factory = yamux({ enableKeepAlive: false, coalesce: { strategy } })({ metrics })
+  const factory = yamux({ enableKeepAlive: false, coalesce: { ...UNBOUNDED, strategy } })({ metrics })
   const stream = await factory.createStreamMuxer(transport.asMessageStream).createStream()
   stream.inactivityTimeout = Infinity
   await setImmediate()
 
   return async () => {
-    transport.writeCount = 0
+    transport.writtenBytes = 0
     transport.deliver(grant)
 
-    for (let i = 0; i < SENDS_PER_RUN; i++) {
+    for (let i = 1; i <= SENDS_PER_RUN; i++) {
       stream.send(PAYLOAD)
 
-      if (strategy !== 'off') {
+      if (strategy !== 'off' || i % SENDS_PER_TURN_OF_OFF === 0) {
         await setImmediate()
       }
     }
 
-    if (transport.writeCount !== SENDS_PER_RUN) {
-      throw new Error(`wrote ${transport.writeCount} times, sent ${SENDS_PER_RUN} times`)
+    const payloadBytes = transport.writtenBytes - SENDS_PER_RUN * HEADER_BYTES
+
+    if (payloadBytes !== SENDS_PER_RUN * PAYLOAD.byteLength) {
+      throw new Error(`wrote ${payloadBytes} bytes of payload, sent ${SENDS_PER_RUN * PAYLOAD.byteLength}`)
     }
   }
 }
 
-const bench = new Bench({ time: 2000, warmupTime: 500, throws: true })
+const runs: Record<string, () => Promise<void>> = {}
 
 for (const strategy of STRATEGIES) {
   for (const [name, metrics] of Object.entries(sinks)) {
-    bench.add(`${strategy} ${name}`, await createSender(strategy, metrics))
+    runs[`${strategy} ${name}`] = await createSender(strategy, metrics)
   }
 }
 
-await bench.run()
-
-function nsPerSend (strategy: Strategy, name: string): number {
-  const { result } = bench.getTask(`${strategy} ${name}`) ?? {}
-
-  if (result == null || !('latency' in result)) {
-    throw new Error(`no result for ${strategy} ${name}: ${JSON.stringify(result)}`)
-  }
-
-  return result.latency.p50 * 1e6 / SENDS_PER_RUN
-}
-
+const ns = await nsPerOperation(runs, SENDS_PER_RUN, 2000)
 const table = new Table({ head: ['strategy', ...Object.keys(sinks).map(name => `${name}, ns per send and flush`), 'ratio'] })
 
 for (const strategy of STRATEGIES) {
-  const [without, withSink] = Object.keys(sinks).map(name => nsPerSend(strategy, name))
+  const [without, withSink] = Object.keys(sinks).map(name => ns[`${strategy} ${name}`])
   table.push([strategy, ...[without, withSink].map(ns => Math.round(ns).toLocaleString('en')), (withSink / without).toFixed(2)])
 }
 
