@@ -1,28 +1,16 @@
 // The options that benchmarks share, and what they accept.
 import { parseArgs } from 'node:util'
-import { findMuxer, muxerNames } from '../muxers.ts'
+import { muxerNames } from '../muxers.ts'
+import { byId, oneOf } from './names.ts'
 import type { ParseArgsOptionsConfig } from 'node:util'
 import type { MuxerName } from '../muxers.ts'
 
 export function parseMuxers (names: string): MuxerName[] {
-  return names.split(',').map(name => findMuxer(name))
+  return names.split(',').map(name => oneOf('muxer', name, muxerNames))
 }
 
 /** For a benchmark that compares muxers as they are */
 export const plainContestants = muxerNames.map(muxer => ({ id: muxer, label: muxer, muxer }))
-
-/** Of those that a benchmark compares, by their ids */
-function parseContestants <Contestant extends { id: string }> (ids: string, contestants: Contestant[]): Contestant[] {
-  return ids.split(',').map(id => {
-    const found = contestants.find(contestant => contestant.id === id)
-
-    if (found == null) {
-      throw new Error(`There is no muxer "${id}", only ${contestants.map(({ id }) => id).join(', ')}`)
-    }
-
-    return found
-  })
-}
 
 export function parseCount (option: string, value: string): number {
   const count = Number(value)
@@ -55,5 +43,5 @@ export function parseOptions <Contestant extends { id: string }, Counts extends 
   const { muxers, json, ...values } = parseArgs({ options }).values as Record<string, string>
   const parsed = Object.keys(counts).map(name => [name, parseCount(name, values[name])])
 
-  return { muxers: parseContestants(muxers, contestants), json, counts: Object.fromEntries(parsed), own: values as Values<Own> }
+  return { muxers: muxers.split(',').map(id => byId('muxer', id, contestants)), json, counts: Object.fromEntries(parsed), own: values as Values<Own> }
 }

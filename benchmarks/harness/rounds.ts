@@ -1,5 +1,6 @@
 // Rounds in which everyone who is compared takes a turn, so that a slow moment of the machine meets all of them.
 import { named } from './run.ts'
+import type { Sample } from './samples.ts'
 import type { Labelled } from './table.ts'
 
 interface Rounds<Contestant, Metrics> {
@@ -13,14 +14,11 @@ interface Rounds<Contestant, Metrics> {
   describe(metrics: Metrics): string
 }
 
-interface Measured<Metrics> {
-  rowId: string
-  muxer: string
-  round: number
+interface Measured<Metrics> extends Omit<Sample, 'metrics'> {
   metrics: Metrics
 }
 
-/** Says of an error whose it is */
+/** Errors say in whose turn they came */
 export async function runRounds <Contestant extends Labelled, Metrics> ({ row, contestants, rounds, hasWarmUp = false, measure, describe }: Rounds<Contestant, Metrics>): Promise<Array<Measured<Metrics>>> {
   const samples: Array<Measured<Metrics>> = []
 

@@ -2,12 +2,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { mean, quantile } from 'simple-statistics'
 import { nowMs } from '../clock.ts'
+import { oneOf } from '../harness/names.ts'
 import { parseOptions } from '../harness/options.ts'
 import { report } from '../harness/report.ts'
 import { runRounds } from '../harness/rounds.ts'
 import { endAfter, runBenchmark } from '../harness/run.ts'
 import { figure, format, renderSamples, times } from '../harness/table.ts'
-import { findMuxer } from '../muxers.ts'
+import { muxerNames } from '../muxers.ts'
 import { BURST, canLayLine, LATENCY, layLine, startAt } from '../uplink/line.ts'
 import { CONGESTION, WARM_UP_MS } from '../uplink/workload.ts'
 import { ASKERS, BLOCKS_PER_REQUEST, GOSSIP_BYTES, GOSSIP_INTERVAL_MS, MBIT, PEERS, REQUESTS_AT_ONCE, SUBSCRIBERS, TOPICS_PER_PEER } from './uplink-workload.ts'
@@ -153,7 +154,7 @@ await runBenchmark(async stopAtEnd => {
     counts: { rounds: 3, seconds: 6 },
     own: { modem: { type: 'boolean', default: false }, peers: { type: 'string' } }
   })
-  const work: Work = { hasModem: modem, peersMuxer: peers == null ? undefined : findMuxer(peers), measuredMs: seconds * 1000 }
+  const work: Work = { hasModem: modem, peersMuxer: peers == null ? undefined : oneOf('muxer', peers, muxerNames), measuredMs: seconds * 1000 }
 
   if (!canLayLine('npm run bench lodestar-uplink')) {
     return

@@ -1,5 +1,6 @@
 // An urgent message beside bulk on a line of a fixed rate, with the kernel's own queues: how long it takes with each muxer.
 import { writeFile } from 'node:fs/promises'
+import { oneOf } from '../harness/names.ts'
 import { parseCount, parseOptions } from '../harness/options.ts'
 import { report } from '../harness/report.ts'
 import { runRounds } from '../harness/rounds.ts'
@@ -47,14 +48,6 @@ function renderLegend ({ scenario, streams, warmUpMs }: Work): string {
   ].join('\n')
 }
 
-function parseScenario (name: string): Scenario {
-  if (!Object.hasOwn(scenarios, name)) {
-    throw new Error(`There is no scenario "${name}", only ${Object.keys(scenarios).join(', ')}`)
-  }
-
-  return name as Scenario
-}
-
 await runBenchmark(async stopAtEnd => {
   const { muxers, json, counts: { rounds, seconds, streams }, own } = parseOptions({
     contestants,
@@ -66,7 +59,7 @@ await runBenchmark(async stopAtEnd => {
     }
   })
   const rates = own.only.split(',').map(mbit => rateOf(mbit === 'loopback' ? Infinity : parseCount('only', mbit)))
-  const work: Work = { scenario: parseScenario(own.scenario), streams, warmUpMs: WARM_UP_MS, measuredMs: seconds * 1000 }
+  const work: Work = { scenario: oneOf('scenario', own.scenario, Object.keys(scenarios) as Scenario[]), streams, warmUpMs: WARM_UP_MS, measuredMs: seconds * 1000 }
 
   if (rates.some(({ mbit }) => mbit !== Infinity) && !canLayLine('npm run bench uplink')) {
     return

@@ -4,11 +4,10 @@ import { identify } from '@libp2p/identify'
 import { multiaddr } from '@multiformats/multiaddr'
 import { nowMs } from '../../clock.ts'
 import { muxers } from '../../muxers.ts'
-import { createNodeWith } from '../../node.ts'
+import { createNodeWith, manyConnections } from '../../node.ts'
 import { createMessage, readMessage } from '../../scenarios/gossip-message.ts'
 import type { MuxerName } from '../../muxers.ts'
 import type { Publication } from './workload.ts'
-import type { Libp2p } from 'libp2p'
 
 export interface HostInit {
   host: number
@@ -27,13 +26,10 @@ export interface Host {
   publish (publication: Publication): void
 }
 
-async function createNode (muxer: MuxerName, isSigned: boolean): Promise<Libp2p<{ pubsub: ReturnType<ReturnType<typeof gossipsub>> }>> {
-  return createNodeWith(await muxers[muxer](), {
-    connectionManager: {
-      // all hosts have one address, which libp2p takes for one impatient dialler
-      inboundConnectionThreshold: Infinity,
-      maxIncomingPendingConnections: Infinity
-    },
+export async function startHost ({ host, muxer, isSigned, topics, onDelivery, onError }: HostInit): Promise<Host> {
+  const node = await createNodeWith(await muxers[muxer](), {
+    // all hosts have one address, which libp2p takes for one impatient dialler
+    ...manyConnections,
     services: {
       identify: identify(),
       pubsub: gossipsub({
@@ -43,10 +39,6 @@ async function createNode (muxer: MuxerName, isSigned: boolean): Promise<Libp2p<
       })
     }
   })
-}
-
-export async function startHost ({ host, muxer, isSigned, topics, onDelivery, onError }: HostInit): Promise<Host> {
-  const node = await createNode(muxer, isSigned)
   const { pubsub } = node.services
 
   pubsub.addEventListener('message', ({ detail: { data } }) => {

@@ -1,6 +1,5 @@
 // The side that receives: verifies all that comes, and notes when urgent messages and everybody's share come.
-import { isAt, startOfStream } from '../../scenarios/pattern.ts'
-import { onIndexed } from '../../scenarios/stream-index.ts'
+import { onVerified } from '../../scenarios/stream-index.ts'
 import { closeWhenRemoteDoes } from '../../scenarios/streams.ts'
 import { BULK_STREAMS, MEASURED_MS, URGENT_INDEX, URGENT_MESSAGE_BYTES, WARM_UP_MS } from './workload.ts'
 import type { Stream } from '@libp2p/interface'
@@ -37,20 +36,11 @@ export function createReceiver (now: () => Arrival): Receiver {
   const verifiedBytes = Array.from({ length: BULK_STREAMS + 1 }, () => 0)
   const urgent: Arrival[] = []
   const progress: Arrival[] = []
-  const failed = Promise.withResolvers<never>()
   let onBytesOf: ((index: number, byteLength: number) => void) | undefined
 
-  // those who wait learn of it
-  failed.promise.catch(() => {})
-
-  function onBytes (index: number, bytes: Uint8Array): void {
-    if (!isAt(startOfStream(index) + verifiedBytes[index], bytes)) {
-      failed.reject(new Error(`Stream ${index} got wrong bytes after ${verifiedBytes[index]} right ones`))
-      return
-    }
-
+  function onRight (index: number, byteLength: number): void {
     const arrival = now()
-    verifiedBytes[index] += bytes.byteLength
+    verifiedBytes[index] += byteLength
 
     while (urgent.length < Math.floor(verifiedBytes[URGENT_INDEX] / URGENT_MESSAGE_BYTES)) {
       urgent.push(arrival)
@@ -60,7 +50,7 @@ export function createReceiver (now: () => Arrival): Receiver {
       progress.push(arrival)
     }
 
-    onBytesOf?.(index, bytes.byteLength)
+    onBytesOf?.(index, byteLength)
   }
 
   return {
@@ -69,14 +59,14 @@ export function createReceiver (now: () => Arrival): Receiver {
 
     onStream (stream) {
       closeWhenRemoteDoes(stream)
-      onIndexed(stream, index => bytes => { onBytes(index, bytes) })
+      onVerified(stream, onRight, err => { throw err })
     },
 
     async watch () {
       const measured = Promise.withResolvers<Shares>()
       onBytesOf = shareCounter(() => now().atMs, measured.resolve)
 
-      return Promise.race([measured.promise, failed.promise])
+      return measured.promise
     },
 
     async arrived (bytesOfStream) {
@@ -89,7 +79,7 @@ export function createReceiver (now: () => Arrival): Receiver {
       }
       onBytesOf(0, 0)
 
-      return Promise.race([complete.promise, failed.promise])
+      return complete.promise
     }
   }
 }

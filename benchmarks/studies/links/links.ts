@@ -1,4 +1,5 @@
 // The links that are simulated: those of the rust-yamux benchmark, and the long fat one of the go-yamux study.
+import { byId } from '../../harness/names.ts'
 import type { LinkOptions } from '../../../test/simulation/link.ts'
 
 export interface Link {
@@ -23,13 +24,7 @@ export const links: Link[] = [
 const RECORD_BYTES = 65_519
 
 export function findLink (id: string): Link {
-  const link = links.find(known => known.id === id)
-
-  if (link == null) {
-    throw new Error(`There is no link "${id}", only ${links.map(({ id }) => id).join(', ')}`)
-  }
-
-  return link
+  return byId('link', id, links)
 }
 
 export function linkOptions (link: Link): LinkOptions {

@@ -1,8 +1,8 @@
 // Sending a work over open streams, and verifying all that arrives.
 import { pEvent } from 'p-event'
 import { Uint8ArrayList } from 'uint8arraylist'
-import { bytesAt, isAt, startOfStream } from '../../scenarios/pattern.ts'
-import { onIndexed, sendIndex } from '../../scenarios/stream-index.ts'
+import { bytesAt, startOfStream } from '../../scenarios/pattern.ts'
+import { onVerified, sendIndex } from '../../scenarios/stream-index.ts'
 import { closeWhenRemoteDoes } from '../../scenarios/streams.ts'
 import { payloadBytes } from './works.ts'
 import type { Work } from './works.ts'
@@ -58,18 +58,13 @@ export class Receiver {
 
   onStream (stream: Stream): void {
     closeWhenRemoteDoes(stream)
-    onIndexed(stream, index => {
-      let position = startOfStream(index)
+    onVerified(stream, (_, byteLength) => {
+      this.#verifiedBytes += byteLength
 
-      return bytes => {
-        if (isAt(position, bytes)) {
-          position += bytes.byteLength
-          this.#onVerified(bytes.byteLength)
-        } else {
-          this.#arrived.reject(new Error(`Stream ${index} got wrong bytes after ${position - startOfStream(index)} right ones`))
-        }
+      if (this.#verifiedBytes === this.#dueBytes) {
+        this.#arrived.resolve()
       }
-    })
+    }, err => { this.#arrived.reject(err) })
   }
 
   /** Must be called before the work is sent; resolves when all of it has arrived */
@@ -78,13 +73,5 @@ export class Receiver {
     this.#dueBytes += payloadBytes(work)
 
     return this.#arrived.promise
-  }
-
-  #onVerified (byteLength: number): void {
-    this.#verifiedBytes += byteLength
-
-    if (this.#verifiedBytes === this.#dueBytes) {
-      this.#arrived.resolve()
-    }
   }
 }

@@ -2,6 +2,7 @@
 import { mplex } from '@libp2p/mplex'
 import { yamux as stock } from '@libp2p/yamux'
 import { yamux } from '../../../src/index.ts'
+import { byId } from '../../harness/names.ts'
 import type { StreamMuxerFactory } from '@libp2p/interface'
 
 type CreateMuxer = () => StreamMuxerFactory
@@ -29,11 +30,5 @@ export const variants: Variant[] = [
 ]
 
 export function findVariant (id: string): Variant {
-  const variant = variants.find(known => known.id === id)
-
-  if (variant == null) {
-    throw new Error(`There is no variant "${id}", only ${variants.map(({ id }) => id).join(', ')}`)
-  }
-
-  return variant
+  return byId('muxer', id, variants)
 }

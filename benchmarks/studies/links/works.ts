@@ -1,5 +1,6 @@
 // What is sent: the messages of the rust-yamux benchmark, and for fast far links ten seconds of sending.
 import { INITIAL_WINDOW_BYTES } from '../../../src/core/wire/frame.ts'
+import { byId } from '../../harness/names.ts'
 import { bandwidthDelayBytes, links } from './links.ts'
 import type { Link } from './links.ts'
 
@@ -36,13 +37,7 @@ function worksOf (link: Link): Work[] {
 }
 
 export function findWork (link: Link, id: string): Work {
-  const work = worksOf(link).find(known => known.id === id)
-
-  if (work == null) {
-    throw new Error(`There is no work "${id}" on ${link.id}, only ${worksOf(link).map(({ id }) => id).join(', ')}`)
-  }
-
-  return work
+  return byId(`work on ${link.id}`, id, worksOf(link))
 }
 
 export function payloadBytes ({ streams, messageBytes, messages }: Work): number {
