@@ -1,20 +1,28 @@
-// A child process: some of the hosts of one muxer.
+// A child process: some of the hosts of one muxer, libp2p nodes with gossipsub that publish on command and check what arrives.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { answer } from '../../harness/child.ts'
+import { gossipsub, StrictNoSign, StrictSign } from '@libp2p/gossipsub'
+import { identify } from '@libp2p/identify'
+import { multiaddr } from '@multiformats/multiaddr'
+import { nowMs } from '../../clock.ts'
 import { countSocketWrites, startCounting } from '../../counters.ts'
+import { answer } from '../../harness/child.ts'
 import { startProfiling } from '../../harness/profile.ts'
-import { startHost } from './host.ts'
+import { muxers } from '../../muxers.ts'
+import { createNodeWith, manyConnections } from '../../node.ts'
+import { createMessage, readMessage } from '../../scenarios/gossip-message.ts'
 import type { Spent } from '../../counters.ts'
 import type { MuxerName } from '../../muxers.ts'
-import type { Host } from './host.ts'
 import type { Publication } from './workload.ts'
+import type { Libp2p } from 'libp2p'
 
-export interface StartOptions {
+interface StartOptions {
   muxer: MuxerName
   isSigned: boolean
   /** The topics of each host of this process */
   topicsOf: Map<number, string[]>
 }
+
+type Host = Libp2p<{ pubsub: ReturnType<ReturnType<typeof gossipsub>> }>
 
 export interface Gossiped {
   latenciesMs: Float64Array
@@ -41,19 +49,31 @@ function findHost (host: number): Host {
   return found
 }
 
-/** Publications come in the order of their time, each host at times of its own */
-async function publishAll (publications: Publication[]): Promise<void> {
-  const startMs = performance.now()
-
-  for (const publication of publications) {
-    const waitMs = startMs + publication.atMs - performance.now()
-
-    if (waitMs > 0) {
-      await sleep(waitMs)
+async function startHost (muxer: MuxerName, isSigned: boolean, topics: string[]): Promise<Host> {
+  const node = await createNodeWith(await muxers[muxer](), {
+    // all hosts have one address, which libp2p takes for one impatient dialler
+    ...manyConnections,
+    services: {
+      identify: identify(),
+      pubsub: gossipsub({
+        globalSignaturePolicy: isSigned ? StrictSign : StrictNoSign,
+        // and gossipsub for one sybil
+        scoreParams: { IPColocationFactorWeight: 0 }
+      })
     }
+  })
+  const { pubsub } = node.services
 
-    findHost(publication.host).publish(publication)
-  }
+  pubsub.addEventListener('message', ({ detail: { data } }) => {
+    try {
+      latenciesMs.push(nowMs() - readMessage(data).publishedAtMs)
+    } catch (err: any) {
+      onError(err)
+    }
+  })
+  topics.forEach(topic => { pubsub.subscribe(topic) })
+
+  return node
 }
 
 const commands = {
@@ -62,18 +82,19 @@ const commands = {
     countSocketWrites()
 
     for (const [host, topics] of topicsOf) {
-      hosts.set(host, await startHost({ host, muxer, isSigned, topics, onError, onDelivery: latencyMs => { latenciesMs.push(latencyMs) } }))
+      hosts.set(host, await startHost(muxer, isSigned, topics))
     }
 
-    return new Map(hosts.entries().map(([host, { address }]) => [host, address]))
+    return new Map(hosts.entries().map(([host, node]) => [host, node.getMultiaddrs()[0].toString()]))
   },
 
   async dial (host: number, address: string): Promise<void> {
-    await findHost(host).dial(address)
+    await findHost(host).dial(multiaddr(address))
   },
 
+  /** The peers whose subscriptions a host knows */
   peersOf (host: number, topic: string): number {
-    return findHost(host).peersOf(topic)
+    return findHost(host).services.pubsub.getSubscribers(topic).length
   },
 
   async startCounting (profilePath?: string): Promise<void> {
@@ -82,8 +103,19 @@ const commands = {
     spentSince = startCounting()
   },
 
+  /** In the order of their time, each host at times of its own */
   async publish (publications: Publication[]): Promise<void> {
-    await publishAll(publications)
+    const startMs = performance.now()
+
+    for (const { host, atMs, topic, byteLength } of publications) {
+      const waitMs = startMs + atMs - performance.now()
+
+      if (waitMs > 0) {
+        await sleep(waitMs)
+      }
+
+      findHost(host).services.pubsub.publish(topic, createMessage({ host, publishedAtMs: nowMs() }, byteLength)).catch(onError)
+    }
   },
 
   deliveries (): number {
