@@ -26,6 +26,11 @@ await runBenchmark(async () => {
   const frameCount = parseCount('frames', values.frames)
   const manners: Manner[] = [FRAMES_PER_RECORD, 1].flatMap(framesPerChunk => [true, false].map(isReading => ({ frameCount, framesPerChunk, isReading })))
   const attacks = ATTACKS.filter(({ name }) => name.includes(values.attack))
+
+  if (attacks.length === 0) {
+    throw new Error(`No attack has "${values.attack}" in its name, only ${ATTACKS.map(({ name }) => name).join(', ')}`)
+  }
+
   const groups = []
   const failures: string[] = []
 

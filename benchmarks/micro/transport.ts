@@ -3,11 +3,7 @@ import { StreamMessageEvent, TypedEventEmitter } from '@libp2p/interface'
 import { defaultLogger } from '@libp2p/logger'
 import { encodeHeader } from '../../src/core/wire/encode.ts'
 import { HEADER_BYTES } from '../../src/core/wire/frame.ts'
-import type { CoalesceOptions } from '../../src/index.ts'
 import type { MessageStream, MessageStreamDirection, MessageStreamEvents } from '@libp2p/interface'
-
-/** The other end answers no ping, so all that was ever sent would count as under way to it */
-export const UNBOUNDED: CoalesceOptions = { maxQueueDelayMs: Infinity }
 
 export class Transport extends TypedEventEmitter<MessageStreamEvents> {
   direction: MessageStreamDirection
