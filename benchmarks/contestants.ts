@@ -1,5 +1,6 @@
 // Who is compared: each muxer, and what does without one, on each transport that can carry it.
-import { findMuxer, muxerNames } from './muxers.ts'
+import { oneOf } from './harness/names.ts'
+import { muxerNames } from './muxers.ts'
 import { nativePrograms } from './native/programs.ts'
 import type { MuxerName } from './muxers.ts'
 import type { NativeMuxer } from './native/programs.ts'
@@ -57,19 +58,9 @@ export function isCarriedBy (muxer: ContestantMuxer, transport: TransportName): 
 }
 
 export function findContestantMuxer (name: string): ContestantMuxer {
-  if (name in others) {
-    return name as OtherName
-  }
-
-  return findMuxer(name, [...muxerNames, ...Object.keys(others)])
+  return oneOf('muxer', name, [...muxerNames, ...Object.keys(others) as OtherName[]])
 }
 
 export function findTransport (name: string): TransportName {
-  const transport = transportNames.find(known => known === name)
-
-  if (transport == null) {
-    throw new Error(`There is no transport "${name}", only ${transportNames.join(', ')}`)
-  }
-
-  return transport
+  return oneOf('transport', name, transportNames)
 }

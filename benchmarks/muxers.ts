@@ -43,14 +43,3 @@ export const muxers = {
 export type MuxerName = keyof typeof muxers
 
 export const muxerNames = Object.keys(muxers) as MuxerName[]
-
-/** `offered` are the names that the message of the error lists */
-export function findMuxer (name: string, offered: string[] = muxerNames): MuxerName {
-  const muxer = muxerNames.find(known => known === name)
-
-  if (muxer == null) {
-    throw new Error(`There is no muxer "${name}", only ${offered.join(', ')}`)
-  }
-
-  return muxer
-}

@@ -2,17 +2,11 @@
 import { tcp } from '@libp2p/tcp'
 import { createLibp2p } from 'libp2p'
 import { countedNoise } from './counters.ts'
-import { muxers } from './muxers.ts'
-import type { MuxerName } from './muxers.ts'
 import type { ServiceMap, StreamMuxerFactory } from '@libp2p/interface'
 import type { Libp2p, Libp2pOptions } from 'libp2p'
 
 /** Idle pairs wait for their turn longer than TCP and libp2p would let them */
 const INACTIVITY_TIMEOUT_MS = 3_600_000
-
-export async function createNode (muxer: MuxerName): Promise<Libp2p> {
-  return createNodeWith(await muxers[muxer]())
-}
 
 /** The transport of all benchmarks over TCP, with or without libp2p around it */
 export const createTcp = (): ReturnType<typeof tcp> => tcp({

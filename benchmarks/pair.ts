@@ -1,6 +1,7 @@
 // The parent's view of one contestant's two ends: a sender and a receiver, each in a process of its own.
 import { MessageChannel } from 'node:worker_threads'
-import { startChild, startThread } from './child.ts'
+import { startChild, startThread } from './harness/child.ts'
+import { named } from './harness/run.ts'
 import { startNativePeer } from './native/peer.ts'
 import { watchProcessors } from './processors.ts'
 import { asOneStream, isOfLoneRequests } from './rows.ts'
@@ -90,7 +91,7 @@ export function startPair (init: PairInit): Pair {
     const senders = row.isBothWays === true ? [sender, receiver] : [sender]
     const receivers = row.isBothWays === true ? [sender, receiver] : [receiver]
 
-    try {
+    return named(`${muxer}, ${transport}, ${row.label}`, async () => {
       await Promise.all(receivers.map(async ({ commands }) => commands.receive(row)))
       await Promise.all(senders.map(async ({ commands }) => commands.open(row)))
       await Promise.all(senders.map(async ({ commands }) => commands.send(LEAD_IN_MS)))
@@ -101,9 +102,7 @@ export function startPair (init: PairInit): Pair {
       await receiver.commands.close()
 
       return result
-    } catch (err) {
-      throw new Error(`${muxer}, ${transport}, ${row.label}: ${err instanceof Error ? err.message : String(err)}`, { cause: err })
-    }
+    })
   }
 
   /** Without a muxer there is one stream, for the bytes of all */

@@ -1,5 +1,6 @@
 // The rows of the table: which scenario, and how much of it makes one unit of work.
 import { statSync } from 'node:fs'
+import { byId } from './harness/names.ts'
 
 export type ScenarioName = 'file' | 'messages' | 'requests' | 'requests-on-one-stream' | 'beside-bulk' | 'one-per-turn' | 'slow-reader' | 'storm'
 
@@ -115,11 +116,5 @@ export function inWords (label: string): string {
 }
 
 export function findRow <Known extends { id: string }> (id: string, known: Known[]): Known {
-  const row = known.find(row => row.id === id)
-
-  if (row == null) {
-    throw new Error(`There is no row "${id}", only ${known.map(row => row.id).join(', ')}`)
-  }
-
-  return row
+  return byId('row', id, known)
 }

@@ -4,6 +4,7 @@ import type { EntryType } from 'node:perf_hooks'
 
 export interface Runtime {
   gcMs: number
+  eventLoopDelayP50Ms: number
   eventLoopDelayP99Ms: number
   /** At the end, of the whole process */
   rssBytes: number
@@ -15,6 +16,8 @@ const RESOLUTION_MS = 1
 /** Starts observing, the returned function ends it */
 export function startObserving (): () => Runtime {
   const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
+  // each sample contains the interval between two of them
+  const delayMs = (percentile: number): number => Math.max(0, delay.percentile(percentile) / 1e6 - RESOLUTION_MS)
   let gcMs = 0
 
   function add (entries: Array<{ duration: number, entryType: EntryType }>): void {
@@ -35,8 +38,8 @@ export function startObserving (): () => Runtime {
 
     return {
       gcMs,
-      // each sample contains the interval between two of them
-      eventLoopDelayP99Ms: Math.max(0, delay.percentile(99) / 1e6 - RESOLUTION_MS),
+      eventLoopDelayP50Ms: delayMs(50),
+      eventLoopDelayP99Ms: delayMs(99),
       rssBytes: rss,
       heapBytes: heapUsed
     }

@@ -2,9 +2,9 @@
 import { parseArgs } from 'node:util'
 import { endure, measureHandover } from '../../test/hazards/fixtures/attacked.ts'
 import { ATTACKS } from '../../test/hazards/fixtures/attacks.ts'
-import { parseCount } from '../options.ts'
-import { format, renderGroups, renderMachine } from '../report/table.ts'
-import { runBenchmark } from '../run.ts'
+import { parseCount } from '../harness/options.ts'
+import { format, renderGroups, renderMachine } from '../harness/table.ts'
+import { runBenchmark } from '../harness/run.ts'
 import type { Manner } from '../../test/hazards/fixtures/attacked.ts'
 
 /** What fits into a Noise record, nearly */
@@ -26,6 +26,11 @@ await runBenchmark(async () => {
   const frameCount = parseCount('frames', values.frames)
   const manners: Manner[] = [FRAMES_PER_RECORD, 1].flatMap(framesPerChunk => [true, false].map(isReading => ({ frameCount, framesPerChunk, isReading })))
   const attacks = ATTACKS.filter(({ name }) => name.includes(values.attack))
+
+  if (attacks.length === 0) {
+    throw new Error(`No attack has "${values.attack}" in its name, only ${ATTACKS.map(({ name }) => name).join(', ')}`)
+  }
+
   const groups = []
   const failures: string[] = []
 

@@ -4,14 +4,14 @@ import { noise } from '@chainsafe/libp2p-noise'
 import { webSockets } from '@libp2p/websockets'
 import { createLibp2p } from 'libp2p'
 import { chromium } from 'playwright'
-import { max, median, min } from 'simple-statistics'
 import { launchOptions, setUpChromium } from '../../test/browser/fixtures/chromium.ts'
 import { buildSite } from '../../test/browser/fixtures/site.ts'
+import { runBenchmark } from '../harness/run.ts'
+import { figure, renderMachine, renderSamples, times } from '../harness/table.ts'
 import { muxers } from '../muxers.ts'
-import { format, formatRatio, renderGroups, renderMachine } from '../report/table.ts'
-import { runBenchmark } from '../run.ts'
 import { receiveMessages, SINK } from './messages.ts'
-import type { Cell, MeasuredPage } from './page.ts'
+import type { Sample } from '../harness/samples.ts'
+import type { MeasuredPage } from './page.ts'
 import type { Libp2p } from '@libp2p/interface'
 import type { Page } from 'playwright'
 
@@ -24,14 +24,14 @@ const CELL_MS = 400
 /** What the sink keeps at most */
 const MAX_CELL_BYTES = 134_217_728
 
-const rows = [
-  { label: 'message port, 100 B', messageBytes: 100, overNetwork: false },
-  { label: 'message port, 4 KiB', messageBytes: 4096, overNetwork: false },
-  { label: 'message port, 64 KiB', messageBytes: 65_536, overNetwork: false },
-  { label: 'WebSocket and Noise, 100 B', messageBytes: 100, overNetwork: true },
-  { label: 'WebSocket and Noise, 4 KiB', messageBytes: 4096, overNetwork: true },
-  { label: 'WebSocket and Noise, 64 KiB', messageBytes: 65_536, overNetwork: true }
-]
+const sizes = [{ size: '100 B', messageBytes: 100 }, { size: '4 KiB', messageBytes: 4096 }, { size: '64 KiB', messageBytes: 65_536 }]
+const rows = [false, true].flatMap(overNetwork => sizes.map(({ size, messageBytes }) => {
+  const label = `${overNetwork ? 'WebSocket and Noise' : 'message port'}, ${size}`
+
+  return { id: label, label, messageBytes, overNetwork }
+}))
+
+const columns = [figure('messages/s', 'messagesPerS'), figure('MB/s', 'megabytesPerS'), times('messages/s', 'messagesPerS', 'stock')]
 
 type Name = typeof NAMES[number]
 
@@ -47,26 +47,26 @@ async function listen (name: Name): Promise<Libp2p> {
   return node
 }
 
-/** Messages per second of each round */
-async function measureRow (page: Page, cells: Record<Name, Omit<Cell, 'count'>>): Promise<Record<Name, number[]>> {
-  const rates: Record<Name, number[]> = { ours: [], stock: [] }
-  const { messageBytes } = cells.ours
+async function measureRow (page: Page, { id, messageBytes, overNetwork }: typeof rows[number], peers: Record<Name, Libp2p>): Promise<Sample[]> {
+  const samples: Sample[] = []
   const counts = { ours: 1000, stock: 1000 }
 
   // the first two rounds warm up, and find out how many messages take as long as they should
-  for (let round = -2; round < ROUNDS; round++) {
-    for (const name of round % 2 === 0 ? NAMES : NAMES.toReversed()) {
-      const count = counts[name]
-      const durationMs = await page.evaluate(async cell => globalThis.measure(cell), { ...cells[name], count })
-      counts[name] = Math.ceil(Math.min(MAX_CELL_BYTES / messageBytes, count * CELL_MS / durationMs))
+  for (let round = -1; round <= ROUNDS; round++) {
+    for (const muxer of round % 2 === 0 ? NAMES.toReversed() : NAMES) {
+      const address = overNetwork ? peers[muxer].getMultiaddrs()[0].toString() : undefined
+      const count = counts[muxer]
+      const durationMs = await page.evaluate(async cell => globalThis.measure(cell), { muxer, address, messageBytes, count })
+      counts[muxer] = Math.ceil(Math.min(MAX_CELL_BYTES / messageBytes, count * CELL_MS / durationMs))
 
-      if (round >= 0) {
-        rates[name].push(count / durationMs * 1000)
+      if (round > 0) {
+        const messagesPerS = count / durationMs * 1000
+        samples.push({ rowId: id, muxer, round, metrics: { messagesPerS, megabytesPerS: messagesPerS * messageBytes / 1e6 } })
       }
     }
   }
 
-  return rates
+  return samples
 }
 
 await runBenchmark(async stopAtEnd => {
@@ -77,28 +77,12 @@ await runBenchmark(async stopAtEnd => {
   stopAtEnd([peers.ours, peers.stock, { stop: async () => { site.close() } }, { stop: async () => browser.close() }])
   const page = await browser.newPage()
   await page.goto(site.url)
-  const groups = []
+  const samples: Sample[] = []
 
-  for (const { label, messageBytes, overNetwork } of rows) {
-    const cellOf = (muxer: Name): Omit<Cell, 'count'> =>
-      ({ muxer, messageBytes, address: overNetwork ? peers[muxer].getMultiaddrs()[0].toString() : undefined })
-    const rates = await measureRow(page, { ours: cellOf('ours'), stock: cellOf('stock') })
-
-    groups.push({
-      label,
-      lines: NAMES.map(name => {
-        const ratios = rates[name].map((rate, round) => rate / rates.stock[round])
-
-        return [
-          name,
-          format(median(rates[name])),
-          format(median(rates[name]) * messageBytes / 1e6),
-          formatRatio({ median: median(ratios), min: min(ratios), max: max(ratios) })
-        ]
-      })
-    })
+  for (const row of rows) {
+    samples.push(...await measureRow(page, row, peers))
   }
 
-  console.info(renderGroups(['muxer', 'messages/s', 'MB/s', '× stock'], groups))
+  console.info(renderSamples(samples, rows, NAMES.map(id => ({ id, label: id })), columns))
   console.info(`Medians of ${ROUNDS} interleaved rounds, lowest and highest ratio in brackets. Chromium ${browser.version()}, ${renderMachine()}`)
 })

@@ -7,7 +7,7 @@ import { Registry } from 'prom-client'
 import { atPort, portOf } from '../relay/address.ts'
 import { relayTo } from '../relay/server.ts'
 import { createNode, NO_FRAME } from './node.ts'
-import type { Stoppable } from '../run.ts'
+import type { Stoppable } from '../harness/run.ts'
 import type { Connection, Libp2p, MessageStream, Stream } from '@libp2p/interface'
 import type { AddressInfo } from 'node:net'
 

@@ -1,69 +1,127 @@
 // A node as Lodestar sets it up, with 100 peers: what it spends on gossip and on answering requests with each muxer.
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { parseArgs } from 'node:util'
-import { parseCount, parseMuxers } from '../options.ts'
-import { renderFlameGraph } from '../report/flame-graph.ts'
-import { format, renderMachine } from '../report/table.ts'
-import { runBenchmark } from '../run.ts'
-import { legend, renderTable, toMetrics } from './report.ts'
-import { startSession } from './session.ts'
-import type { Sample } from './report.ts'
-import type { Session } from './session.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { quantile } from 'simple-statistics'
+import { startChild } from '../harness/child.ts'
+import { parseOptions, plainContestants } from '../harness/options.ts'
+import { profileAll } from '../harness/profile.ts'
+import { report } from '../harness/report.ts'
+import { runRounds } from '../harness/rounds.ts'
+import { runBenchmark } from '../harness/run.ts'
+import { figure, format, renderSamples, times } from '../harness/table.ts'
+import { GOSSIP_INTERVAL_MS, PEERS, WARM_UP_MS } from './workload.ts'
+import type { Child } from '../harness/child.ts'
+import type { MuxerName } from '../muxers.ts'
+import type { NodeCommands } from './node-process.ts'
+import type { PeersCommands } from './peers-process.ts'
 
-async function profileAll (sessions: Session[], durationMs: number, folder: string): Promise<void> {
-  await mkdir(folder, { recursive: true })
+interface Contestant {
+  id: string
+  label: string
+  muxer: MuxerName
+  node: Child<NodeCommands>
+  peers: Child<PeersCommands>
+}
 
-  for (const session of sessions) {
-    const name = `lodestar-${session.muxer}`
-    const path = join(folder, `${name}.cpuprofile`)
+const COMMAND_TIMEOUT_MS = 120_000
+/** For the last messages to come */
+const QUIET_MS = 300
 
-    await session.measure(durationMs, path)
-    await writeFile(join(folder, `${name}.svg`), renderFlameGraph(name, JSON.parse(await readFile(path, 'utf8'))))
+const row = { id: 'lodestar', label: `${PEERS} peers` }
+
+const columns = [
+  figure('CPU %', 'cpuPercent'),
+  figure('event loop\np50 ms', 'eventLoopP50Ms'),
+  figure('event loop\np99 ms', 'eventLoopP99Ms'),
+  figure('RSS\nMB', 'rssMegabytes'),
+  figure('heap\nMB', 'heapMegabytes'),
+  figure('socket\nwrites/s', 'socketWritesPerS'),
+  figure('request\np50 ms', 'requestP50Ms'),
+  figure('request\np99 ms', 'requestP99Ms'),
+  figure('requests\nfailed', 'requestsFailed')
+]
+
+const comparisons = (['cpuPercent', 'eventLoopP99Ms', 'rssMegabytes'] as const).flatMap((metric, index) =>
+  ['stock', 'mplex'].map(base => times(['CPU', 'event loop\np99', 'RSS'][index], metric, base)))
+
+const legend = [
+  `A node set up as Lodestar's, alone in its process, with ${PEERS} peers in another: ${PEERS / GOSSIP_INTERVAL_MS * 1000} messages of gossip a second of 300 to`,
+  '1,000 B come from the peers and are passed on to the node\'s mesh; it answers 10 requests a second with a block of 64 KiB, and 2',
+  'with one of 1 MiB, in snappy frames. All that arrives is compared with what was sent, and no message may be missing.',
+  '',
+  'CPU %       of a core: user and system time of the node\'s process',
+  'event loop  how late timers fire at the node, which looks each millisecond',
+  'request     at the peers, from opening the stream to having checked the block; failed: it did not come whole within 10 s',
+  'ratios      within each round: median (lowest–highest), below 1 is better'
+].join('\n')
+
+/** All peers are connected, and what they do has been done for a while */
+async function start ({ muxer, node, peers }: Contestant): Promise<void> {
+  const setup = { muxer, peers: PEERS }
+
+  await peers.commands.start(setup, await node.commands.start(setup))
+  await peers.commands.load(WARM_UP_MS)
+}
+
+async function measure ({ node, peers }: Contestant, durationMs: number, profilePath?: string): Promise<Record<string, number>> {
+  await node.commands.startCounting(profilePath)
+  const { published, requestMs, failed } = await peers.commands.load(durationMs)
+  await sleep(QUIET_MS)
+  const usage = await node.commands.usage()
+
+  if (usage.received !== published) {
+    throw new Error(`The node got ${usage.received} of ${published} messages`)
   }
 
-  console.info(`Profiles are in ${folder}`)
+  return {
+    cpuPercent: usage.cpuMs / durationMs * 100,
+    eventLoopP50Ms: usage.eventLoopDelayP50Ms,
+    eventLoopP99Ms: usage.eventLoopDelayP99Ms,
+    rssMegabytes: usage.rssBytes / 1e6,
+    heapMegabytes: usage.heapBytes / 1e6,
+    socketWritesPerS: usage.socketWrites / durationMs * 1000,
+    requestP50Ms: quantile(requestMs, 0.5),
+    requestP99Ms: quantile(requestMs, 0.99),
+    requestsFailed: failed
+  }
 }
 
 await runBenchmark(async stopAtEnd => {
-  const { values } = parseArgs({
-    options: {
-      muxers: { type: 'string', default: 'ours,stock,mplex' },
-      rounds: { type: 'string', default: '5' },
-      seconds: { type: 'string', default: '5' },
-      profiles: { type: 'string' },
-      json: { type: 'string' }
-    }
+  const { muxers, json, counts: { rounds, seconds }, own: { profiles } } = parseOptions({
+    contestants: plainContestants,
+    usual: 'ours,stock,mplex',
+    counts: { rounds: 5, seconds: 5 },
+    own: { profiles: { type: 'string' } }
   })
-  const muxers = parseMuxers(values.muxers)
-  const rounds = parseCount('rounds', values.rounds)
-  const durationMs = parseCount('seconds', values.seconds) * 1000
-  const samples: Sample[] = []
+  const contestants = muxers.map(muxer => ({
+    ...muxer,
+    node: startChild<NodeCommands>(new URL('node-process.ts', import.meta.url), `node of ${muxer.id}`, { timeoutMs: COMMAND_TIMEOUT_MS }),
+    peers: startChild<PeersCommands>(new URL('peers-process.ts', import.meta.url), `peers of ${muxer.id}`, { timeoutMs: COMMAND_TIMEOUT_MS })
+  }))
 
-  console.info(`Start the nodes of ${muxers.join(', ')}, and their peers`)
-  const sessions = muxers.map(startSession)
-  stopAtEnd(sessions)
-  for (const session of sessions) {
-    await session.start()
+  stopAtEnd(contestants.flatMap(({ node, peers }) => [node, peers]))
+
+  for (const contestant of contestants) {
+    console.info(`Start the node of ${contestant.label} and its peers`)
+    await start(contestant)
   }
 
-  for (let round = 1; round <= rounds; round++) {
-    for (const session of sessions) {
-      const metrics = toMetrics(await session.measure(durationMs), durationMs)
+  const samples = await runRounds({
+    row,
+    contestants,
+    rounds,
+    measure: async contestant => measure(contestant, seconds * 1000),
+    describe: ({ cpuPercent }) => `${format(cpuPercent)} % CPU`
+  })
 
-      samples.push({ muxer: session.muxer, round, metrics })
-      console.info(`Round ${round} of ${rounds}, ${session.muxer}: ${format(metrics.cpuPercent)} % CPU`)
-    }
+  if (profiles != null) {
+    await profileAll(profiles, row.id, contestants, async (contestant, path) => measure(contestant, seconds * 1000, path))
   }
 
-  if (values.profiles != null) {
-    await profileAll(sessions, durationMs, values.profiles)
-  }
-
-  console.info(`\n${renderTable(samples, muxers)}\n`)
-  console.info(`${renderMachine()}, ${rounds} rounds of ${values.seconds} s\n\n${legend}`)
-
-  if (values.json != null) {
-    await writeFile(values.json, JSON.stringify({ machine: renderMachine(), samples }, null, 2))
-  }
+  await report({
+    tables: [columns, comparisons].map(columns => renderSamples(samples, [row], muxers, columns)),
+    extent: `${rounds} rounds of ${seconds} s`,
+    legend,
+    json,
+    measured: { samples }
+  })
 })

@@ -1,7 +1,7 @@
 // What changed between two runs, beyond what differs from round to round anyway.
 import { max, median, min } from 'simple-statistics'
 import { transportNames } from '../contestants.ts'
-import { samplesOf } from '../report/metrics.ts'
+import { samplesOf } from '../harness/samples.ts'
 import { headlinesOf, ofTransport, ratiosToBase, reportedRows } from './results.ts'
 import type { ContestantMuxer, TransportName } from '../contestants.ts'
 import type { CellSample } from '../report/metrics.ts'

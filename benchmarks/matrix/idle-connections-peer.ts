@@ -1,7 +1,7 @@
 // A child process: one end of many connections that each carried a message on a few streams and are idle since.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { multiaddr } from '@multiformats/multiaddr'
-import { answer } from '../child.ts'
+import { answer } from '../harness/child.ts'
 import { muxers, streamLimits } from '../muxers.ts'
 import { createNodeWith, manyConnections } from '../node.ts'
 import { bytesAt, isAt } from '../scenarios/pattern.ts'

@@ -1,18 +1,19 @@
 // Ours beside the others as a table whose cells are bars: it can be read aloud, without colours, and on a narrow screen.
 import { fullNameOf } from '../contestants.ts'
+import { spreadOf } from '../harness/samples.ts'
+import { formatRatio } from '../harness/table.ts'
 import { escape } from '../report/escape.ts'
-import { spreadOf } from '../report/metrics.ts'
-import { formatRatio } from '../report/table.ts'
 import { outcomeOf } from '../report/verdict.ts'
 import { inWords } from '../rows.ts'
 import { BASES, headlinesOf, ofTransport, ratiosToBase, reportedRows } from './results.ts'
 import type { ContestantMuxer, TransportName } from '../contestants.ts'
-import type { CellSample, Ratio } from '../report/metrics.ts'
+import type { Spread } from '../harness/samples.ts'
+import type { CellSample } from '../report/metrics.ts'
 
 interface Bar {
   base: ContestantMuxer
   /** More is better for ours, of times and costs too */
-  ratio: Ratio
+  ratio: Spread
 }
 
 interface Work {
@@ -45,7 +46,7 @@ export function worksOf (samples: CellSample[], transport: TransportName, { rowI
 class Scale {
   readonly ticks: number[]
 
-  constructor (ratios: Ratio[]) {
+  constructor (ratios: Spread[]) {
     const first = Math.floor(Math.log10(Math.min(1, ...ratios.map(({ min }) => min))))
     const last = Math.ceil(Math.log10(Math.max(1, ...ratios.map(({ max }) => max))))
     // where nothing differs there has to be some room too

@@ -1,6 +1,6 @@
 // What a run of the matrix leaves behind, as it is written to JSON and compared later.
 import { readFile } from 'node:fs/promises'
-import { ratiosOf, samplesOf } from '../report/metrics.ts'
+import { ratiosOf, samplesOf } from '../harness/samples.ts'
 import { matrixRows } from '../rows.ts'
 import { idleConnections } from './idle-connections.ts'
 import type { ContestantMuxer, TransportName } from '../contestants.ts'
@@ -28,7 +28,7 @@ export async function readResults (path: string): Promise<Results> {
   const results: Partial<Results> = JSON.parse(await readFile(path, 'utf8'))
 
   if (!Array.isArray(results.samples) || results.samples.some(({ transport }) => transport == null)) {
-    throw new Error(`${path} is not what \`npm run bench -- --json\` writes`)
+    throw new Error(`${path} is not what \`npm run bench matrix -- --json\` writes`)
   }
 
   return results as Results

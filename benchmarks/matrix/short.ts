@@ -1,6 +1,6 @@
 // The run of a few cells that CI can afford. It fails on gross loss only: what a busy machine cannot explain.
 import { median } from 'simple-statistics'
-import { format } from '../report/table.ts'
+import { format } from '../harness/table.ts'
 import { ratiosToBase } from './results.ts'
 import type { CellSample } from '../report/metrics.ts'
 

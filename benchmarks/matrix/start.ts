@@ -1,4 +1,4 @@
-// `npm run bench`: scenario x muxer x transport, as tables in the terminal, one HTML page and JSON.
+// `npm run bench matrix`: scenario x muxer x transport, as tables in the terminal, one HTML page and JSON.
 import { mkdir, writeFile } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import { dirname, relative, resolve } from 'node:path'
@@ -8,8 +8,8 @@ import { isNative, transports } from '../contestants.ts'
 import { buildNativePrograms } from '../native/build.ts'
 import { describeOthers, percentTakenByOthers } from '../processors.ts'
 import { installQuic } from '../quic/install.ts'
-import { renderGroups, renderMachine } from '../report/table.ts'
-import { runBenchmark } from '../run.ts'
+import { renderGroups, renderMachine } from '../harness/table.ts'
+import { runBenchmark } from '../harness/run.ts'
 import { compare } from './compare.ts'
 import { renderHtml } from './html.ts'
 import { GroupRun } from './measure.ts'

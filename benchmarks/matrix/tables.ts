@@ -1,13 +1,13 @@
 // The tables of the matrix: for each transport one about throughput, one about latency and one about memory.
 import { transports } from '../contestants.ts'
-import { medianOf, ratioOf, samplesOf, spreadOf } from '../report/metrics.ts'
-import { format, formatRatio } from '../report/table.ts'
+import { medianOf, ratioOf, samplesOf, spreadOf } from '../harness/samples.ts'
+import { format, formatRatio } from '../harness/table.ts'
 import { matrixRows } from '../rows.ts'
 import { idleConnections } from './idle-connections.ts'
 import { BASES, isAboutLatency, ofTransport } from './results.ts'
 import type { ContestantMuxer, TransportName } from '../contestants.ts'
 import type { CellSample, Metrics } from '../report/metrics.ts'
-import type { Group } from '../report/table.ts'
+import type { Group } from '../harness/table.ts'
 import type { Row } from '../rows.ts'
 
 export interface MatrixTable {

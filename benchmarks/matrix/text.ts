@@ -1,10 +1,10 @@
 // What the matrix says in words and in the terminal.
 import { transports } from '../contestants.ts'
-import { spreadOf } from '../report/metrics.ts'
-import { formatRatio, renderGroups } from '../report/table.ts'
+import { spreadOf } from '../harness/samples.ts'
+import { formatRatio, renderGroups } from '../harness/table.ts'
 import { buildTables } from './tables.ts'
 import type { TransportName } from '../contestants.ts'
-import type { Group } from '../report/table.ts'
+import type { Group } from '../harness/table.ts'
 import type { Change, Comparison } from './compare.ts'
 import type { Results } from './results.ts'
 

@@ -1,5 +1,5 @@
 // How long a lone request takes while V8's compilers stand still, beside mplex: what code costs a node that has many connections and
-// runs little of it often. Run with --no-opt --no-sparkplug --no-maglev (package.json).
+// runs little of it often. Run with --no-opt --no-sparkplug --no-maglev (list.ts).
 import Table from 'cli-table3'
 import { median } from 'simple-statistics'
 import { contestants, prepare, works } from './lone-requests.ts'

@@ -5,9 +5,9 @@
 import { setImmediate } from 'node:timers/promises'
 import { yamux as stockYamux } from '@libp2p/yamux'
 import Table from 'cli-table3'
-import { Bench } from 'tinybench'
 import { FLAG_SYN, TYPE_DATA } from '../../src/core/wire/frame.ts'
 import { yamux } from '../../src/index.ts'
+import { nsPerOperation } from './timed.ts'
 import { frameOf, Transport } from './transport.ts'
 import type { StreamMuxerFactory } from '@libp2p/interface'
 
@@ -59,33 +59,17 @@ function createReceiver (factory: StreamMuxerFactory, streamCount: number): () =
   }
 }
 
-const bench = new Bench({ time: 1000, warmupTime: 300, throws: true })
+const runs = Object.fromEntries(Object.entries(factories).flatMap(([name, factory]) =>
+  STREAM_COUNTS.map(streamCount => [`${name} ${streamCount}`, createReceiver(factory, streamCount)])))
 
-for (const [name, factory] of Object.entries(factories)) {
-  for (const streamCount of STREAM_COUNTS) {
-    bench.add(`${name} ${streamCount}`, createReceiver(factory, streamCount))
-  }
-}
-
-await bench.run()
-
-function nsPerFrame (name: string, streamCount: number): number {
-  const { result } = bench.getTask(`${name} ${streamCount}`) ?? {}
-
-  if (result == null || !('latency' in result)) {
-    throw new Error(`no result for ${name} at ${streamCount} streams: ${JSON.stringify(result)}`)
-  }
-
-  return result.latency.p50 * 1e6 / FRAMES_PER_RUN
-}
-
+const ns = await nsPerOperation(runs, FRAMES_PER_RUN, 1000)
 const table = new Table({ head: ['open streams', ...Object.keys(factories).flatMap(name => [`${name}, ns per frame`, '× at 1 stream'])] })
 
 for (const streamCount of STREAM_COUNTS) {
   table.push([streamCount.toLocaleString('en'), ...Object.keys(factories).flatMap(name => {
-    const ns = nsPerFrame(name, streamCount)
+    const nsPerFrame = ns[`${name} ${streamCount}`]
 
-    return [Math.round(ns).toLocaleString('en'), (ns / nsPerFrame(name, STREAM_COUNTS[0])).toFixed(2)]
+    return [Math.round(nsPerFrame).toLocaleString('en'), (nsPerFrame / ns[`${name} ${STREAM_COUNTS[0]}`]).toFixed(2)]
   })])
 }
 

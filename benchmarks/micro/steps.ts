@@ -1,18 +1,18 @@
 // What each step of the way costs a message of 100 bytes, in time and in memory: encode, decode, schedule,
 // lay out, and the way through the whole muxer in either direction.
 //
-// Run with a young generation that holds a whole run (package.json), so that what a run allocates can be read
+// Run with a young generation that holds a whole run (list.ts), so that what a run allocates can be read
 // off the heap: a collection in between would hide it, and ends the benchmark.
 import { PerformanceObserver } from 'node:perf_hooks'
 import { setImmediate } from 'node:timers/promises'
 import Table from 'cli-table3'
-import { Bench } from 'tinybench'
 import { Batch } from '../../src/core/scheduler/batch.ts'
 import { Decoder } from '../../src/core/wire/decoder.ts'
 import { encodeHeader } from '../../src/core/wire/encode.ts'
 import { FLAG_SYN, HEADER_BYTES, TYPE_DATA, TYPE_WINDOW_UPDATE } from '../../src/core/wire/frame.ts'
 import { yamux } from '../../src/index.ts'
 import { createScheduler, createStream } from '../../test/core/fixtures/lanes.ts'
+import { nsPerOperation } from './timed.ts'
 import { frameOf, Transport } from './transport.ts'
 import type { FrameSink } from '../../src/core/wire/decoder.ts'
 
@@ -98,7 +98,8 @@ function schedule (laysOut: boolean): Step {
 /** From `send()` to the write of the whole turn */
 async function send (): Promise<Step> {
   const transport = new Transport('outbound')
-  const muxer = yamux({ enableKeepAlive: false })().createStreamMuxer(transport.asMessageStream)
+  // the other end answers no ping, so all that was ever sent would count as under way to it
+  const muxer = yamux({ enableKeepAlive: false, coalesce: { maxQueueDelayMs: Infinity } })().createStreamMuxer(transport.asMessageStream)
   const streams = await Promise.all(ids.map(async () => muxer.createStream()))
   const grants = Buffer.concat(ids.map(id => frameOf(TYPE_WINDOW_UPDATE, 0, id, MESSAGES_PER_STREAM * MESSAGE_BYTES)))
   await setImmediate()
@@ -112,7 +113,8 @@ async function send (): Promise<Step> {
     }
 
     await setImmediate()
-    expectBytes(transport.writtenBytes - STREAMS * HEADER_BYTES)
+    // a frame for each
+    expectBytes(transport.writtenBytes - MESSAGES * HEADER_BYTES)
   }
 }
 
@@ -181,25 +183,12 @@ async function allocatedBytes (step: Step): Promise<{ heap: number, outside: num
   return measured
 }
 
-const bench = new Bench({ time: 1000, warmupTime: 500, throws: true })
-
-for (const [name, step] of Object.entries(steps)) {
-  bench.add(name, step)
-}
-
-await bench.run()
-
+const ns = await nsPerOperation(steps, MESSAGES, 1000)
 const table = new Table({ head: [`${STREAMS} streams, ${MESSAGES_PER_STREAM} messages of ${MESSAGE_BYTES} B each`, 'ns per message', 'bytes of heap', 'bytes outside'] })
 
 for (const [name, step] of Object.entries(steps)) {
-  const { result } = bench.getTask(name) ?? {}
-
-  if (result == null || !('latency' in result)) {
-    throw new Error(`no result for ${name}: ${JSON.stringify(result)}`)
-  }
-
   const { heap, outside } = await allocatedBytes(step)
-  table.push([name, (result.latency.p50 * 1e6 / MESSAGES).toFixed(1), (heap / MESSAGES).toFixed(1), (outside / MESSAGES).toFixed(1)])
+  table.push([name, ns[name].toFixed(1), (heap / MESSAGES).toFixed(1), (outside / MESSAGES).toFixed(1)])
 }
 
 console.info(table.toString())

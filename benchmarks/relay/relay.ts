@@ -1,5 +1,5 @@
 // A child process: relays TCP connections on the loopback interface over links that it imitates.
-import { answer } from '../child.ts'
+import { answer } from '../harness/child.ts'
 import { relayFrom, relayTo } from './server.ts'
 import type { RelayedLink } from './link.ts'
 

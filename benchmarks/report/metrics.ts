@@ -1,5 +1,5 @@
 // From what two processes measured to the numbers of one line of the table.
-import { max, median, min, quantile } from 'simple-statistics'
+import { quantile } from 'simple-statistics'
 import { isOfLoneRequests } from '../rows.ts'
 import type { ContestantMuxer, TransportName } from '../contestants.ts'
 import type { Measured } from '../pair.ts'
@@ -13,9 +13,6 @@ export interface CellSample {
   round: number
   metrics: Metrics
 }
-
-/** As much of a sample as medians and ratios need */
-export type RoundSample = Pick<CellSample, 'round' | 'metrics'>
 
 export interface Sample extends CellSample {
   measured: Measured
@@ -58,16 +55,6 @@ export interface Metrics {
 export interface TransferMetrics extends Metrics {
   megabytesPerS: number
   messagesPerS: number
-}
-
-/** Of one muxer's rounds to another's */
-export type Ratio = Spread
-
-/** Over the rounds */
-export interface Spread {
-  median: number
-  min: number
-  max: number
 }
 
 /** Below this many requests the slowest one decides */
@@ -117,34 +104,4 @@ function cpu (megabytes: number, senderMs: number, receiverMs: number): Pick<Met
     receiverCpuSPerGigabyte: receiverMs / megabytes,
     bothCpuSPerGigabyte: (senderMs + receiverMs) / megabytes
   }
-}
-
-export function samplesOf (samples: CellSample[], rowId: string, muxer: ContestantMuxer): CellSample[] {
-  return samples.filter(sample => sample.rowId === rowId && sample.muxer === muxer)
-}
-
-export function medianOf (samples: RoundSample[], metric: keyof Metrics): number | undefined {
-  return spreadOf(samples.map(sample => sample.metrics[metric]))?.median
-}
-
-/** Each round is compared within itself, so that a slow round slows both sides */
-export function ratioOf (samples: RoundSample[], references: RoundSample[], metric: keyof Metrics = 'messagesPerS'): Spread | undefined {
-  return spreadOf(ratiosOf(samples, references, metric))
-}
-
-/** One for each round that has both */
-export function ratiosOf (samples: RoundSample[], references: RoundSample[], metric: keyof Metrics): number[] {
-  return samples.flatMap(({ round, metrics }) => {
-    const value = metrics[metric]
-    const reference = references.find(sample => sample.round === round)?.metrics[metric]
-
-    return value == null || reference == null ? [] : [value / reference]
-  })
-}
-
-/** Of what is known, if anything is */
-export function spreadOf (values: Array<number | undefined>): Spread | undefined {
-  const known = values.filter(value => value != null)
-
-  return known.length === 0 ? undefined : { median: median(known), min: min(known), max: max(known) }
 }

@@ -1,7 +1,7 @@
 // How many small messages a second each muxer carries, drawn as SVG: a panel for each row.
 import { fullNameOf } from '../contestants.ts'
+import { medianOf, ratioOf, samplesOf } from '../harness/samples.ts'
 import { inWords } from '../rows.ts'
-import { medianOf, ratioOf, samplesOf } from './metrics.ts'
 import { drawPanels } from './panels.ts'
 import { OTHER_COLOUR, OUR_COLOUR } from './svg.ts'
 import { formatTimes, isOfSmallMessages } from './verdict.ts'
@@ -17,7 +17,7 @@ export function drawSmallMessages (samples: CellSample[], rows: Row[], muxers: M
   function barOf (rowId: string, muxer: MuxerName): Bar {
     const own = samplesOf(samples, rowId, muxer)
     const value = medianOf(own, 'messagesPerS') ?? NaN
-    const ratio = ratioOf(samplesOf(samples, rowId, 'ours'), own)
+    const ratio = ratioOf(samplesOf(samples, rowId, 'ours'), own, 'messagesPerS')
     const rate = Math.round(value).toLocaleString('en')
 
     return {

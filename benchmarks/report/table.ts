@@ -1,10 +1,9 @@
 // The table at the end, with its legend and the machine it was measured on.
-import { availableParallelism, cpus } from 'node:os'
-import Table from 'cli-table3'
 import { max } from 'simple-statistics'
-import { medianOf, ratioOf, samplesOf } from './metrics.ts'
+import { medianOf, ratioOf, samplesOf } from '../harness/samples.ts'
+import { format, formatRatio, renderGroups } from '../harness/table.ts'
 import type { MuxerName } from '../muxers.ts'
-import type { CellSample, Metrics, Ratio } from './metrics.ts'
+import type { CellSample, Metrics } from './metrics.ts'
 
 type Column = [heading: string, metric: keyof Metrics]
 
@@ -26,46 +25,6 @@ const dispensable: Array<keyof Metrics> = [
 
 /** What others are compared with */
 const BASES: MuxerName[] = ['stock', 'mplex']
-
-export function format (value: number | undefined): string {
-  if (value == null) {
-    return '-'
-  }
-
-  const fractionDigits = value < 10 ? 2 : value < 100 ? 1 : 0
-  return value.toLocaleString('en', { minimumFractionDigits: fractionDigits, maximumFractionDigits: fractionDigits })
-}
-
-export function formatRatio (ratio: Ratio | undefined): string {
-  if (ratio?.min === ratio?.max) {
-    return format(ratio?.median)
-  }
-
-  return ratio == null ? '-' : `${format(ratio.median)} (${format(ratio.min)}–${format(ratio.max)})`
-}
-
-/** The lines of one row of the table, which stay together */
-export interface Group {
-  label: string
-  lines: string[][]
-}
-
-export function renderGroups (headings: string[], groups: Group[]): string {
-  const table = new Table({
-    head: ['work', ...headings],
-    colAligns: ['left', 'left', ...headings.slice(1).map(() => 'right' as const)],
-    style: { head: [], border: [] }
-  })
-
-  for (const { label, lines } of groups) {
-    // one cell of the table per column keeps the lines of a group together
-    const cells = lines[0].map((_, column) => lines.map(line => line[column]).join('\n'))
-
-    table.push([label, ...cells])
-  }
-
-  return table.toString()
-}
 
 /** What a row of the table is called, and by what muxers are compared if not by messages/s */
 export interface TableRow {
@@ -101,7 +60,7 @@ function renderColumns (samples: CellSample[], rows: TableRow[], muxers: MuxerNa
         muxer,
         ...columns.map(([, metric]) => format(medianOf(ofMuxer, metric))),
         ...bases.map(base => {
-          const ratio = formatRatio(ratioOf(ofMuxer, samplesOf(samples, id, base), comparedBy?.metric))
+          const ratio = formatRatio(ratioOf(ofMuxer, samplesOf(samples, id, base), comparedBy?.metric ?? 'messagesPerS'))
 
           return comparedBy == null ? ratio : `${comparedBy.label} ${ratio}`
         })
@@ -110,11 +69,6 @@ function renderColumns (samples: CellSample[], rows: TableRow[], muxers: MuxerNa
   }))
 
   return renderGroups(['muxer', ...columns.map(([heading]) => heading), ...bases.map(base => `× ${base}`)], groups)
-}
-
-export function renderMachine (): string {
-  const model = cpus()[0]?.model ?? 'unknown CPU'
-  return `${model}, ${availableParallelism()} cores, Node ${process.versions.node}`
 }
 
 export function renderLegend (samples: CellSample[], atLeastMs: number): string {

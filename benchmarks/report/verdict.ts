@@ -1,10 +1,11 @@
 // What a run of `npm start` comes to, in words: how this muxer does beside others, and how far to trust it.
 import { max } from 'simple-statistics'
 import { fullNameOf } from '../contestants.ts'
-import { ratioOf, samplesOf } from './metrics.ts'
-import { format } from './table.ts'
+import { ratioOf, samplesOf } from '../harness/samples.ts'
+import { format } from '../harness/table.ts'
+import type { Spread } from '../harness/samples.ts'
 import type { Row } from '../rows.ts'
-import type { CellSample, Ratio } from './metrics.ts'
+import type { CellSample } from './metrics.ts'
 import type { TableRow } from './table.ts'
 
 /** Some row of the table: one that is measured by its messages a second says of what kind they are */
@@ -49,12 +50,12 @@ interface Standing {
   label: string
   other: typeof others[number]
   /** More is better */
-  ratio: Ratio
+  ratio: Spread
 }
 
 function standingsOf (samples: CellSample[], rows: MeasuredRow[]): Standing[] {
   return rows.flatMap(({ id, label, comparedBy }) => others.flatMap(other => {
-    const ratio = ratioOf(samplesOf(samples, id, 'ours'), samplesOf(samples, id, other), comparedBy?.metric)
+    const ratio = ratioOf(samplesOf(samples, id, 'ours'), samplesOf(samples, id, other), comparedBy?.metric ?? 'messagesPerS')
     const name = label.replace('\n', ' ')
 
     // what rows are compared by instead is a time, and less of it is better
@@ -65,7 +66,7 @@ function standingsOf (samples: CellSample[], rows: MeasuredRow[]): Standing[] {
 }
 
 /** Level are those whose rounds lie on both sides */
-export function outcomeOf ({ min, max }: Ratio): 'ahead' | 'level' | 'behind' {
+export function outcomeOf ({ min, max }: Spread): 'ahead' | 'level' | 'behind' {
   return min > 1 ? 'ahead' : max < 1 ? 'behind' : 'level'
 }
 

@@ -1,5 +1,5 @@
 // What every scenario provides: a sender half and a receiver half.
-import type { Connection, Stream } from '@libp2p/interface'
+import type { Stream } from '@libp2p/interface'
 import type { Row } from '../rows.ts'
 
 export interface SenderHalf {
@@ -24,7 +24,3 @@ export interface Scenario {
 }
 
 export type OpenStream = Parameters<Scenario['send']>[0]
-
-export function streamOpener (connection: Connection, protocol: string, maxOutboundStreams: number): OpenStream {
-  return async () => connection.newStream([protocol], { maxOutboundStreams })
-}

@@ -1,5 +1,6 @@
 // Every stream begins with its index, which tells the receiver what bytes to expect on it.
 import { Uint8ArrayList } from 'uint8arraylist'
+import { isAt, startOfStream } from './pattern.ts'
 import { viewsOf } from './streams.ts'
 import type { Stream } from '@libp2p/interface'
 
@@ -30,6 +31,22 @@ export function onIndexed (stream: Stream, begin: (index: number) => (bytes: Uin
 
     for (const view of viewsOf(data)) {
       onBytes(view)
+    }
+  })
+}
+
+/** Compares what follows the index with what such a stream is sent */
+export function onVerified (stream: Stream, onRight: (index: number, byteLength: number) => void, onWrong: (err: Error) => void): void {
+  onIndexed(stream, index => {
+    let verifiedBytes = 0
+
+    return bytes => {
+      if (isAt(startOfStream(index) + verifiedBytes, bytes)) {
+        verifiedBytes += bytes.byteLength
+        onRight(index, bytes.byteLength)
+      } else {
+        onWrong(new Error(`Stream ${index} got wrong bytes after ${verifiedBytes} right ones`))
+      }
     }
   })
 }

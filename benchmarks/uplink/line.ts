@@ -3,9 +3,10 @@ import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { startChild } from '../child.ts'
+import { startChild } from '../harness/child.ts'
 import { portOf } from '../relay/address.ts'
-import { CONGESTION, labelOf } from './workload.ts'
+import { CONGESTION, rateOf } from './workload.ts'
+import type { Child } from '../harness/child.ts'
 import type { RelayedLink } from '../relay/link.ts'
 import type { RelayCommands } from '../relay/relay.ts'
 
@@ -85,7 +86,7 @@ export function layLine (mbit: number, hasModem = false): ShapedLine {
   }
 
   const line: ShapedLine = {
-    label: labelOf(mbit),
+    label: rateOf(mbit).label,
     addresses,
     commands: ends.map(end => ['ip', 'netns', 'exec', end]),
     reach: async addresses => addresses,
@@ -133,7 +134,7 @@ export function layLine (mbit: number, hasModem = false): ShapedLine {
 /** No line at all: both ends are of this machine, and nothing but they and the kernel is in the way */
 export function layNoLine (): Line {
   return {
-    label: labelOf(Infinity),
+    label: rateOf(Infinity).label,
     addresses: [LOOPBACK, LOOPBACK],
     commands: [[], []],
     reach: async addresses => addresses,
@@ -166,6 +167,15 @@ export function layRelay (label: string, link: RelayedLink): Line {
       rmSync(folder, { recursive: true, force: true })
     }
   }
+}
+
+const COMMAND_TIMEOUT_MS = 120_000
+
+/** A process at an end of it */
+export function startAt <Commands extends object> ({ commands }: Line, end: number, module: URL, title: string, nodeOptions: string[] = []): Child<Commands> {
+  const [execPath, ...execArgv] = [...commands[end], process.execPath, ...nodeOptions]
+
+  return startChild<Commands>(module, title, { execPath, execArgv, timeoutMs: COMMAND_TIMEOUT_MS })
 }
 
 /** Says why not if this machine lets nobody lay one, and fails in CI, where it has to */

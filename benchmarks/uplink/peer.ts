@@ -1,9 +1,8 @@
 // A child process: one end of a connection. Either end sends bulk and echoes urgent messages.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pEvent } from 'p-event'
-import { eachInterval } from '../ablation/sender.ts'
-import { answer } from '../child.ts'
-import { nowMs } from '../clock.ts'
+import { answer } from '../harness/child.ts'
+import { eachInterval, nowMs } from '../clock.ts'
 import { startCounting } from '../counters.ts'
 import { createLibp2pEndpoint } from '../endpoints/libp2p.ts'
 import { markUrgent } from '../scenarios/beside-bulk.ts'

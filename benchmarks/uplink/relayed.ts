@@ -1,13 +1,13 @@
 // A row of `npm start`: urgent messages beside bulk over a link that a process imitates, for which nobody has to be root.
+import { named } from '../harness/run.ts'
 import { layRelay } from './line.ts'
-import { toMetrics } from './report.ts'
 import { startSession } from './session.ts'
 import { URGENT_INTERVAL_MS, URGENT_MESSAGE_BYTES } from './workload.ts'
 import type { MuxerName } from '../muxers.ts'
 import type { RelayedLink } from '../relay/link.ts'
 import type { Metrics } from '../report/metrics.ts'
 import type { TableRow } from '../report/table.ts'
-import type { Stoppable } from '../run.ts'
+import type { StopAtEnd } from '../harness/run.ts'
 import type { Work } from './workload.ts'
 
 /** An uplink of 10 Mbit/s, with what a router at home buffers */
@@ -27,13 +27,13 @@ export const relayedUplinkLegend = [
 ]
 
 /** All of them at once, for at this rate they take a tenth of a core each; in their order */
-export async function measureRelayedUplinks (muxers: MuxerName[], nodeOptions: string[], stopAtEnd: (started: Stoppable[]) => void): Promise<Metrics[]> {
+export async function measureRelayedUplinks (muxers: MuxerName[], nodeOptions: string[], stopAtEnd: StopAtEnd): Promise<Metrics[]> {
   const sessions = muxers.map(muxer => startSession({ id: muxer, label: muxer, muxer, isMarked: true }, layRelay(relayedUplink.id, LINK), WORK, nodeOptions))
   stopAtEnd(sessions)
 
   try {
-    return await Promise.all(sessions.map(async session => {
-      const metrics = toMetrics(await session.measure(), WORK.measuredMs)
+    return await Promise.all(sessions.map(async (session, index) => {
+      const metrics = await named(`${relayedUplink.id}, ${muxers[index]}`, session.measure)
 
       return { ...metrics, megabytesPerS: metrics.besideMegabytesPerS }
     }))

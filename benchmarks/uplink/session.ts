@@ -1,33 +1,50 @@
 // The parent's view of one measurement: the processes at the ends of a line, all of them new.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { startChild } from '../child.ts'
+import { median, quantile, sum } from 'simple-statistics'
 import { nowMs } from '../clock.ts'
+import { startAt } from './line.ts'
+import { underWayBytes } from './under-way.ts'
+import type { Child } from '../harness/child.ts'
 import type { Line } from './line.ts'
 import type { PeerCommands, Urgent, Watched } from './peer.ts'
-import type { Contestant, Work } from './workload.ts'
-
-export interface Measured {
-  urgent: Urgent[]
-  senders: Watched[]
-  receivers: Watched[]
-}
+import type { Contestant, UplinkMetrics, Work } from './workload.ts'
 
 export interface Session {
-  measure(): Promise<Measured>
+  measure(): Promise<UplinkMetrics>
   stop(): Promise<void>
 }
 
-const COMMAND_TIMEOUT_MS = 120_000
+const [SENDER_END, RECEIVER_END] = [0, 1]
 
 const peer = new URL('peer.ts', import.meta.url)
 
-export function startSession (contestant: Contestant, line: Line, { scenario, streams, measuredMs, warmUpMs }: Work, nodeOptions: string[] = []): Session {
-  const start = (end: number): ReturnType<typeof startChild<PeerCommands>> => {
-    const [execPath, ...execArgv] = [...line.commands[end], process.execPath, ...nodeOptions]
+/** Of each connection, each way that bulk goes */
+function allUnderWayBytes (senders: Watched[], receivers: Watched[]): number[] {
+  const ways = senders.flatMap((sender, pair) => [[sender, receivers[pair]], [receivers[pair], sender]])
 
-    return startChild<PeerCommands>(peer, end === 0 ? 'sender' : 'receiver', { execPath, execArgv, timeoutMs: COMMAND_TIMEOUT_MS })
+  return ways.filter(([, to]) => to.bulkBytes > 0).flatMap(([from, to]) => underWayBytes(from.instants, to.instants))
+}
+
+function toMetrics (urgent: Urgent[], senders: Watched[], receivers: Watched[], measuredMs: number): UplinkMetrics {
+  const latenciesMs = urgent.flatMap(({ latenciesMs }) => [...latenciesMs])
+  const total = (peers: Watched[], what: 'bulkBytes' | 'cpuMs'): number => sum(peers.map(watched => watched[what]))
+  const underWay = allUnderWayBytes(senders, receivers)
+  const megabytes = (total(senders, 'bulkBytes') + total(receivers, 'bulkBytes')) / 1e6
+
+  return {
+    p50Ms: quantile(latenciesMs, 0.5),
+    p99Ms: quantile(latenciesMs, 0.99),
+    underWayMegabytes: underWay.length === 0 ? undefined : median(underWay) / 1e6,
+    lateP99Ms: quantile(urgent.flatMap(({ lateMs }) => [...lateMs]), 0.99),
+    besideMegabytesPerS: megabytes / measuredMs * 1000,
+    senderCpuSPerGigabyte: total(senders, 'cpuMs') / megabytes,
+    receiverCpuSPerGigabyte: total(receivers, 'cpuMs') / megabytes
   }
-  const children = Array.from({ length: scenario === 'shared' ? 2 : 1 }, () => [start(0), start(1)])
+}
+
+export function startSession (contestant: Contestant, line: Line, { scenario, streams, measuredMs, warmUpMs }: Work, nodeOptions?: string[]): Session {
+  const start = (end: number, title: string): Child<PeerCommands> => startAt<PeerCommands>(line, end, peer, title, nodeOptions)
+  const children = Array.from({ length: scenario === 'shared' ? 2 : 1 }, () => [start(SENDER_END, 'sender'), start(RECEIVER_END, 'receiver')])
   const pairs = children.map(([sender, receiver]) => ({ sender: sender.commands, receiver: receiver.commands }))
   const senders = pairs.map(({ sender }) => sender)
   const receivers = pairs.map(({ receiver }) => receiver)
@@ -35,7 +52,7 @@ export function startSession (contestant: Contestant, line: Line, { scenario, st
 
   async function connect (): Promise<void> {
     for (const { sender, receiver } of pairs) {
-      const [addresses] = await Promise.all([receiver.start(contestant, line.addresses[1]), sender.start(contestant, line.addresses[0])])
+      const [addresses] = await Promise.all([receiver.start(contestant, line.addresses[RECEIVER_END]), sender.start(contestant, line.addresses[SENDER_END])])
       await sender.dial(await line.reach(addresses))
     }
 
@@ -49,28 +66,24 @@ export function startSession (contestant: Contestant, line: Line, { scenario, st
 
   return {
     async measure () {
-      try {
-        await connect()
-        await Promise.all(saturating.map(async peer => peer.startBulk()))
+      await connect()
+      await Promise.all(saturating.map(async peer => peer.startBulk()))
 
-        if (scenario === 'pause') {
-          await Promise.all(receivers.map(async peer => peer.startPausing()))
-        }
-
-        const leadInMs = warmUpMs + (scenario === 'halved' ? measuredMs / 2 : 0)
-        const fromMs = nowMs() + leadInMs
-        const window = { fromMs, toMs: fromMs + measuredMs }
-        const [urgent, sent, received] = await Promise.all([
-          Promise.all(senders.map(async peer => peer.sendUrgent(window))),
-          Promise.all(senders.map(async peer => peer.watch(window))),
-          Promise.all(receivers.map(async peer => peer.watch(window))),
-          scenario === 'halved' && halve(leadInMs)
-        ])
-
-        return { urgent, senders: sent, receivers: received }
-      } catch (err) {
-        throw new Error(`${contestant.label}, ${line.label}: ${err instanceof Error ? err.message : String(err)}`, { cause: err })
+      if (scenario === 'pause') {
+        await Promise.all(receivers.map(async peer => peer.startPausing()))
       }
+
+      const leadInMs = warmUpMs + (scenario === 'halved' ? measuredMs / 2 : 0)
+      const fromMs = nowMs() + leadInMs
+      const window = { fromMs, toMs: fromMs + measuredMs }
+      const [urgent, sent, received] = await Promise.all([
+        Promise.all(senders.map(async peer => peer.sendUrgent(window))),
+        Promise.all(senders.map(async peer => peer.watch(window))),
+        Promise.all(receivers.map(async peer => peer.watch(window))),
+        scenario === 'halved' && halve(leadInMs)
+      ])
+
+      return toMetrics(urgent, sent, received, measuredMs)
     },
 
     async stop () {

@@ -1,88 +1,97 @@
 // An urgent message beside bulk on a line of a fixed rate, with the kernel's own queues: how long it takes with each muxer.
 import { writeFile } from 'node:fs/promises'
-import { parseArgs } from 'node:util'
-import { parseContestants, parseCount } from '../options.ts'
+import { oneOf } from '../harness/names.ts'
+import { parseCount, parseOptions } from '../harness/options.ts'
+import { report } from '../harness/report.ts'
+import { runRounds } from '../harness/rounds.ts'
+import { endAfter, runBenchmark } from '../harness/run.ts'
+import { figure, format, renderSamples, times } from '../harness/table.ts'
 import { installQuic } from '../quic/install.ts'
-import { format, renderMachine } from '../report/table.ts'
-import { runBenchmark } from '../run.ts'
 import { drawChart } from './chart.ts'
-import { layLine, layNoLine, canLayLine } from './line.ts'
-import { renderLegend, renderTable, toMetrics } from './report.ts'
+import { BURST, canLayLine, LATENCY, layLine, layNoLine } from './line.ts'
 import { startSession } from './session.ts'
-import { contestants, labelOf, mbits, scenarios, WARM_UP_MS } from './workload.ts'
-import type { Stoppable } from '../run.ts'
-import type { Sample } from './report.ts'
-import type { Contestant, Scenario, Work } from './workload.ts'
+import { BULK_MESSAGE_BYTES, CONGESTION, contestants, LATEST_ECHO_MS, mbits, rateOf, scenarios, URGENT_INTERVAL_MS, URGENT_MESSAGE_BYTES, WARM_UP_MS } from './workload.ts'
+import type { Sample } from '../harness/samples.ts'
+import type { Scenario, UplinkMetrics, Work } from './workload.ts'
 
-function parseScenario (name: string): Scenario {
-  if (!Object.hasOwn(scenarios, name)) {
-    throw new Error(`There is no scenario "${name}", only ${Object.keys(scenarios).join(', ')}`)
-  }
+const MEGABYTE_MBIT = 8
 
-  return name as Scenario
-}
+const columns = [
+  figure('p50\nms', 'p50Ms'),
+  figure('p99\nms', 'p99Ms'),
+  times('p99', 'p99Ms', 'stock'),
+  times('p99', 'p99Ms', 'mplex'),
+  figure('bulk\nMbit/s', 'besideMegabytesPerS', MEGABYTE_MBIT),
+  times('bulk', 'besideMegabytesPerS', 'stock'),
+  figure('under\nway KB', 'underWayMegabytes', 1000),
+  figure('sender\nCPU s\nper GB', 'senderCpuSPerGigabyte'),
+  figure('receiver\nCPU s\nper GB', 'receiverCpuSPerGigabyte'),
+  figure('late\np99 ms', 'lateP99Ms')
+]
 
-async function measure (contestant: Contestant, mbit: number, work: Work, stopAtEnd: (started: Stoppable[]) => void): Promise<Sample['metrics']> {
-  const session = startSession(contestant, mbit === Infinity ? layNoLine() : layLine(mbit), work)
-  stopAtEnd([session])
-
-  try {
-    return toMetrics(await session.measure(), work.measuredMs)
-  } finally {
-    await session.stop()
-  }
+function renderLegend ({ scenario, streams, warmUpMs }: Work): string {
+  return [
+    `Two network namespaces and a veth pair of that rate both ways: tbf with a burst of ${BURST} and a limit of ${LATENCY}. The kernel's TCP with`,
+    `${CONGESTION}, Noise, libp2p nodes in two processes. Line, processes and connection are new for each measurement, the first ${warmUpMs / 1000} s of which do not count.`,
+    `${streams} streams send messages of ${BULK_MESSAGE_BYTES / 1024} KiB as fast as they may; on one more ${URGENT_MESSAGE_BYTES} B go every ${URGENT_INTERVAL_MS} ms, which the peer sends back at once. All that`,
+    `arrives is verified. Scenario "${scenario}": ${scenarios[scenario]}.`,
+    '',
+    'marked    the urgent stream has priority "urgent" at both ends; no bound: and coalesce.maxQueueDelayMs is Infinity',
+    `p50, p99  of the round trip of the ${URGENT_MESSAGE_BYTES} B, from when they were due; without an echo ${LATEST_ECHO_MS / 1000} s after the last they count as that late`,
+    '× stock   within each round: median (lowest–highest); × mplex of mplex',
+    'bulk      payload that has arrived, 10^6 bits',
+    'under way what the muxer has handed down and has not reached that of the peer, 10^3 bytes, median over the window: it cannot be overtaken any more,',
+    '          and 1,000 KB take 0.8 s at 10 Mbit/s. Counted between muxer and Noise, so not with QUIC',
+    'CPU       user and system time of the process, by payload of bulk',
+    'late      how late the 100 B were sent, because the process or the machine was busy; part of p50 and p99',
+    'loopback  no line and no namespaces'
+  ].join('\n')
 }
 
 await runBenchmark(async stopAtEnd => {
-  const { values } = parseArgs({
-    options: {
+  const { muxers, json, counts: { rounds, seconds, streams }, own } = parseOptions({
+    contestants,
+    counts: { rounds: 3, seconds: 6, streams: 5 },
+    own: {
       only: { type: 'string', default: mbits.join() },
-      muxers: { type: 'string', default: contestants.map(({ id }) => id).join() },
       scenario: { type: 'string', default: 'plain' },
-      streams: { type: 'string', default: '5' },
-      seconds: { type: 'string', default: '6' },
-      rounds: { type: 'string', default: '3' },
-      json: { type: 'string' },
       chart: { type: 'string' }
     }
   })
-  const rounds = parseCount('rounds', values.rounds)
-  const rates = values.only.split(',').map(mbit => mbit === 'loopback' ? Infinity : parseCount('only', mbit))
-  const work: Work = {
-    scenario: parseScenario(values.scenario),
-    streams: parseCount('streams', values.streams),
-    warmUpMs: WARM_UP_MS,
-    measuredMs: parseCount('seconds', values.seconds) * 1000
-  }
-  const asked = parseContestants(values.muxers, contestants)
+  const rates = own.only.split(',').map(mbit => rateOf(mbit === 'loopback' ? Infinity : parseCount('only', mbit)))
+  const work: Work = { scenario: oneOf('scenario', own.scenario, Object.keys(scenarios) as Scenario[]), streams, warmUpMs: WARM_UP_MS, measuredMs: seconds * 1000 }
 
-  if (rates.some(mbit => mbit !== Infinity) && !canLayLine('bench:uplink')) {
+  if (rates.some(({ mbit }) => mbit !== Infinity) && !canLayLine('npm run bench uplink')) {
     return
   }
 
-  const hasQuic = asked.some(({ muxer }) => muxer === 'quic') && await installQuic()
-  const compared = asked.filter(({ muxer }) => muxer !== 'quic' || hasQuic)
-  const samples: Sample[] = []
+  const hasQuic = muxers.some(({ muxer }) => muxer === 'quic') && await installQuic()
+  const compared = muxers.filter(({ muxer }) => muxer !== 'quic' || hasQuic)
+  const samples: Array<Sample<keyof UplinkMetrics>> = []
 
-  for (const mbit of rates) {
-    for (let round = 1; round <= rounds; round++) {
-      for (const contestant of compared) {
-        const metrics = await measure(contestant, mbit, work, stopAtEnd)
+  for (const rate of rates) {
+    samples.push(...await runRounds({
+      row: rate,
+      contestants: compared,
+      rounds,
+      async measure (contestant) {
+        const line = rate.mbit === Infinity ? layNoLine() : layLine(rate.mbit)
 
-        samples.push({ mbit, contestantId: contestant.id, round, metrics })
-        console.info(`${labelOf(mbit)}, round ${round} of ${rounds}, ${contestant.label}: p99 ${format(metrics.p99Ms)} ms, ${format((metrics.besideMegabytesPerS ?? NaN) * 8)} Mbit/s`)
-      }
-    }
+        return endAfter(startSession(contestant, line, work), stopAtEnd, async session => session.measure())
+      },
+      describe: ({ p99Ms, besideMegabytesPerS = NaN }) => `p99 ${format(p99Ms)} ms, ${format(besideMegabytesPerS * MEGABYTE_MBIT)} Mbit/s`
+    }))
   }
 
-  console.info(`\n${renderTable(samples, rates, compared)}\n`)
-  console.info(`${renderMachine()}, ${rounds} rounds of ${values.seconds} s\n\n${renderLegend(work)}`)
+  await report({
+    tables: [renderSamples(samples, rates, compared, columns)],
+    extent: `${rounds} rounds of ${seconds} s`,
+    legend: renderLegend(work),
+    json,
+    measured: { work, samples }
+  })
 
-  if (values.json != null) {
-    await writeFile(values.json, JSON.stringify({ machine: renderMachine(), work, samples }, null, 2))
-  }
-
-  if (values.chart != null) {
-    await writeFile(values.chart, drawChart(samples, rates, compared, work))
+  if (own.chart != null) {
+    await writeFile(own.chart, drawChart(samples, rates, compared, work))
   }
 })

@@ -1,5 +1,7 @@
 // What is sent over the line, for how long, and by whom.
 import type { ContestantMuxer } from '../contestants.ts'
+import type { Labelled } from '../harness/table.ts'
+import type { Metrics } from '../report/metrics.ts'
 
 export const BULK_MESSAGE_BYTES = 65_536
 /** Opened ahead of the others */
@@ -16,19 +18,24 @@ export const LATEST_ECHO_MS = 10_000
 export const PAUSE_EVERY_MS = 3000
 export const PAUSE_MS = 1000
 
+/** Of the line */
+export interface Rate extends Labelled {
+  /** Infinity is loopback, where there is no line */
+  mbit: number
+}
+
 export const mbits = [2, 10, 50, 200]
 
-/** Infinity is loopback, where there is no line */
-export function labelOf (mbit: number): string {
-  return mbit === Infinity ? 'loopback' : `${mbit} Mbit/s`
+export function rateOf (mbit: number): Rate {
+  return { id: String(mbit), label: mbit === Infinity ? 'loopback' : `${mbit} Mbit/s`, mbit }
 }
+
+export type UplinkMetrics = Pick<Metrics, 'p50Ms' | 'p99Ms' | 'underWayMegabytes' | 'lateP99Ms' | 'besideMegabytesPerS' | 'senderCpuSPerGigabyte' | 'receiverCpuSPerGigabyte'>
 
 /** How TCP decides what it sends: what most kernels come with */
 export const CONGESTION = 'cubic'
 
-export interface Contestant {
-  id: string
-  label: string
+export interface Contestant extends Labelled {
   muxer: ContestantMuxer
   /** The urgent stream is marked as such, and so is its echo */
   isMarked: boolean

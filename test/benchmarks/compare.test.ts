@@ -1,4 +1,4 @@
-// What `npm run bench -- --compare` calls a change, and what the short run fails on.
+// What `npm run bench matrix -- --compare` calls a change, and what the short run fails on.
 import { describe, expect, test } from 'vitest'
 import { compare } from '../../benchmarks/matrix/compare.ts'
 import { assertNoGrossLoss } from '../../benchmarks/matrix/short.ts'

@@ -1,4 +1,4 @@
-// The page of `npm run bench`, in Chromium.
+// The page of `npm run bench matrix`, in Chromium.
 import { chromium } from 'playwright'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { renderHtml } from '../../benchmarks/matrix/html.ts'

@@ -5,6 +5,7 @@ import { noise } from '@chainsafe/libp2p-noise'
 import { tcp } from '@libp2p/tcp'
 import { createLibp2p } from 'libp2p'
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { benchmarks } from '../../benchmarks/list.ts'
 import { codeOf, documents, root } from './fixtures/documents.ts'
 import { modules } from './fixtures/modules.ts'
 import { typeCheck } from './fixtures/type-check.ts'
@@ -94,4 +95,10 @@ test.each(documents)('npm scripts that %s names are there', document => {
   const named = codeOf(document).flatMap(code => [...code.matchAll(/\bnpm (?:run ([\w:-]+)|(start|test)\b)/g)].map(([, script, short]) => script ?? short))
 
   expect(named.filter(name => !(name in scripts))).toEqual([])
+})
+
+test.each(documents)('benchmarks that %s runs are in the list', document => {
+  const named = codeOf(document).flatMap(code => [...code.matchAll(/\bnpm run bench ([\w-]+)/g)].map(([, name]) => name))
+
+  expect(named.filter(name => benchmarks.every(benchmark => benchmark.name !== name))).toEqual([])
 })

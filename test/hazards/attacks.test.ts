@@ -1,4 +1,4 @@
-// Every attack, by a peer that goes on: what a connection holds beyond its windows, how much it writes and tells the application, and how it ends. npm run bench:attacks says what it costs.
+// Every attack, by a peer that goes on: what a connection holds beyond its windows, how much it writes and tells the application, and how it ends. npm run bench attacks says what it costs.
 import { describe, expect, test } from 'vitest'
 import { endure } from './fixtures/attacked.ts'
 import { ATTACKS } from './fixtures/attacks.ts'

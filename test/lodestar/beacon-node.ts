@@ -2,7 +2,7 @@
 import { peerIdFromString } from '@libp2p/peer-id'
 import { mplex } from '@libp2p/mplex'
 import { Registry } from 'prom-client'
-import { answer } from '../../benchmarks/child.ts'
+import { answer } from '../../benchmarks/harness/child.ts'
 import { yamux } from '../../src/index.ts'
 import { ATTESTATION_BYTES, BEACON_ATTESTATION_INTERVAL_MS, GOSSIP_BLOCK_BYTES, PEERS, RANGE_BLOCKS, RANGE_INTERVAL_MS, SLOT_MS } from './plan.ts'
 import { createErrorLog } from './stack/log.ts'

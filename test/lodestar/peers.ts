@@ -1,7 +1,7 @@
 // A child process: some of the peers of the beacon node, which come and go.
 import { mplex } from '@libp2p/mplex'
 import { yamux as stockYamux } from '@libp2p/yamux'
-import { answer } from '../../benchmarks/child.ts'
+import { answer } from '../../benchmarks/harness/child.ts'
 import { yamux } from '../../src/index.ts'
 import { ATTESTATION_BYTES, GOSSIP_BLOCK_BYTES, PEER_ATTESTATION_INTERVAL_MS, PEER_RANGE_INTERVAL_MS, PEERS, RANGE_BLOCKS } from './plan.ts'
 import { createErrorLog } from './stack/log.ts'

@@ -1,10 +1,10 @@
-// How much of each link is used, by the benchmark's own measure: `npm run bench:links` shows the rest of the figures.
+// How much of each link is used, by the benchmark's own measure: `npm run bench links` shows the rest of the figures.
 import { describe, expect, it, test } from 'vitest'
 import { INITIAL_WINDOW_BYTES } from '../../src/core/wire/frame.ts'
-import { bandwidthDelayBytes, findLink, idealMs, linkOptions, links } from '../../benchmarks/links/links.ts'
-import { simulateTransfers, simulateWork } from '../../benchmarks/links/simulated.ts'
-import { findVariant } from '../../benchmarks/links/variants.ts'
-import { findWork, payloadBytes } from '../../benchmarks/links/works.ts'
+import { bandwidthDelayBytes, findLink, idealMs, linkOptions, links } from '../../benchmarks/studies/links/links.ts'
+import { simulateTransfers, simulateWork } from '../../benchmarks/studies/links/simulated.ts'
+import { findVariant } from '../../benchmarks/studies/links/variants.ts'
+import { findWork, payloadBytes } from '../../benchmarks/studies/links/works.ts'
 import { factories } from './fixtures/muxers.ts'
 import { simulate } from './simulate.ts'
 

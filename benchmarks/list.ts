@@ -1,0 +1,31 @@
+// All benchmarks. Whoever adds one adds a line here: its name, what runs, Node's options for it, and what it measures.
+export interface Benchmark {
+  name: string
+  /** In this folder */
+  module: string
+  nodeOptions?: string[]
+  about: string
+}
+
+/** A young generation that holds a whole run, so that what it allocates can be read off the heap */
+const WITHOUT_COLLECTIONS = ['--expose-gc', '--min-semi-space-size=64', '--max-semi-space-size=64']
+/** V8's compilers stand still */
+const INTERPRETED = ['--no-opt', '--no-sparkplug', '--no-maglev']
+
+export const benchmarks: Benchmark[] = [
+  { name: 'matrix', module: 'matrix/start.ts', about: 'scenario × muxer × transport, beside no muxer, QUIC, HTTP/2, go-yamux and rust-yamux; --short is what CI runs' },
+  { name: 'uplink', module: 'uplink/start.ts', about: 'an urgent stream beside bulk on a slow line of the kernel; needs root' },
+  { name: 'lodestar-uplink', module: 'lodestar/uplink.ts', about: 'gossip of a validator\'s node at home, beside blocks; needs root' },
+  { name: 'lodestar', module: 'lodestar/start.ts', about: 'CPU and memory of a node with Lodestar\'s stack and 100 peers' },
+  { name: 'idle', module: 'idle/start.ts', about: 'lone requests on a quiet connection, by strategy' },
+  { name: 'browser', module: 'browser/start.ts', about: 'messages of a page in Chromium' },
+  { name: 'attacks', module: 'attacks/start.ts', nodeOptions: ['--expose-gc'], about: 'what a million frames of each attack cost' },
+  { name: 'steps', module: 'micro/steps.ts', nodeOptions: WITHOUT_COLLECTIONS, about: 'each step of a message\'s way, in time and in memory' },
+  { name: 'calls', module: 'micro/calls.ts', about: 'function calls of a lone request, counted' },
+  { name: 'cold', module: 'micro/cold.ts', nodeOptions: INTERPRETED, about: 'a lone request while V8\'s compilers stand still' },
+  { name: 'received-frame', module: 'micro/received-frame.ts', about: 'a received frame while 1, 100 and 10,000 streams are open' },
+  { name: 'gossip', module: 'studies/gossip/start.ts', about: 'finished study: CPU of gossip among 100 hosts' },
+  { name: 'levels', module: 'studies/levels/start.ts', about: 'finished study: what each level against head-of-line blocking does' },
+  { name: 'links', module: 'studies/links/start.ts', about: 'finished study: how much of a link is used, in virtual time' },
+  { name: 'go-yamux', module: 'studies/go-yamux/start.ts', about: 'finished study: the go-yamux study of write coalescing, by strategy' }
+]

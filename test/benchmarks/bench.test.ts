@@ -1,0 +1,39 @@
+// One way to run benchmarks: `npm run bench <name>`.
+import { spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { expect, it, test } from 'vitest'
+import { benchmarks } from '../../benchmarks/list.ts'
+import type { SpawnSyncReturns } from 'node:child_process'
+
+const folder = new URL('../../benchmarks/', import.meta.url)
+
+function bench (...options: string[]): SpawnSyncReturns<string> {
+  return spawnSync(process.execPath, [fileURLToPath(new URL('bench.ts', folder)), ...options], { encoding: 'utf8' })
+}
+
+test.each(benchmarks)('the benchmark $name is where the list says', ({ module }) => {
+  expect(existsSync(new URL(module, folder))).toBe(true)
+})
+
+it('lists all benchmarks, a line each, when it is given no name', () => {
+  const { status, stdout } = bench()
+
+  expect(status).toBe(0)
+  expect(stdout.split('\n').filter(line => line.startsWith('  ')).map(line => line.trim().split(' ')[0])).toEqual(benchmarks.map(({ name }) => name))
+})
+
+it('fails on a name that nobody has, and says which there are', () => {
+  const { status, stderr } = bench('--short')
+
+  expect(status).toBe(1)
+  expect(stderr).toContain('There is no benchmark "--short"')
+  expect(stderr).toContain('matrix')
+})
+
+it('hands options on, and ends as the benchmark ends', () => {
+  const { status, stderr } = bench('idle', '--rounds', 'many')
+
+  expect(status).toBe(1)
+  expect(stderr).toContain('--rounds takes a number from 1 on, not "many"')
+})
