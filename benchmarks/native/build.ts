@@ -1,8 +1,8 @@
 // Builds the native programs that this machine has the toolchains for, optimised.
 import { join } from 'node:path'
-import { build, isHere } from '../../test/interop/fixtures/toolchain.ts'
+import { build, isHere } from '../../peers/toolchain.ts'
 import { BUILD_FOLDER, nativePrograms } from './programs.ts'
-import type { Build } from '../../test/interop/fixtures/toolchain.ts'
+import type { Build } from '../../peers/toolchain.ts'
 import type { NativeProgram, NativeToolchain } from './programs.ts'
 
 const GO_FOLDER = join(BUILD_FOLDER, 'go')

@@ -1,6 +1,6 @@
 // A native program as one end of a pair: the commands of a child process in the program's lines.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { PeerProcess } from '../../test/interop/fixtures/peer-process.ts'
+import { PeerProcess } from '../../peers/process.ts'
 import { COMMAND_TIMEOUT_MS, EXIT_TIMEOUT_MS } from '../child.ts'
 import type { Peer } from '../pair.ts'
 import type { NativeProgram } from './programs.ts'

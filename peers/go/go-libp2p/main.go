@@ -15,7 +15,7 @@ import (
 	"github.com/libp2p/go-libp2p/p2p/transport/tcp"
 	"github.com/libp2p/go-yamux/v5"
 
-	"interop/peer"
+	"peers/peer"
 )
 
 const protocol = "/interop/1.0.0"

@@ -10,7 +10,7 @@ import (
 
 	"github.com/hashicorp/yamux"
 
-	"interop/peer"
+	"peers/peer"
 )
 
 type stream struct {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/libp2p/go-yamux/v5"
 
-	"interop/peer"
+	"peers/peer"
 )
 
 type stream struct{ *yamux.Stream }

@@ -6,7 +6,7 @@ use std::{
 };
 
 use futures::future::{BoxFuture, FutureExt};
-use interop::{Endpoint, Muxer, Stream, serve};
+use peers::{Endpoint, Muxer, Stream, serve};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_util::compat::{Compat, TokioAsyncReadCompatExt};
 use yamux::{Config, Connection, Mode};

@@ -9,7 +9,7 @@ use futures::{
     StreamExt,
     future::{BoxFuture, FutureExt},
 };
-use interop::{Endpoint, Muxer, Stream, serve};
+use peers::{Endpoint, Muxer, Stream, serve};
 use libp2p::{
     Multiaddr, PeerId, Transport,
     core::{

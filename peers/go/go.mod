@@ -1,4 +1,4 @@
-module interop
+module peers
 
 go 1.26.0
 
