@@ -4,7 +4,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/libp2p/go-libp2p"
 	"github.com/libp2p/go-libp2p/core/host"
@@ -72,19 +71,12 @@ func (e *endpoint) Dial(address string) (peer.Connection, error) {
 	return e, e.host.Connect(context.Background(), *info)
 }
 
-func describe(err error) string {
-	var reset *network.StreamError
-
-	switch {
-	case err == nil:
-		return "end"
-	case errors.As(err, &reset) && reset.Remote && reset.ErrorCode != 0:
-		return fmt.Sprintf("reset %d", reset.ErrorCode)
-	case errors.As(err, &reset) && reset.Remote:
-		return "reset"
-	default:
-		return "error " + err.Error()
+func resetCode(err error) (code uint32, isReset bool) {
+	if reset, ok := errors.AsType[*network.StreamError](err); ok && reset.Remote {
+		return uint32(reset.ErrorCode), true
 	}
+
+	return 0, false
 }
 
 func main() {
@@ -112,5 +104,5 @@ func main() {
 		},
 		DisconnectedF: func(network.Network, network.Conn) { close(self.closed) },
 	})
-	peer.Serve(self, describe)
+	peer.Serve(self, resetCode)
 }

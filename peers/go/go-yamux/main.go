@@ -4,8 +4,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
 	"net"
 
 	"github.com/libp2p/go-yamux/v5"
@@ -17,60 +15,44 @@ type stream struct{ *yamux.Stream }
 
 func (s stream) Reset(code uint32) error { return s.ResetWithError(code) }
 
-type connection struct{ *yamux.Session }
+type session struct{ *yamux.Session }
 
-func (c connection) Open() (peer.Stream, error) {
-	opened, err := c.OpenStream(context.Background())
+func (s session) Open() (peer.Stream, error) {
+	opened, err := s.OpenStream(context.Background())
 	return stream{opened}, err
 }
 
-func (c connection) Ping() error {
-	_, err := c.Session.Ping()
+func (s session) Accept() (peer.Stream, error) {
+	accepted, err := s.AcceptStream()
+	return stream{accepted}, err
+}
+
+func (s session) Ping() error {
+	_, err := s.Session.Ping()
 	return err
 }
 
-func (c connection) Closed() <-chan struct{} { return c.CloseChan() }
+func (s session) Closed() <-chan struct{} { return s.CloseChan() }
 
-func begin(socket net.Conn, make func(net.Conn, *yamux.Config, func() (yamux.MemoryManager, error)) (*yamux.Session, error)) (peer.Connection, error) {
-	config := yamux.DefaultConfig()
-	config.LogOutput = io.Discard
-
-	session, err := make(socket, config, nil)
-	if err != nil {
-		return nil, err
+// begin leaves all as it comes: the default configuration.
+func begin(socket net.Conn, isClient bool) (peer.Session, error) {
+	create := yamux.Server
+	if isClient {
+		create = yamux.Client
 	}
 
-	go func() {
-		for {
-			accepted, err := session.AcceptStream()
-			if err != nil {
-				return
-			}
-			go peer.Accept(stream{accepted})
-		}
-	}()
-
-	return connection{session}, nil
+	made, err := create(socket, yamux.DefaultConfig(), nil)
+	return session{made}, err
 }
 
-func describe(err error) string {
-	var reset *yamux.StreamError
-
-	switch {
-	case err == nil:
-		return "end"
-	case errors.As(err, &reset) && reset.Remote && reset.ErrorCode != 0:
-		return fmt.Sprintf("reset %d", reset.ErrorCode)
-	case errors.As(err, &reset) && reset.Remote:
-		return "reset"
-	default:
-		return "error " + err.Error()
+func resetCode(err error) (code uint32, isReset bool) {
+	if reset, ok := errors.AsType[*yamux.StreamError](err); ok && reset.Remote {
+		return reset.ErrorCode, true
 	}
+
+	return 0, false
 }
 
 func main() {
-	peer.Serve(peer.PlainTCP{
-		Client: func(socket net.Conn) (peer.Connection, error) { return begin(socket, yamux.Client) },
-		Server: func(socket net.Conn) (peer.Connection, error) { return begin(socket, yamux.Server) },
-	}, describe)
+	peer.Serve(peer.PlainTCP{Begin: begin}, resetCode)
 }

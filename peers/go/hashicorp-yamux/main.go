@@ -3,7 +3,6 @@ package main
 
 import (
 	"errors"
-	"io"
 	"net"
 	"sync"
 	"time"
@@ -35,67 +34,43 @@ func (s stream) Reset(uint32) error {
 	return s.Close()
 }
 
-type connection struct {
+type session struct {
 	*yamux.Session
 	config *yamux.Config
 }
 
-func (c connection) Open() (peer.Stream, error) {
-	opened, err := c.OpenStream()
-	return stream{opened, c.config}, err
+func (s session) Open() (peer.Stream, error) {
+	opened, err := s.OpenStream()
+	return stream{opened, s.config}, err
 }
 
-func (c connection) Ping() error {
-	_, err := c.Session.Ping()
+func (s session) Accept() (peer.Stream, error) {
+	accepted, err := s.AcceptStream()
+	return stream{accepted, s.config}, err
+}
+
+func (s session) Ping() error {
+	_, err := s.Session.Ping()
 	return err
 }
 
-func (c connection) Closed() <-chan struct{} { return c.CloseChan() }
+func (s session) Closed() <-chan struct{} { return s.CloseChan() }
 
-func begin(socket net.Conn, make func(io.ReadWriteCloser, *yamux.Config) (*yamux.Session, error)) (peer.Connection, error) {
-	config := yamux.DefaultConfig()
-	config.LogOutput = io.Discard
-
-	session, err := make(socket, config)
-	if err != nil {
-		return nil, err
+func begin(socket net.Conn, isClient bool) (peer.Session, error) {
+	create := yamux.Server
+	if isClient {
+		create = yamux.Client
 	}
 
-	go func() {
-		for {
-			accepted, err := session.AcceptStream()
-			if err != nil {
-				return
-			}
-			go peer.Accept(stream{accepted, config})
-		}
-	}()
-
-	return connection{session, config}, nil
+	config := yamux.DefaultConfig()
+	made, err := create(socket, config)
+	return session{made, config}, err
 }
 
-func describe(err error) string {
-	switch {
-	case err == nil:
-		return "end"
-	case errors.Is(err, yamux.ErrConnectionReset):
-		return "reset"
-	default:
-		return "error " + err.Error()
-	}
+func resetCode(err error) (code uint32, isReset bool) {
+	return 0, errors.Is(err, yamux.ErrConnectionReset)
 }
 
 func main() {
-	peer.Serve(peer.PlainTCP{
-		Client: func(socket net.Conn) (peer.Connection, error) {
-			return begin(socket, func(c io.ReadWriteCloser, config *yamux.Config) (*yamux.Session, error) {
-				return yamux.Client(c, config)
-			})
-		},
-		Server: func(socket net.Conn) (peer.Connection, error) {
-			return begin(socket, func(c io.ReadWriteCloser, config *yamux.Config) (*yamux.Session, error) {
-				return yamux.Server(c, config)
-			})
-		},
-	}, describe)
+	peer.Serve(peer.PlainTCP{Begin: begin}, resetCode)
 }

@@ -1,6 +1,6 @@
 package peer
 
-// What the peer does with the streams that the other side opens: their first line names the job.
+// What the peer does with the streams that the other side opens: as their first line says, or what a benchmark measures.
 
 import (
 	"bufio"
@@ -9,15 +9,32 @@ import (
 	"io"
 	"os"
 	"strings"
+	"sync/atomic"
 )
 
-const acceptorSeed = 2
+// receiver is what is done with each stream that is accepted.
+type receiver func(Stream) error
+
+// onStream holds the receiver of the streams that come from now on.
+var onStream atomic.Value
 
 // hangEnds receives what a read of each stream of job `hang` returned at last.
 var hangEnds = make(chan error, 1000)
 
-// Accept does the job of one stream.
+func init() {
+	onStream.Store(receiver(doJob))
+}
+
+// Accept does what is to be done with a stream.
 func Accept(stream Stream) {
+	if err := onStream.Load().(receiver)(stream); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		stream.Reset(0)
+	}
+}
+
+// doJob does what the first line says.
+func doJob(stream Stream) error {
 	reader := bufio.NewReader(stream)
 	line, err := reader.ReadString('\n')
 
@@ -26,9 +43,10 @@ func Accept(stream Stream) {
 		err = do(stream, reader, words[0], numbersOf(words[1:]))
 	}
 	if err != nil {
-		fmt.Fprintf(os.Stderr, "job %q: %v\n", line, err)
-		stream.Reset(0)
+		return fmt.Errorf("job %q: %w", line, err)
 	}
+
+	return nil
 }
 
 func do(stream Stream, reader *bufio.Reader, job string, numbers []int) error {
@@ -43,14 +61,28 @@ func do(stream Stream, reader *bufio.Reader, job string, numbers []int) error {
 		if err := copyPaced(hash, reader, numbers[0]); err != nil {
 			return err
 		}
-		if _, err := stream.Write(hash.Sum(nil)); err != nil {
+		return sendLast(stream, hash.Sum(nil))
+	case "source":
+		digest, err := sendPattern(stream, numbers[0], paceBytes)
+		if err != nil {
 			return err
 		}
-		return stream.CloseWrite()
-	case "source":
-		return source(stream, reader, numbers[0])
+		if err := sendLast(stream, digest); err != nil {
+			return err
+		}
+		_, err = io.Copy(io.Discard, reader)
+		return err
 	case "exchange":
-		return answerExchange(stream, reader, numbers[0])
+		// sends before it reads more, as the opener does
+		sentDigest, err := sendPattern(stream, numbers[0], paceBytes)
+		if err != nil {
+			return err
+		}
+		read := sha256.New()
+		if err := copyPaced(read, reader, 0); err != nil {
+			return err
+		}
+		return sendLast(stream, read.Sum(sentDigest))
 	case "hang":
 		if _, err := stream.Write([]byte{1}); err != nil {
 			return err
@@ -65,36 +97,9 @@ func do(stream Stream, reader *bufio.Reader, job string, numbers []int) error {
 	return fmt.Errorf("there is no job %s", job)
 }
 
-// source sends so many bytes and the SHA-256 of them.
-func source(stream Stream, reader io.Reader, byteLength int) error {
-	digest, err := sendPattern(stream, acceptorSeed, byteLength, paceBytes)
-	if err != nil {
-		return err
-	}
-	if _, err := stream.Write(digest); err != nil {
-		return err
-	}
-	if err := stream.CloseWrite(); err != nil {
-		return err
-	}
-
-	_, err = io.Copy(io.Discard, reader)
-	return err
-}
-
-// answerExchange sends so many bytes before it reads more, as the opener does, and then the SHA-256 of what was sent
-// and of what was read.
-func answerExchange(stream Stream, reader io.Reader, byteLength int) error {
-	sentDigest, err := sendPattern(stream, acceptorSeed, byteLength, paceBytes)
-	if err != nil {
-		return err
-	}
-
-	read := sha256.New()
-	if err := copyPaced(read, reader, 0); err != nil {
-		return err
-	}
-	if _, err := stream.Write(read.Sum(sentDigest)); err != nil {
+// sendLast closes the stream behind what it sends.
+func sendLast(stream Stream, bytes []byte) error {
+	if _, err := stream.Write(bytes); err != nil {
 		return err
 	}
 

@@ -7,15 +7,12 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"io"
-	"math/rand"
 	"sync"
 	"time"
 )
 
 // paceBytes is what a reader that pauses takes between two pauses.
 const paceBytes = 64 * 1024
-
-const openerSeed = 1
 
 func open(connection Connection, job string, parameters ...any) (Stream, error) {
 	stream, err := connection.Open()
@@ -29,43 +26,34 @@ func open(connection Connection, job string, parameters ...any) (Stream, error) 
 
 // echoAll has all streams open at once before it closes the first one.
 func echoAll(connection Connection, streamCount, byteLength int) error {
-	ends := make(chan error, streamCount)
-	var echoed sync.WaitGroup
-	echoed.Add(streamCount)
-
-	for i := range streamCount {
-		go func() { ends <- echoOne(connection, payload(int64(i), byteLength), &echoed) }()
-	}
-
-	for range streamCount {
-		if err := <-ends; err != nil {
-			return err
-		}
-	}
-
-	return nil
-}
-
-func echoOne(connection Connection, sent []byte, echoed *sync.WaitGroup) error {
-	stream, err := open(connection, "echo\n")
+	streams := make([]Stream, streamCount)
+	err := forEach(streamCount, func(index int) (err error) {
+		streams[index], err = openEcho(connection, bytesAt(startOfStream(index), byteLength))
+		return err
+	})
 	if err != nil {
 		return err
 	}
+
+	return forEach(streamCount, func(index int) error { return closeFully(streams[index], nil) })
+}
+
+// openEcho returns a stream that has given back what was sent.
+func openEcho(connection Connection, sent []byte) (Stream, error) {
+	stream, err := open(connection, "echo\n")
+	if err != nil {
+		return nil, err
+	}
 	if _, err := stream.Write(sent); err != nil {
-		return err
+		return nil, err
 	}
 
 	received := make([]byte, len(sent))
 	if _, err := io.ReadFull(stream, received); err != nil {
-		return err
-	}
-	if !bytes.Equal(sent, received) {
-		return fmt.Errorf("sent %x, got %x back", sent, received)
+		return nil, err
 	}
 
-	echoed.Done()
-	echoed.Wait()
-	return closeAndExpectEnd(stream)
+	return stream, expectSame(received, sent)
 }
 
 func send(connection Connection, byteLength, pieceBytes, pauseMs int) error {
@@ -74,15 +62,12 @@ func send(connection Connection, byteLength, pieceBytes, pauseMs int) error {
 		return err
 	}
 
-	digest, err := sendPattern(stream, openerSeed, byteLength, pieceBytes)
+	digest, err := sendPattern(stream, byteLength, pieceBytes)
 	if err != nil {
 		return err
 	}
-	if err := stream.CloseWrite(); err != nil {
-		return err
-	}
 
-	return expectRest(stream, digest)
+	return closeFully(stream, digest)
 }
 
 func receive(connection Connection, byteLength, pauseMs int) error {
@@ -110,7 +95,7 @@ func exchange(connection Connection, byteLength int) error {
 		return err
 	}
 
-	sentDigest, err := sendPattern(stream, openerSeed, byteLength, paceBytes)
+	sentDigest, err := sendPattern(stream, byteLength, paceBytes)
 	if err != nil {
 		return err
 	}
@@ -137,14 +122,30 @@ func openHanging(connection Connection) (Stream, error) {
 	return stream, err
 }
 
+// beReset returns what a read of a stream that the other side resets returned at last.
+func beReset(connection Connection, code int) (end error, err error) {
+	stream, err := open(connection, "reset %d\n", code)
+	if err != nil {
+		return nil, err
+	}
+
+	_, end = io.Copy(io.Discard, stream)
+	return end, nil
+}
+
 // sendPattern sends so many bytes in pieces and returns their SHA-256.
-func sendPattern(stream Stream, seed int64, byteLength, pieceBytes int) ([]byte, error) {
+func sendPattern(stream Stream, byteLength, pieceBytes int) ([]byte, error) {
 	hash := sha256.New()
-	source := io.TeeReader(io.LimitReader(rand.New(rand.NewSource(seed)), int64(byteLength)), hash)
-	// hides that the stream could read from the source itself, in pieces of its own choice
-	writer := struct{ io.Writer }{stream}
-	_, err := io.CopyBuffer(writer, source, make([]byte, pieceBytes))
-	return hash.Sum(nil), err
+
+	for sentBytes := 0; sentBytes < byteLength; sentBytes += pieceBytes {
+		piece := bytesAt(sentBytes, min(pieceBytes, byteLength-sentBytes))
+		hash.Write(piece)
+		if _, err := stream.Write(piece); err != nil {
+			return nil, err
+		}
+	}
+
+	return hash.Sum(nil), nil
 }
 
 func copyPaced(to io.Writer, from io.Reader, pauseMs int) error {
@@ -161,12 +162,13 @@ func copyPaced(to io.Writer, from io.Reader, pauseMs int) error {
 	}
 }
 
-func closeAndExpectEnd(stream Stream) error {
+// closeFully waits until the other side has sent this and closed as well.
+func closeFully(stream Stream, expected []byte) error {
 	if err := stream.CloseWrite(); err != nil {
 		return err
 	}
 
-	return expectRest(stream, nil)
+	return expectRest(stream, expected)
 }
 
 // expectRest reads to the end.
@@ -175,15 +177,34 @@ func expectRest(stream Stream, expected []byte) error {
 	if err != nil {
 		return err
 	}
-	if !bytes.Equal(rest, expected) {
-		return fmt.Errorf("expected %x, received %x", expected, rest)
+
+	return expectSame(rest, expected)
+}
+
+func expectSame(received, expected []byte) error {
+	if !bytes.Equal(received, expected) {
+		return fmt.Errorf("expected %x, received %x", expected, received)
 	}
 
 	return nil
 }
 
-func payload(seed int64, byteLength int) []byte {
-	bytes := make([]byte, byteLength)
-	rand.New(rand.NewSource(seed)).Read(bytes)
-	return bytes
+// forEach does it for all indices at once and returns the first error when all are done.
+func forEach(count int, do func(index int) error) error {
+	failures := make([]error, count)
+	var running sync.WaitGroup
+
+	for i := range count {
+		running.Go(func() { failures[i] = do(i) })
+	}
+
+	running.Wait()
+
+	for _, err := range failures {
+		if err != nil {
+			return err
+		}
+	}
+
+	return nil
 }
