@@ -48,8 +48,10 @@ function go (name: string, over: 'plain' | 'tcp', hasErrorCodes: boolean): PeerK
 }
 
 function rust (name: string, over: 'plain' | 'tcp'): PeerKind {
-  return { name, toolchain: 'rust', over, command: [join(BUILD_FOLDER, 'rust', 'debug', name)], hasErrorCodes: false, pingsOnRequest: false }
+  return { name, toolchain: 'rust', over, command: [join(BUILD_FOLDER, 'rust', 'release', name)], hasErrorCodes: false, pingsOnRequest: false }
 }
+
+const rustYamux = rust('rust-yamux', 'plain')
 
 export const PEERS: PeerKind[] = [
   javaScript('@libp2p/yamux', 'libp2p', 'tcp'),
@@ -60,7 +62,8 @@ export const PEERS: PeerKind[] = [
   go('go-yamux', 'plain', true),
   go('hashicorp-yamux', 'plain', false),
   rust('rust-libp2p', 'tcp'),
-  rust('rust-yamux', 'plain'),
+  rustYamux,
+  { ...rustYamux, name: 'rust-yamux-buffered', command: [...rustYamux.command, 'buffered'] },
   {
     name: 'py-libp2p',
     toolchain: 'python',

@@ -1,6 +1,9 @@
-//! What the peer does with the streams that the other side opens: their first line names the job.
+//! What the peer does with the streams that the other side opens: as their first line says, or what a benchmark measures.
 
-use std::io;
+use std::{
+    io,
+    sync::{Arc, atomic::AtomicUsize},
+};
 
 use futures::{
     AsyncBufReadExt, AsyncWriteExt,
@@ -8,17 +11,69 @@ use futures::{
 };
 use tokio::sync::mpsc::UnboundedSender;
 
-use crate::{Muxer, PACE_BYTES, Stream, how_it_ends, read_paced, send_pattern};
+use crate::{
+    Muxer, Stream,
+    messages::{self, Arrivals},
+    opener::{PACE_BYTES, how_it_ends, read_paced, send_pattern},
+    requests,
+};
 
-pub async fn accept<M: Muxer>(stream: Stream, end: UnboundedSender<String>) {
-    if let Err(error) = work::<M>(stream, end).await {
-        eprintln!("a job failed: {error}");
+/// Whose a stream is.
+#[derive(Clone)]
+pub enum Receiver {
+    /// Told how streams of job `hang` ended.
+    Jobs(UnboundedSender<String>),
+    Messages {
+        unit_bytes: usize,
+        arrivals: Arc<Arrivals>,
+    },
+    Requests {
+        message_bytes: usize,
+        position: Arc<AtomicUsize>,
+    },
+}
+
+impl Receiver {
+    pub fn messages(streams: usize, unit_bytes: usize) -> Self {
+        Self::Messages {
+            unit_bytes,
+            arrivals: Arc::new(Arrivals::on(streams)),
+        }
+    }
+
+    pub fn requests(message_bytes: usize) -> Self {
+        Self::Requests {
+            message_bytes,
+            position: Arc::default(),
+        }
+    }
+
+    async fn take(self, stream: Stream) -> io::Result<()> {
+        match self {
+            Self::Jobs(ends) => do_job(stream, ends).await,
+            Self::Messages {
+                unit_bytes,
+                arrivals,
+            } => messages::verify(stream, unit_bytes, arrivals).await,
+            Self::Requests {
+                message_bytes,
+                position,
+            } => requests::answer(stream, message_bytes, position).await,
+        }
     }
 }
 
-async fn work<M: Muxer>(stream: Stream, end: UnboundedSender<String>) -> io::Result<()> {
+pub async fn accept<M: Muxer>(stream: Stream, receiver: Receiver) {
+    let taken = async { receiver.take(M::agree(stream, false).await?).await };
+
+    if let Err(error) = taken.await {
+        eprintln!("a stream failed: {error}");
+    }
+}
+
+async fn do_job(stream: Stream, ends: UnboundedSender<String>) -> io::Result<()> {
     // a job line and what follows it may come together
-    let mut stream = BufReader::new(M::agree(stream, false).await?);
+    let mut stream = BufReader::new(stream);
     let mut line = String::new();
     stream.read_line(&mut line).await?;
     let words: Vec<&str> = line.split_whitespace().collect();
@@ -29,7 +84,7 @@ async fn work<M: Muxer>(stream: Stream, end: UnboundedSender<String>) -> io::Res
     match words.first().copied().unwrap_or_default() {
         "echo" => echo(stream).await,
         "hash" => {
-            let digest = read_paced(&mut stream, u64::MAX, number).await?;
+            let digest = read_paced(&mut stream, usize::MAX, number).await?;
             stream.get_mut().write_all(&digest).await?;
             stream.close().await
         }
@@ -43,7 +98,7 @@ async fn work<M: Muxer>(stream: Stream, end: UnboundedSender<String>) -> io::Res
         "exchange" => {
             let sent_digest = send_pattern(stream.get_mut(), number, PACE_BYTES).await?;
             stream.get_mut().flush().await?;
-            let read_digest = read_paced(&mut stream, u64::MAX, 0).await?;
+            let read_digest = read_paced(&mut stream, usize::MAX, 0).await?;
             stream
                 .get_mut()
                 .write_all(&[sent_digest, read_digest].concat())
@@ -55,7 +110,7 @@ async fn work<M: Muxer>(stream: Stream, end: UnboundedSender<String>) -> io::Res
             stream.write_all(&[1]).await?;
             stream.flush().await?;
             let how = how_it_ends(&mut stream).await;
-            end.send(how).map_err(io::Error::other)
+            ends.send(how).map_err(io::Error::other)
         }
         // dropped before its end: the only way to reset a stream
         "reset" => Ok(()),

@@ -1,16 +1,20 @@
 //! The one connection: a task that drives its muxer, and what asks it for streams and for its end.
 
 use std::{
-    collections::VecDeque, future::poll_fn, io, sync::Arc, sync::Mutex, task::Context, task::Poll,
+    collections::VecDeque,
+    future::poll_fn,
+    io,
+    sync::{Arc, Mutex},
+    task::{Context, Poll},
 };
 
-use futures::{FutureExt, future::Shared};
-use tokio::{
-    sync::{mpsc, oneshot},
-    task::JoinHandle,
-};
+use futures::future::{BoxFuture, FutureExt, Shared};
+use tokio::sync::{mpsc, oneshot};
 
-use crate::{Muxer, Stream, acceptor::accept};
+use crate::{
+    Muxer, Stream,
+    acceptor::{Receiver, accept},
+};
 
 enum Request {
     Open(oneshot::Sender<io::Result<Stream>>),
@@ -20,7 +24,7 @@ enum Request {
 #[derive(Clone)]
 pub struct Opener {
     requests: mpsc::UnboundedSender<Request>,
-    agree: fn(Stream, bool) -> futures::future::BoxFuture<'static, io::Result<Stream>>,
+    agree: fn(Stream, bool) -> BoxFuture<'static, io::Result<Stream>>,
 }
 
 impl Opener {
@@ -38,31 +42,39 @@ impl Opener {
 
 pub struct Connection {
     pub opener: Opener,
+    receiver: Arc<Mutex<Receiver>>,
     ends: mpsc::UnboundedReceiver<String>,
-    closed: Shared<futures::future::Map<JoinHandle<()>, fn(Result<(), tokio::task::JoinError>)>>,
-    held: Arc<Mutex<Vec<Stream>>>,
+    closed: Shared<BoxFuture<'static, ()>>,
+    held: Vec<Stream>,
 }
 
 impl Connection {
     pub fn start<M: Muxer>(muxer: M) -> Self {
-        let (requests, receiver) = mpsc::unbounded_channel();
+        let (requests, requested) = mpsc::unbounded_channel();
         let (end, ends) = mpsc::unbounded_channel();
-        let task = tokio::spawn(drive(muxer, receiver, end));
+        let receiver = Arc::new(Mutex::new(Receiver::Jobs(end)));
+        let driving = tokio::spawn(drive(muxer, requested, receiver.clone()));
 
         Self {
             opener: Opener {
                 requests,
                 agree: M::agree,
             },
+            receiver,
             ends,
-            closed: task.map((|_| ()) as fn(_)).shared(),
-            held: Arc::default(),
+            closed: driving.map(drop).boxed().shared(),
+            held: Vec::new(),
         }
     }
 
+    /// Whose the streams are that come from now on.
+    pub fn receive(&self, receiver: Receiver) {
+        *self.receiver.lock().expect("not poisoned") = receiver;
+    }
+
     /// Keeps a stream open.
-    pub fn hold(&self, stream: Stream) {
-        self.held.lock().expect("not poisoned").push(stream);
+    pub fn hold(&mut self, stream: Stream) {
+        self.held.push(stream);
     }
 
     /// How the next stream of job `hang` ended.
@@ -84,7 +96,7 @@ impl Connection {
 async fn drive<M: Muxer>(
     mut muxer: M,
     mut requests: mpsc::UnboundedReceiver<Request>,
-    end: mpsc::UnboundedSender<String>,
+    receiver: Arc<Mutex<Receiver>>,
 ) {
     let mut opening = VecDeque::new();
     let mut closing = false;
@@ -111,7 +123,10 @@ async fn drive<M: Muxer>(
 
         loop {
             match muxer.poll_inbound(cx) {
-                Poll::Ready(Some(stream)) => drop(tokio::spawn(accept::<M>(stream, end.clone()))),
+                Poll::Ready(Some(stream)) => {
+                    let receiver = receiver.lock().expect("not poisoned").clone();
+                    tokio::spawn(accept::<M>(stream, receiver));
+                }
                 Poll::Ready(None) => return Poll::Ready(()),
                 Poll::Pending => return Poll::Pending,
             }

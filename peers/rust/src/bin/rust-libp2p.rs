@@ -9,7 +9,6 @@ use futures::{
     StreamExt,
     future::{BoxFuture, FutureExt},
 };
-use peers::{Endpoint, Muxer, Stream, serve};
 use libp2p::{
     Multiaddr, PeerId, Transport,
     core::{
@@ -22,6 +21,7 @@ use libp2p::{
     multiaddr::Protocol,
     noise, tcp, yamux,
 };
+use peers::{Endpoint, Muxer, Stream, serve};
 
 const PROTOCOL: &str = "/interop/1.0.0";
 
