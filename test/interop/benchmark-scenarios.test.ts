@@ -1,13 +1,13 @@
-// The benchmark's native programs: each with itself, and with the JavaScript halves of the same scenarios.
+// The benchmarks' scenarios in Go and Rust: each peer with itself, and with the JavaScript halves of the same scenarios.
 import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest'
-import { nativePrograms } from '../../benchmarks/native/programs.ts'
 import { messages } from '../../benchmarks/scenarios/messages.ts'
 import { bytesAt, startOfStream } from '../../benchmarks/scenarios/pattern.ts'
 import { requests } from '../../benchmarks/scenarios/requests.ts'
 import { sendIndex } from '../../benchmarks/scenarios/stream-index.ts'
+import { PEERS } from '../../peers/list.ts'
 import { PeerProcess } from '../../peers/process.ts'
+import { createEndpoint } from './fixtures/endpoint.ts'
 import { MUXERS } from './fixtures/muxers.ts'
-import { createPlainTcpEndpoint } from './fixtures/plain-tcp.ts'
 import { StreamReader } from './fixtures/stream-reader.ts'
 import type { Row } from '../../benchmarks/rows.ts'
 import type { Endpoint, Session } from './fixtures/endpoint.ts'
@@ -36,21 +36,8 @@ function requestsRow (scenario: 'requests' | 'requests-on-one-stream'): Row {
   return { id: '', label: '', scenario, streams: 1, messageBytes: REQUEST_BYTES, unitBytesPerStream: REQUESTS_PER_UNIT * REQUEST_BYTES }
 }
 
-/** Of the program's lines an address, of libp2p's a multiaddr */
-function multiaddrOf (address: string): string {
-  const [host, port] = JSON.parse(address).split(':')
-
-  return `/ip4/${host}/tcp/${port}`
-}
-
-function addressOf (multiaddr: string): string {
-  const [, , host, , port] = multiaddr.split('/')
-
-  return `${host}:${port}`
-}
-
-for (const program of nativePrograms) {
-  describe.runIf(inject('nativeMuxers').includes(program.name))(`${program.name}, the benchmark's program`, () => {
+for (const kind of PEERS.filter(({ toolchain }) => toolchain === 'go' || toolchain === 'rust')) {
+  describe.runIf(inject('presentPeers').includes(kind.name))(`${kind.name}, in benchmarks`, () => {
     let sender: PeerProcess
     let receiver: PeerProcess
     let endpoint: Endpoint
@@ -58,9 +45,9 @@ for (const program of nativePrograms) {
 
     beforeEach(async () => {
       const createMuxer = await MUXERS.ours()
-      endpoint = createPlainTcpEndpoint({ createMuxer, onStream: stream => { onStream(stream) } })
-      sender = new PeerProcess(program)
-      receiver = new PeerProcess(program)
+      endpoint = await createEndpoint(kind.over, { createMuxer, onStream: stream => { onStream(stream) } })
+      sender = new PeerProcess(kind)
+      receiver = new PeerProcess(kind)
     })
 
     afterEach(async () => {
@@ -68,21 +55,21 @@ for (const program of nativePrograms) {
     })
 
     async function dialReceiver (): Promise<Session> {
-      await endpoint.dial(multiaddrOf(await receiver.call('listen')))
+      await endpoint.dial(await receiver.call('listen'))
 
       return endpoint.session
     }
 
     async function connectBoth (): Promise<void> {
-      await sender.call('dial', JSON.parse(await receiver.call('listen')))
+      await sender.call('dial', await receiver.call('listen'))
     }
 
     async function openMessages ({ streams, messageBytes, unitBytesPerStream }: Row): Promise<void> {
-      await sender.call('open', 'messages', streams, messageBytes, unitBytesPerStream)
+      await sender.call('open-messages', streams, messageBytes, unitBytesPerStream)
     }
 
-    async function receiveMessages ({ streams, messageBytes, unitBytesPerStream }: Row): Promise<void> {
-      await receiver.call('receive', 'messages', streams, messageBytes, unitBytesPerStream)
+    async function receiveMessages ({ streams, unitBytesPerStream }: Row): Promise<void> {
+      await receiver.call('verify-messages', streams, unitBytesPerStream)
     }
 
     test('sends messages that its receiver verifies, row after row', async () => {
@@ -92,19 +79,20 @@ for (const program of nativePrograms) {
         await receiveMessages(row)
         await receiver.call('count')
         await openMessages(row)
-        const sent = JSON.parse(await sender.call('send', 20))
+        const sent = JSON.parse(await sender.call('work', 20))
 
         expect(sent).toEqual({
           units: expect.toSatisfy(units => Number.isInteger(units) && units >= 1),
           durationMs: expect.toSatisfy(durationMs => durationMs > 0),
           latenciesMs: [],
-          spent: expect.objectContaining({ cpuMs: expect.any(Number), socketWrites: expect.any(Number) })
+          spent: expect.objectContaining({ cpuMs: expect.any(Number) })
         })
-        expect(sent.spent.socketWrites).toBeGreaterThan(0)
+        // libp2p opens its sockets itself
+        expect(sent.spent.socketWrites > 0).toBe(kind.over === 'plain')
         expect(JSON.parse(await receiver.call('spent')).cpuMs).toBeGreaterThan(0)
 
-        await sender.call('close')
-        await receiver.call('close')
+        await sender.call('finish')
+        await receiver.call('finish')
       }
     })
 
@@ -112,14 +100,14 @@ for (const program of nativePrograms) {
       await connectBoth()
 
       for (const { scenario, unitBytesPerStream } of [requestsRow('requests'), requestsRow('requests-on-one-stream')]) {
-        await receiver.call('receive', 'requests', REQUEST_BYTES)
-        await sender.call('open', scenario, REQUEST_BYTES, unitBytesPerStream)
-        const { units, latenciesMs } = JSON.parse(await sender.call('send', 5))
+        await receiver.call('answer-requests', REQUEST_BYTES)
+        await sender.call(`open-${scenario}`, REQUEST_BYTES, unitBytesPerStream)
+        const { units, latenciesMs } = JSON.parse(await sender.call('work', 5))
 
         expect(latenciesMs).toHaveLength(units * REQUESTS_PER_UNIT)
 
-        await sender.call('close')
-        await receiver.call('close')
+        await sender.call('finish')
+        await receiver.call('finish')
       }
     })
 
@@ -134,7 +122,7 @@ for (const program of nativePrograms) {
       }
 
       for (const row of [requestsRow('requests'), requestsRow('requests-on-one-stream')]) {
-        await receiver.call('receive', 'requests', REQUEST_BYTES)
+        await receiver.call('answer-requests', REQUEST_BYTES)
         const half = await requests.send(session.openStream, row)
         await half.work(2)
         await half.close()
@@ -142,21 +130,21 @@ for (const program of nativePrograms) {
     })
 
     test('sends what a JavaScript receiver verifies and answers', async () => {
-      await sender.call('dial', addressOf(await endpoint.listen()))
+      await sender.call('dial', await endpoint.listen())
 
       for (const row of [manyStreams, largeMessages]) {
         onStream = messages.receive(row).onStream
         await openMessages(row)
-        await sender.call('send', 20)
-        await sender.call('close')
+        await sender.call('work', 20)
+        await sender.call('finish')
       }
 
       for (const row of [requestsRow('requests'), requestsRow('requests-on-one-stream')]) {
         const half = requests.receive(row)
         onStream = half.onStream
-        await sender.call('open', row.scenario, REQUEST_BYTES, row.unitBytesPerStream)
-        await sender.call('send', 5)
-        await sender.call('close')
+        await sender.call(`open-${row.scenario}`, REQUEST_BYTES, row.unitBytesPerStream)
+        await sender.call('work', 5)
+        await sender.call('finish')
         half.close()
       }
     })
@@ -182,7 +170,7 @@ for (const program of nativePrograms) {
     })
 
     test('fails when its receiver got a wrong byte, or too few', async () => {
-      await sender.call('dial', addressOf(await endpoint.listen()))
+      await sender.call('dial', await endpoint.listen())
 
       for (const [verifiedBytes, message] of [[-51, 'wrong bytes after 50 right ones'], [100, 'got 100 bytes instead of']] as const) {
         onStream = stream => {
@@ -193,7 +181,7 @@ for (const program of nativePrograms) {
         }
         await openMessages(oneStream)
 
-        await expect(sender.call('send', 0)).rejects.toThrow(message)
+        await expect(sender.call('work', 0)).rejects.toThrow(message)
       }
     })
 
