@@ -19,7 +19,7 @@ export default [
   ...neostandard({
     ts: true,
     noJsx: true,
-    ignores: ['**/node_modules/**', 'dist/**', '{test/interop,benchmarks/native}/.build/**']
+    ignores: ['**/node_modules/**', 'dist/**', 'peers/.build/**']
   }),
   {
     files: ['**/*.ts'],

@@ -1,9 +1,9 @@
 // Who is compared: each muxer, and what does without one, on each transport that can carry it.
 import { oneOf } from './harness/names.ts'
 import { muxerNames } from './muxers.ts'
-import { nativePrograms } from './native/programs.ts'
+import { nativePeers } from './native.ts'
 import type { MuxerName } from './muxers.ts'
-import type { NativeMuxer } from './native/programs.ts'
+import type { NativeMuxer } from './native.ts'
 
 export const transports = {
   'tcp-noise': 'TCP and Noise',
@@ -50,7 +50,7 @@ export function isMuxer (muxer: ContestantMuxer): muxer is MuxerName {
 }
 
 export function isNative (muxer: ContestantMuxer): muxer is NativeMuxer {
-  return nativePrograms.some(({ name }) => name === muxer)
+  return nativePeers.some(({ name }) => name === muxer)
 }
 
 export function isCarriedBy (muxer: ContestantMuxer, transport: TransportName): boolean {

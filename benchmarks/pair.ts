@@ -2,11 +2,11 @@
 import { MessageChannel } from 'node:worker_threads'
 import { startChild, startThread } from './harness/child.ts'
 import { named } from './harness/run.ts'
-import { startNativePeer } from './native/peer.ts'
+import { startNativePeer } from './native.ts'
 import { watchProcessors } from './processors.ts'
 import { asOneStream, isOfLoneRequests } from './rows.ts'
+import type { PeerKind } from '../peers/list.ts'
 import type { Contestant, ContestantMuxer, TransportName } from './contestants.ts'
-import type { NativeProgram } from './native/programs.ts'
 import type { PeerCommands, PeerSpent, Sent } from './peer.ts'
 import type { Watched } from './processors.ts'
 import type { Row } from './rows.ts'
@@ -38,7 +38,7 @@ interface PairInit {
   /** For both processes, as `--trace-gc` */
   nodeOptions?: string[]
   /** What to run instead of Node, for a muxer in another language */
-  program?: NativeProgram
+  program?: PeerKind
 }
 
 /** What a pair wants of either end, whatever it is written in */

@@ -4,7 +4,7 @@ import { startPair } from '../pair.ts'
 import { toMetrics } from '../report/metrics.ts'
 import { idleConnections, measureIdleConnections } from './idle-connections.ts'
 import { canRun } from './selection.ts'
-import type { NativeProgram } from '../native/programs.ts'
+import type { PeerKind } from '../../peers/list.ts'
 import type { Pair } from '../pair.ts'
 import type { Watched } from '../processors.ts'
 import type { CellSample, Metrics } from '../report/metrics.ts'
@@ -30,7 +30,7 @@ export class GroupRun {
   #rounds = 0
   #isStopped = false
 
-  constructor (group: Group, programs: NativeProgram[], measuring: Measuring) {
+  constructor (group: Group, programs: PeerKind[], measuring: Measuring) {
     const { transport, muxers } = group
     this.#group = group
     this.#measuring = measuring

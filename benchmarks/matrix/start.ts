@@ -4,8 +4,9 @@ import { availableParallelism } from 'node:os'
 import { dirname, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Listr } from 'listr2'
+import { buildPeers } from '../../peers/build.ts'
 import { isNative, transports } from '../contestants.ts'
-import { buildNativePrograms } from '../native/build.ts'
+import { nativePeers } from '../native.ts'
 import { describeOthers, percentTakenByOthers } from '../processors.ts'
 import { installQuic } from '../quic/install.ts'
 import { renderGroups, renderMachine } from '../harness/table.ts'
@@ -17,8 +18,8 @@ import { readResults } from './results.ts'
 import { parseOptions } from './selection.ts'
 import { assertNoGrossLoss } from './short.ts'
 import { describeComparison, legend, renderTerminal } from './text.ts'
+import type { PeerKind } from '../../peers/list.ts'
 import type { ContestantMuxer } from '../contestants.ts'
-import type { NativeProgram } from '../native/programs.ts'
 import type { Measuring } from './measure.ts'
 import type { Results } from './results.ts'
 import type { Group, Options } from './selection.ts'
@@ -27,16 +28,16 @@ import type { ListrTask } from 'listr2'
 const DEFAULT_HTML = fileURLToPath(new URL('../.build/bench.html', import.meta.url))
 
 /** Leaves out whom this machine cannot run, and says so */
-async function findPresent (groups: Group[]): Promise<{ programs: NativeProgram[], present: Group[] }> {
-  const asked = new Set(groups.flatMap(({ muxers }) => muxers))
-  const programs = [...asked].some(isNative) ? buildNativePrograms() : []
+async function findPresent (groups: Group[]): Promise<{ programs: PeerKind[], present: Group[] }> {
+  const asked = new Set<string>(groups.flatMap(({ muxers }) => muxers))
+  const programs = buildPeers(nativePeers.filter(({ name }) => asked.has(name)))
   const hasQuic = asked.has('quic') && await installQuic()
   const isPresent = (muxer: ContestantMuxer): boolean => muxer === 'quic' ? hasQuic : !isNative(muxer) || programs.some(({ name }) => name === muxer)
 
   return { programs, present: groups.map(group => ({ ...group, muxers: group.muxers.filter(isPresent) })) }
 }
 
-function groupTasks (group: Group, programs: NativeProgram[], rounds: number, measuring: Measuring, stopAtEnd: (started: GroupRun[]) => void): ListrTask[] {
+function groupTasks (group: Group, programs: PeerKind[], rounds: number, measuring: Measuring, stopAtEnd: (started: GroupRun[]) => void): ListrTask[] {
   let run: GroupRun
   const title = transports[group.transport]
   const tasks: ListrTask[] = [{

@@ -1,7 +1,7 @@
 // Installs QUIC for the benchmarks, if this machine can have it.
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { build } from '../../test/interop/fixtures/toolchain.ts'
+import { build } from '../../peers/toolchain.ts'
 
 const folder = new URL('.', import.meta.url)
 const outputFolder = fileURLToPath(new URL('node_modules', folder))
