@@ -54,13 +54,15 @@ export function countedNoise (): (components: NoiseComponents) => ConnectionEncr
   })
 }
 
+type CpuUsage = (before?: NodeJS.CpuUsage) => NodeJS.CpuUsage
+
 /** Of the thread alone where it is one of several, without the threads that collect its garbage */
-function cpuUsage (before?: NodeJS.CpuUsage): NodeJS.CpuUsage {
+function ownCpuUsage (before?: NodeJS.CpuUsage): NodeJS.CpuUsage {
   return isMainThread ? process.cpuUsage(before) : process.threadCpuUsage(before)
 }
 
 /** Starts counting, the returned function tells what was spent since */
-export function startCounting (): () => Spent {
+export function startCounting (cpuUsage: CpuUsage = ownCpuUsage): () => Spent {
   const before = { socketWrites, noiseRecords, cpu: cpuUsage() }
 
   return () => {

@@ -16,7 +16,7 @@ export const benchmarks: Benchmark[] = [
   { name: 'matrix', module: 'matrix/start.ts', about: 'scenario × muxer × transport, beside no muxer, QUIC, HTTP/2, go-yamux and rust-yamux; --short is what CI runs' },
   { name: 'uplink', module: 'uplink/start.ts', about: 'an urgent stream beside bulk on a slow line of the kernel; needs root' },
   { name: 'lodestar-uplink', module: 'lodestar/uplink.ts', about: 'gossip of a validator\'s node at home, beside blocks; needs root' },
-  { name: 'lodestar', module: 'lodestar/start.ts', about: 'CPU and memory of a node with Lodestar\'s stack and 100 peers' },
+  { name: 'lodestar', module: 'lodestar/start.ts', about: 'CPU, memory and scores of a node as Lodestar runs it, with 100 peers that come and go; also beside quic' },
   { name: 'idle', module: 'idle/start.ts', about: 'lone requests on a quiet connection, by strategy' },
   { name: 'browser', module: 'browser/start.ts', about: 'messages of a page in Chromium' },
   { name: 'attacks', module: 'attacks/start.ts', nodeOptions: ['--expose-gc'], about: 'what a million frames of each attack cost' },

@@ -17,6 +17,8 @@ interface ChildOptions {
   /** Instead of Node itself, with execArgv: what starts it */
   execPath?: string
   execArgv?: string[]
+  /** It works in a worker whose young generation has this size, instead of in its main thread */
+  youngGenerationMb?: number
   /** No command takes as long, unless something got lost on the way */
   timeoutMs?: number
 }
@@ -24,10 +26,13 @@ interface ChildOptions {
 export const COMMAND_TIMEOUT_MS = 30_000
 export const EXIT_TIMEOUT_MS = 2000
 
+const inWorker = new URL('in-worker.ts', import.meta.url)
+
 /** `title` is what messages of errors call it */
 export function startChild <Commands extends object> (module: URL, title: string, options: ChildOptions = {}): Child<Commands> {
-  const { execPath = process.execPath, execArgv = [], timeoutMs = COMMAND_TIMEOUT_MS } = options
-  const child = fork(fileURLToPath(module), { serialization: 'advanced', execPath, execArgv })
+  const { execPath = process.execPath, execArgv = [], timeoutMs = COMMAND_TIMEOUT_MS, youngGenerationMb } = options
+  const [entry, args] = youngGenerationMb == null ? [module, []] : [inWorker, [module.href, String(youngGenerationMb)]]
+  const child = fork(fileURLToPath(entry), args, { serialization: 'advanced', execPath, execArgv })
   const commands = createCommands<Commands>(title, timeoutMs, {
     // what cannot be sent to a child that is gone is rejected when it exits
     post: message => { child.send(message, () => {}) },

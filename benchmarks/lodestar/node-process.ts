@@ -1,6 +1,7 @@
 // A child process: the node that is measured, which publishes, passes gossip on and answers whoever asks for blocks.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Registry } from 'prom-client'
+import { mean, min } from 'simple-statistics'
 import { ATTESTATION_TOPICS } from '../../test/lodestar/stack/gossip.ts'
 import { createErrorLog } from '../../test/lodestar/stack/log.ts'
 import { Participant } from '../../test/lodestar/stack/participant.ts'
@@ -8,24 +9,29 @@ import { eachInterval, nowMs } from '../clock.ts'
 import { countSocketWrites, startCounting } from '../counters.ts'
 import { answer } from '../harness/child.ts'
 import { startProfiling } from '../harness/profile.ts'
-import { muxers } from '../muxers.ts'
 import { startObserving } from '../runtime.ts'
+import { transportOf } from './transport.ts'
 import type { Spent } from '../counters.ts'
-import type { MuxerName } from '../muxers.ts'
 import type { Runtime } from '../runtime.ts'
 import type { Window } from '../uplink/workload.ts'
+import type { LodestarMuxer } from './transport.ts'
 
 /** Of the node, or of its peers, which share a process */
 export interface Setup {
-  muxer: MuxerName
+  muxer: LodestarMuxer
   peers: number
   /** Where it listens; its own machine by default */
   host?: string
 }
 
 export interface Usage extends Spent, Runtime {
-  /** Messages of gossip that came */
+  /** Messages of gossip that came from peers that stay */
   received: number
+  /** Peers in the mesh of a topic, on average */
+  meshPeers: number
+  /** By gossipsub, of all peers: the mean, and the lowest */
+  meanScore: number
+  lowestScore: number
 }
 
 export interface Published {
@@ -45,8 +51,8 @@ function fail (err: unknown): void {
   failure ??= err
 }
 
-function received (): number {
-  return node.counts.attestationsFrom.values().reduce((a, b) => a + b, 0)
+function receivedFrom (firstPeer: number): number {
+  return node.counts.attestationsFrom.entries().reduce((sum, [peer, count]) => peer < firstPeer ? sum : sum + count, 0)
 }
 
 const commands = {
@@ -55,7 +61,7 @@ const commands = {
     countSocketWrites()
     node = await Participant.start({
       number: peers,
-      muxers: [await muxers[muxer]()],
+      ...await transportOf(muxer),
       maxPeers: peers * 2,
       host,
       gossipBlockBytes: 0,
@@ -67,14 +73,23 @@ const commands = {
     return node.address
   },
 
-  async startCounting (profilePath?: string): Promise<void> {
+  /** Of the whole process, also if this is a worker of it. Messages of peers below `firstPeer` do not count. */
+  async startCounting (firstPeer: number, profilePath?: string): Promise<void> {
     const stopProfiling = profilePath == null ? undefined : await startProfiling(profilePath)
-    const receivedBefore = received()
+    const receivedBefore = receivedFrom(firstPeer)
     const observed = startObserving()
-    const spent = startCounting()
+    const spent = startCounting(process.cpuUsage)
 
     usageSince = async () => {
-      const usage = { ...spent(), ...observed(), received: received() - receivedBefore }
+      const scores = node.scores()
+      const usage = {
+        ...spent(),
+        ...observed(),
+        received: receivedFrom(firstPeer) - receivedBefore,
+        meshPeers: mean(ATTESTATION_TOPICS.map(topic => node.meshPeers(topic))),
+        meanScore: mean(scores),
+        lowestScore: min(scores)
+      }
       await stopProfiling?.()
 
       return usage

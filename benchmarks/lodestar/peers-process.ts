@@ -7,14 +7,15 @@ import { Participant } from '../../test/lodestar/stack/participant.ts'
 import { Random } from '../../test/simulation/random.ts'
 import { nowMs } from '../clock.ts'
 import { answer } from '../harness/child.ts'
-import { muxers } from '../muxers.ts'
 import { LATEST_ECHO_MS } from '../uplink/workload.ts'
 import { ASKERS, BLOCKS_PER_REQUEST, REQUESTS_AT_ONCE } from './uplink-workload.ts'
+import { transportOf } from './transport.ts'
 import { GOSSIP_INTERVAL_MS, MAX_GOSSIP_BYTES, MIN_GOSSIP_BYTES, requests } from './workload.ts'
 import type { Window } from '../uplink/workload.ts'
 import type { Setup } from './node-process.ts'
 
 export interface Done {
+  /** By peers that stay */
   published: number
   /** Of each request that was answered */
   requestMs: number[]
@@ -31,8 +32,13 @@ export interface Gossiped {
 /** As Lodestar waits for a response */
 const ANSWER_TIMEOUT_MS = 10_000
 const POLL_MS = 10
+const DIAL_PAUSE_MS = 200
+/** Of a round, that a peer which leaves is away */
+const AWAY_PART = 10
 
-const peers: Participant[] = []
+/** Undefined while one is away */
+const peers: Array<Participant | undefined> = []
+let startPeer: (number: number) => Promise<void>
 const deliveries: Array<{ peer: number, dueMs: number, latencyMs: number }> = []
 let nodeId = ''
 let failure: unknown
@@ -41,8 +47,31 @@ function fail (err: unknown): void {
   failure ??= err
 }
 
-function publishedInAll (): number {
-  return peers.reduce((sum, { counts }) => sum + counts.attestationsSent, 0)
+function publishedFrom (firstPeer: number): number {
+  return peers.slice(firstPeer).reduce((sum, peer) => sum + (peer?.counts.attestationsSent ?? 0), 0)
+}
+
+/** The node takes few connections at once, and refuses who comes in a crowd */
+async function dialPatiently (peer: Participant, address: string, attempts = 5): Promise<void> {
+  await peer.dial(address).catch(async err => {
+    if (attempts === 1) {
+      throw err
+    }
+
+    await sleep(DIAL_PAUSE_MS)
+    await dialPatiently(peer, address, attempts - 1)
+  })
+}
+
+/** Leaves somewhere in this time, and comes back before its end, so that there are as many again for the next */
+async function leaveAndReturn (number: number, durationMs: number, random: Random): Promise<void> {
+  await sleep(random.next() * durationMs / 2)
+  const peer = peers[number]
+  peers[number] = undefined
+  await peer?.sayGoodbye(nodeId)
+  await peer?.stop()
+  await sleep(durationMs / AWAY_PART)
+  await startPeer(number)
 }
 
 /** Of one peer, other topics than of the next */
@@ -53,13 +82,13 @@ function topicsOf (peer: number, count: number): string[] {
 const commands = {
   /** Peers that subscribe to few topics note when messages come */
   async start ({ muxer, peers: count, host }: Setup, nodeAddress: string, topicsEach?: number): Promise<void> {
-    const createMuxer = await muxers[muxer]()
+    const transport = await transportOf(muxer)
     nodeId = nodeAddress.split('/p2p/')[1]
 
-    for (let number = 0; number < count; number++) {
+    startPeer = async number => {
       const peer = await Participant.start({
         number,
-        muxers: [createMuxer],
+        ...transport,
         maxPeers: count,
         host,
         gossipBlockBytes: 0,
@@ -71,15 +100,20 @@ const commands = {
         }
       })
 
-      await peer.dial(nodeAddress)
-      peers.push(peer)
+      await dialPatiently(peer, nodeAddress)
+      peers[number] = peer
+    }
+
+    for (let number = 0; number < count; number++) {
+      await startPeer(number)
     }
   },
 
-  /** Gossip and requests for so long; the timers of peers are spread evenly */
-  async load (durationMs: number): Promise<Done> {
+  /** Gossip and requests for so long; the timers of peers are spread evenly. So many of the peers leave, and come back. */
+  async load (durationMs: number, leaving: number): Promise<Done> {
     const random = new Random(1)
-    const before = publishedInAll()
+    const before = publishedFrom(leaving)
+    const staying = peers.length - leaving
     const requestMs: number[] = []
     let failed = 0
     const endMs = performance.now() + durationMs
@@ -89,9 +123,11 @@ const commands = {
     const gossiper = setInterval(() => {
       while (next < (Math.min(performance.now(), endMs) - endMs + durationMs) / GOSSIP_INTERVAL_MS * peers.length) {
         const byteLength = random.integer(MIN_GOSSIP_BYTES, MAX_GOSSIP_BYTES)
-        peers[next++ % peers.length].attest(byteLength).catch(fail)
+        peers[next++ % peers.length]?.attest(byteLength).catch(fail)
       }
     }, 1)
+
+    const left = Promise.all(Array.from({ length: leaving }, async (_, number) => leaveAndReturn(number, durationMs, random).catch(fail)))
 
     await Promise.all(requests.map(async ({ slot, intervalMs }) => {
       const underWay: Array<Promise<void>> = []
@@ -105,7 +141,7 @@ const commands = {
 
         const startMs = performance.now()
 
-        underWay.push(raceSignal(peers[asked++ * 7 % peers.length].requestBlocks(nodeId, slot, 1), AbortSignal.timeout(ANSWER_TIMEOUT_MS)).then(
+        underWay.push(raceSignal((peers[leaving + asked++ * 7 % staying] as Participant).requestBlocks(nodeId, slot, 1), AbortSignal.timeout(ANSWER_TIMEOUT_MS)).then(
           () => { requestMs.push(performance.now() - startMs) },
           () => { failed++ }
         ))
@@ -115,12 +151,13 @@ const commands = {
     }))
 
     clearInterval(gossiper)
+    await left
 
     if (failure != null) {
       throw failure
     }
 
-    return { published: publishedInAll() - before, requestMs, failed }
+    return { published: publishedFrom(leaving) - before, requestMs, failed }
   },
 
   /** Asks until the end of the window, and checks what comes after it as well. Returns the bytes that came in the window. */
@@ -141,7 +178,7 @@ const commands = {
       }
     }
 
-    const askers = peers.slice(0, ASKERS)
+    const askers = peers.slice(0, ASKERS) as Participant[]
     await Promise.all(askers.flatMap(peer => Array.from({ length: REQUESTS_AT_ONCE }, async () => keepAsking(peer))))
 
     return receivedBytes

@@ -8,16 +8,17 @@ import { report } from '../harness/report.ts'
 import { runRounds } from '../harness/rounds.ts'
 import { runBenchmark } from '../harness/run.ts'
 import { figure, format, renderSamples, times } from '../harness/table.ts'
-import { GOSSIP_INTERVAL_MS, PEERS, WARM_UP_MS } from './workload.ts'
+import { installQuic } from '../quic/install.ts'
+import { GOSSIP_INTERVAL_MS, LEAVING, PEERS, WARM_UP_MS, YOUNG_GENERATION_MB } from './workload.ts'
 import type { Child } from '../harness/child.ts'
-import type { MuxerName } from '../muxers.ts'
 import type { NodeCommands } from './node-process.ts'
 import type { PeersCommands } from './peers-process.ts'
+import type { LodestarMuxer } from './transport.ts'
 
 interface Contestant {
   id: string
   label: string
-  muxer: MuxerName
+  muxer: LodestarMuxer
   node: Child<NodeCommands>
   peers: Child<PeersCommands>
 }
@@ -33,24 +34,30 @@ const columns = [
   figure('event loop\np50 ms', 'eventLoopP50Ms'),
   figure('event loop\np99 ms', 'eventLoopP99Ms'),
   figure('RSS\nMB', 'rssMegabytes'),
-  figure('heap\nMB', 'heapMegabytes'),
+  figure('GC\nms/s', 'gcMsPerS'),
   figure('socket\nwrites/s', 'socketWritesPerS'),
   figure('request\np50 ms', 'requestP50Ms'),
   figure('request\np99 ms', 'requestP99Ms'),
-  figure('requests\nfailed', 'requestsFailed')
+  figure('requests\nfailed', 'requestsFailed'),
+  figure('peers in\na mesh', 'meshPeers'),
+  figure('score\nmean', 'meanScore'),
+  figure('score\nlowest', 'lowestScore')
 ]
 
-const comparisons = (['cpuPercent', 'eventLoopP99Ms', 'rssMegabytes'] as const).flatMap((metric, index) =>
-  ['stock', 'mplex'].map(base => times(['CPU', 'event loop\np99', 'RSS'][index], metric, base)))
+const comparisons = (['cpuPercent', 'eventLoopP99Ms', 'rssMegabytes', 'gcMsPerS'] as const).flatMap((metric, index) =>
+  ['stock', 'mplex'].map(base => times(['CPU', 'event loop\np99', 'RSS', 'GC'][index], metric, base)))
 
 const legend = [
-  `A node set up as Lodestar's, alone in its process, with ${PEERS} peers in another: ${PEERS / GOSSIP_INTERVAL_MS * 1000} messages of gossip a second of 300 to`,
-  '1,000 B come from the peers and are passed on to the node\'s mesh; it answers 10 requests a second with a block of 64 KiB, and 2',
-  'with one of 1 MiB, in snappy frames. All that arrives is compared with what was sent, and no message may be missing.',
+  `A node set up as Lodestar's, in a worker with a young generation of ${YOUNG_GENERATION_MB} MB as there, with ${PEERS} peers in another process, of which ${LEAVING} leave`,
+  `and come back in each round: ${PEERS / GOSSIP_INTERVAL_MS * 1000} messages of gossip a second of 300 to 1,000 B come from the peers and are passed on to the node's`,
+  'mesh; it answers 10 requests a second with a block of 64 KiB, and 2 with one of 1 MiB, in snappy frames. All that arrives is compared with',
+  'what was sent, and no message of a peer that stays may be missing.',
   '',
   'CPU %       of a core: user and system time of the node\'s process',
+  'GC          that the worker stands still for garbage collection',
   'event loop  how late timers fire at the node, which looks each millisecond',
   'request     at the peers, from opening the stream to having checked the block; failed: it did not come whole within 10 s',
+  'mesh, score at the end of a round: gossipsub\'s peers in the mesh of a topic, and what it thinks of all peers',
   'ratios      within each round: median (lowest–highest), below 1 is better'
 ].join('\n')
 
@@ -59,12 +66,12 @@ async function start ({ muxer, node, peers }: Contestant): Promise<void> {
   const setup = { muxer, peers: PEERS }
 
   await peers.commands.start(setup, await node.commands.start(setup))
-  await peers.commands.load(WARM_UP_MS)
+  await peers.commands.load(WARM_UP_MS, 0)
 }
 
 async function measure ({ node, peers }: Contestant, durationMs: number, profilePath?: string): Promise<Record<string, number>> {
-  await node.commands.startCounting(profilePath)
-  const { published, requestMs, failed } = await peers.commands.load(durationMs)
+  await node.commands.startCounting(LEAVING, profilePath)
+  const { published, requestMs, failed } = await peers.commands.load(durationMs, LEAVING)
   await sleep(QUIET_MS)
   const usage = await node.commands.usage()
 
@@ -77,24 +84,32 @@ async function measure ({ node, peers }: Contestant, durationMs: number, profile
     eventLoopP50Ms: usage.eventLoopDelayP50Ms,
     eventLoopP99Ms: usage.eventLoopDelayP99Ms,
     rssMegabytes: usage.rssBytes / 1e6,
-    heapMegabytes: usage.heapBytes / 1e6,
+    gcMsPerS: usage.gcMs / durationMs * 1000,
     socketWritesPerS: usage.socketWrites / durationMs * 1000,
     requestP50Ms: quantile(requestMs, 0.5),
     requestP99Ms: quantile(requestMs, 0.99),
-    requestsFailed: failed
+    requestsFailed: failed,
+    meshPeers: usage.meshPeers,
+    meanScore: usage.meanScore,
+    lowestScore: usage.lowestScore
   }
 }
 
 await runBenchmark(async stopAtEnd => {
   const { muxers, json, counts: { rounds, seconds }, own: { profiles } } = parseOptions({
-    contestants: plainContestants,
+    contestants: [...plainContestants, { id: 'quic', label: 'quic', muxer: 'quic' as const }],
     usual: 'ours,stock,mplex',
-    counts: { rounds: 5, seconds: 5 },
+    counts: { rounds: 3, seconds: 60 },
     own: { profiles: { type: 'string' } }
   })
+
+  if (muxers.some(({ id }) => id === 'quic') && !await installQuic()) {
+    return
+  }
+
   const contestants = muxers.map(muxer => ({
     ...muxer,
-    node: startChild<NodeCommands>(new URL('node-process.ts', import.meta.url), `node of ${muxer.id}`, { timeoutMs: COMMAND_TIMEOUT_MS }),
+    node: startChild<NodeCommands>(new URL('node-process.ts', import.meta.url), `node of ${muxer.id}`, { timeoutMs: COMMAND_TIMEOUT_MS, youngGenerationMb: YOUNG_GENERATION_MB }),
     peers: startChild<PeersCommands>(new URL('peers-process.ts', import.meta.url), `peers of ${muxer.id}`, { timeoutMs: COMMAND_TIMEOUT_MS })
   }))
 

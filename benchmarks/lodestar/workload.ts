@@ -1,5 +1,9 @@
 // What goes to and from the node: gossip at a fixed rate, and requests for blocks.
 export const PEERS = 100
+/** Of them, in each round */
+export const LEAVING = 33
+/** As Lodestar has its network do */
+export const YOUNG_GENERATION_MB = 152
 
 /** Of the messages of gossip, as of attestations and aggregates */
 export const MIN_GOSSIP_BYTES = 300

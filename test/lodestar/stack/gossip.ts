@@ -1,6 +1,7 @@
 // Gossipsub as Lodestar makes it: unsigned messages in snappy blocks, validated by the application, made once for all peers.
 import { createHash } from 'node:crypto'
 import { gossipsub, StrictNoSign, TopicValidatorResult } from '@libp2p/gossipsub'
+import { createTopicScoreParams } from '@libp2p/gossipsub/score'
 import { compressSync, uncompressSync } from 'snappy'
 import type { LodestarLibp2p } from './node.ts'
 import type { GossipSub } from '@libp2p/gossipsub'
@@ -18,6 +19,7 @@ export const TOPICS = [BLOCK_TOPIC, ...ATTESTATION_TOPICS]
 
 /** Lodestar makes and starts it itself, reports what it thinks of messages and looks at meshes, which the type of the service leaves out */
 export type Gossip = GossipSub & Startable & {
+  getScore (peer: string): number
   reportMessageValidationResult (messageId: string, source: PeerId, result: TopicValidatorResult): void
   getMeshPeers (topic: string): string[]
 }
@@ -26,6 +28,21 @@ export interface GossipInit {
   topics: string[]
   onMessage (topic: string, data: Uint8Array): void
 }
+
+/** Who stays in the mesh, and is the first to bring messages, is worth more */
+const scoreOfSubnet = createTopicScoreParams({
+  topicWeight: 0.25,
+  timeInMeshWeight: 0.033,
+  timeInMeshQuantum: SLOT_MS,
+  timeInMeshCap: 300,
+  firstMessageDeliveriesWeight: 1,
+  firstMessageDeliveriesDecay: 0.97,
+  firstMessageDeliveriesCap: 40,
+  meshMessageDeliveriesWeight: 0,
+  meshFailurePenaltyWeight: 0,
+  invalidMessageDeliveriesWeight: -100,
+  invalidMessageDeliveriesDecay: 0.9
+})
 
 function messageId ({ topic, data }: { topic: string, data: Uint8Array }): Uint8Array {
   const topicBytes = Buffer.from(topic)
@@ -61,8 +78,11 @@ export async function startGossip (node: LodestarLibp2p, { topics, onMessage }: 
     batchPublish: true,
     floodPublish: false,
     idontwantMinDataSize: 16_829,
-    // not Lodestar's: here all peers have one address
-    scoreParams: { IPColocationFactorWeight: 0 }
+    scoreParams: {
+      // not Lodestar's: here all peers have one address
+      IPColocationFactorWeight: 0,
+      topics: Object.fromEntries(ATTESTATION_TOPICS.map(topic => [topic, scoreOfSubnet]))
+    }
   })(node.services.components) as Gossip
 
   pubsub.addEventListener('gossipsub:message', ({ detail: { msg, msgId, propagationSource } }) => {

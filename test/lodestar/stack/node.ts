@@ -6,13 +6,15 @@ import { tcp } from '@libp2p/tcp'
 import { createLibp2p } from 'libp2p'
 import type { GossipSubComponents } from '@libp2p/gossipsub'
 import type { Identify } from '@libp2p/identify'
-import type { ComponentLogger, StreamMuxerFactory } from '@libp2p/interface'
+import type { ComponentLogger, StreamMuxerFactory, Transport } from '@libp2p/interface'
 import type { Libp2p } from 'libp2p'
 import type { Registry } from 'prom-client'
 
 export type LodestarLibp2p = Libp2p<{ identify: Identify, components: GossipSubComponents }>
 
 export interface NodeInit {
+  /** TCP by default. QUIC brings encryption and streams of its own. */
+  createQuic?: () => (components: any) => Transport
   muxers: Array<() => StreamMuxerFactory>
   maxPeers: number
   /** Where it listens; its own machine by default */
@@ -24,16 +26,18 @@ export interface NodeInit {
 
 const PENDING_CONNECTIONS = 5
 
-export async function createNode ({ muxers, maxPeers, host = '127.0.0.1', registry, logger }: NodeInit): Promise<LodestarLibp2p> {
+export async function createNode ({ createQuic, muxers, maxPeers, host = '127.0.0.1', registry, logger }: NodeInit): Promise<LodestarLibp2p> {
   return createLibp2p({
-    addresses: { listen: [`/ip4/${host}/tcp/0`], announce: [] },
+    addresses: { listen: [createQuic == null ? `/ip4/${host}/tcp/0` : `/ip4/${host}/udp/0/quic-v1`], announce: [] },
     nodeInfo: { name: 'lodestar', version: '1.0.0', userAgent: 'lodestar/1.0.0' },
-    connectionEncrypters: [noise()],
-    transports: [tcp({
-      maxConnections: maxPeers,
-      backlog: PENDING_CONNECTIONS,
-      closeServerOnMaxConnections: { closeAbove: maxPeers, listenBelow: maxPeers }
-    })],
+    connectionEncrypters: createQuic == null ? [noise()] : [],
+    transports: [createQuic != null
+      ? createQuic()
+      : tcp({
+        maxConnections: maxPeers,
+        backlog: PENDING_CONNECTIONS,
+        closeServerOnMaxConnections: { closeAbove: maxPeers, listenBelow: maxPeers }
+      })],
     streamMuxers: muxers,
     metrics: registry == null ? undefined : prometheusMetrics({ collectDefaultMetrics: false, preserveExistingMetrics: true, registry }),
     connectionManager: {

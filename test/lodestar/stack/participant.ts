@@ -96,6 +96,11 @@ export class Participant {
     await this.#pubsub.publish(BLOCK_TOPIC, block)
   }
 
+  /** Of each peer that it is connected with */
+  scores (): number[] {
+    return this.node.getPeers().map(peer => this.#pubsub.getScore(peer.toString()))
+  }
+
   meshPeers (topic: string): number {
     return this.#pubsub.getMeshPeers(topic).length
   }
