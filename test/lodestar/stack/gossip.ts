@@ -5,7 +5,7 @@ import { createTopicScoreParams } from '@libp2p/gossipsub/score'
 import { compressSync, uncompressSync } from 'snappy'
 import type { LodestarLibp2p } from './node.ts'
 import type { GossipSub } from '@libp2p/gossipsub'
-import type { PeerId, Startable } from '@libp2p/interface'
+import type { Startable } from '@libp2p/interface'
 
 const MESSAGE_DOMAIN_VALID_SNAPPY = Uint8Array.of(1, 0, 0, 0)
 const ID_BYTES = 20
@@ -20,7 +20,7 @@ export const TOPICS = [BLOCK_TOPIC, ...ATTESTATION_TOPICS]
 /** Lodestar makes and starts it itself, reports what it thinks of messages and looks at meshes, which the type of the service leaves out */
 export type Gossip = GossipSub & Startable & {
   getScore (peer: string): number
-  reportMessageValidationResult (messageId: string, source: PeerId, result: TopicValidatorResult): void
+  reportMessageValidationResult (messageId: string, source: string, result: TopicValidatorResult): void
   getMeshPeers (topic: string): string[]
 }
 
@@ -87,7 +87,7 @@ export async function startGossip (node: LodestarLibp2p, { topics, onMessage }: 
 
   pubsub.addEventListener('gossipsub:message', ({ detail: { msg, msgId, propagationSource } }) => {
     onMessage(msg.topic, msg.data)
-    pubsub.reportMessageValidationResult(msgId, propagationSource, TopicValidatorResult.Accept)
+    pubsub.reportMessageValidationResult(msgId, propagationSource.toString(), TopicValidatorResult.Accept)
   })
   await pubsub.start()
 
