@@ -132,7 +132,7 @@ export class MuxedStream extends GuardedEmitter<MessageStreamEvents> implements 
   /** Queues data. False means: wait for 'drain' before sending more. Hot. */
   send (data: Uint8Array | Uint8ArrayList): boolean {
     if (this.writeStatus !== 'writable') {
-      throw new StreamStateError(`Cannot write to a stream that is ${this.writeStatus}`)
+      throw this.#createStateError()
     }
 
     const state = this.#state
@@ -152,6 +152,14 @@ export class MuxedStream extends GuardedEmitter<MessageStreamEvents> implements 
     state.awaitsDrain = true
 
     return false
+  }
+
+  /** Its cause is why the stream has ended, if it has: the writer may have been at something else then */
+  #createStateError (): Error {
+    const err = new StreamStateError(`Cannot write to a stream that is ${this.writeStatus}`)
+    err.cause = this.#createError?.()
+
+    return err
   }
 
   async onDrain (options?: AbortOptions): Promise<void> {
