@@ -72,7 +72,7 @@ export interface CoalesceOptions {
   highWatermark?: number
 
   /**
-   * What data of other streams leaves free in each write, while there are urgent streams and the transport is full again and again:
+   * What data that is not urgent leaves free in each write, while there are urgent streams and the transport is full again and again:
    * what has been handed down cannot be overtaken. At least 1,024 of `maxBytes` must be left to the others.
    *
    * @unit bytes

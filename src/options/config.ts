@@ -56,7 +56,7 @@ export interface YamuxStreamOptions extends StreamOptions {
    *   `maxConnectionWindow` allow
    * - what the application puts back with `push()` and `unshift()` while it does not read, if that is more than the window; beyond it
    *   the stream is reset
-   * - what a loop misses that others read on without; beyond it the loop throws
+   * - what a loop may miss while others read on; beyond it the loop throws
    * - with `windowUpdateMode: 'onReceive'`, all that is unread; beyond it the stream is reset
    *
    * @unit bytes
