@@ -12,6 +12,11 @@ export interface Runtime {
 
 const RESOLUTION_MS = 1
 
+/** The most that the process has had in memory at once, since it began */
+export function maxRssBytes (): number {
+  return process.resourceUsage().maxRSS * 1024
+}
+
 /** Starts observing, the returned function ends it */
 export function startObserving (): () => Runtime {
   const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS })

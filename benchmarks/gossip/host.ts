@@ -3,16 +3,17 @@ import { gossipsub, StrictNoSign, StrictSign } from '@libp2p/gossipsub'
 import { identify } from '@libp2p/identify'
 import { multiaddr } from '@multiformats/multiaddr'
 import { nowMs } from '../clock.ts'
-import { muxers } from '../muxers.ts'
-import { createNodeWith } from '../node.ts'
+import { createMuxer } from '../endpoints/muxer.ts'
+import { transportInit } from '../endpoints/transport-init.ts'
+import { createNodeWith, manyConnections } from '../node.ts'
 import { createMessage, readMessage } from './message.ts'
-import type { MuxerName } from '../muxers.ts'
+import type { ContestantMuxer } from '../contestants.ts'
 import type { Publication } from './workload.ts'
 import type { Libp2p } from 'libp2p'
 
 export interface HostInit {
   host: number
-  muxer: MuxerName
+  muxer: ContestantMuxer
   isSigned: boolean
   topics: string[]
   onDelivery (latencyMs: number): void
@@ -27,13 +28,10 @@ export interface Host {
   publish (publication: Publication): void
 }
 
-async function createNode (muxer: MuxerName, isSigned: boolean): Promise<Libp2p<{ pubsub: ReturnType<ReturnType<typeof gossipsub>> }>> {
-  return createNodeWith(await muxers[muxer](), {
-    connectionManager: {
-      // all hosts have one address, which libp2p takes for one impatient dialler
-      inboundConnectionThreshold: Infinity,
-      maxIncomingPendingConnections: Infinity
-    },
+async function createNode (muxer: ContestantMuxer, isSigned: boolean): Promise<Libp2p<{ pubsub: ReturnType<ReturnType<typeof gossipsub>> }>> {
+  return createNodeWith(await createMuxer(muxer), {
+    ...await transportInit(muxer, 'tcp-noise'),
+    ...manyConnections,
     services: {
       identify: identify(),
       pubsub: gossipsub({

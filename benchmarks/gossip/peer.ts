@@ -3,14 +3,15 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { answer } from '../child.ts'
 import { countSocketWrites, startCounting } from '../counters.ts'
 import { startProfiling } from '../profile.ts'
+import { maxRssBytes } from '../runtime.ts'
 import { startHost } from './host.ts'
+import type { ContestantMuxer } from '../contestants.ts'
 import type { Spent } from '../counters.ts'
-import type { MuxerName } from '../muxers.ts'
 import type { Host } from './host.ts'
 import type { Publication } from './workload.ts'
 
 export interface StartOptions {
-  muxer: MuxerName
+  muxer: ContestantMuxer
   isSigned: boolean
   /** The topics of each host of this process */
   topicsOf: Map<number, string[]>
@@ -19,6 +20,7 @@ export interface StartOptions {
 export interface Gossiped {
   latenciesMs: Float64Array
   spent: Spent
+  maxRssBytes: number
 }
 
 const hosts = new Map<number, Host>()
@@ -98,7 +100,7 @@ const commands = {
     const spent = spentSince()
     await stopProfiling?.()
 
-    return { latenciesMs: Float64Array.from(latenciesMs), spent }
+    return { latenciesMs: Float64Array.from(latenciesMs), spent, maxRssBytes: maxRssBytes() }
   }
 }
 

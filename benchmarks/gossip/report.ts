@@ -1,7 +1,7 @@
 // From what a muxer's processes measured to the table of gossip.
 import { max, median, min, quantileSorted } from 'simple-statistics'
 import { format, formatRatio, renderGroups } from '../report/table.ts'
-import type { MuxerName } from '../muxers.ts'
+import type { ContestantMuxer } from '../contestants.ts'
 import type { Ratio } from '../report/metrics.ts'
 import type { Measured } from './session.ts'
 import type { Row } from './workload.ts'
@@ -20,7 +20,7 @@ export interface Metrics {
 
 export interface Sample {
   rowId: string
-  muxer: MuxerName
+  muxer: ContestantMuxer
   round: number
   metrics: Metrics
 }
@@ -52,7 +52,7 @@ export function toMetrics ({ publications, latenciesMs, durationMs, spent }: Mea
   }
 }
 
-function samplesOf (samples: Sample[], rowId: string, muxer: MuxerName): Sample[] {
+function samplesOf (samples: Sample[], rowId: string, muxer: ContestantMuxer): Sample[] {
   return samples.filter(sample => sample.rowId === rowId && sample.muxer === muxer)
 }
 
@@ -66,7 +66,7 @@ function ratioOf (samples: Sample[], references: Sample[]): Ratio | undefined {
   return ratios.length === 0 ? undefined : { median: median(ratios), min: min(ratios), max: max(ratios) }
 }
 
-export function renderTable (samples: Sample[], rows: Row[], muxers: MuxerName[]): string {
+export function renderTable (samples: Sample[], rows: Row[], muxers: ContestantMuxer[]): string {
   const headings = ['muxer', ...columns.map(([heading]) => heading), 'CPU\n× stock', 'CPU\n× mplex']
 
   return renderGroups(headings, rows.map(({ id, label }) => ({

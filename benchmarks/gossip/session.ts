@@ -3,8 +3,8 @@ import { availableParallelism } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startChild } from '../child.ts'
 import { topics } from './workload.ts'
+import type { ContestantMuxer } from '../contestants.ts'
 import type { Spent } from '../counters.ts'
-import type { MuxerName } from '../muxers.ts'
 import type { PeerCommands } from './peer.ts'
 import type { Topology } from './topology.ts'
 import type { Publication } from './workload.ts'
@@ -14,10 +14,12 @@ export interface Measured {
   latenciesMs: number[]
   durationMs: number
   spent: Spent
+  /** Of all processes together */
+  maxRssBytes: number
 }
 
 export interface Session {
-  muxer: MuxerName
+  muxer: ContestantMuxer
   /** Resolves when all hosts run, are connected and know of each other's topics */
   ready: Promise<void>
   /** With a path, the first process writes a CPU profile to it */
@@ -36,7 +38,7 @@ const QUIET_MS = 100
 
 const peer = new URL('peer.ts', import.meta.url)
 
-export function startSession (muxer: MuxerName, isSigned: boolean, { connections, subscribers }: Topology): Session {
+export function startSession (muxer: ContestantMuxer, isSigned: boolean, { connections, subscribers }: Topology): Session {
   const title = (index: number): string => `process ${index + 1} of ${muxer}`
   const children = Array.from({ length: availableParallelism() }, (_, index) => startChild<PeerCommands>(peer, title(index), { timeoutMs: COMMAND_TIMEOUT_MS }))
   const processes = children.map(child => child.commands)
@@ -118,7 +120,8 @@ export function startSession (muxer: MuxerName, isSigned: boolean, { connections
           publications: plan.length,
           latenciesMs: gossiped.flatMap(({ latenciesMs }) => Array.from(latenciesMs)),
           durationMs,
-          spent: { cpuMs: sum('cpuMs'), socketWrites: sum('socketWrites'), noiseRecords: sum('noiseRecords') }
+          spent: { cpuMs: sum('cpuMs'), socketWrites: sum('socketWrites'), noiseRecords: sum('noiseRecords') },
+          maxRssBytes: gossiped.reduce((sum, { maxRssBytes }) => sum + maxRssBytes, 0)
         }
       } catch (err) {
         throw new Error(`${muxer}: ${err instanceof Error ? err.message : String(err)}`, { cause: err })

@@ -1,0 +1,119 @@
+// From what the processes measured to one table, and what it means for users.
+import { quantile } from 'simple-statistics'
+import { spreadOf } from '../report/metrics.ts'
+import { format, formatRatio, renderGroups } from '../report/table.ts'
+import { sayWhatChanges } from './verdict.ts'
+import type { ContestantMuxer } from '../contestants.ts'
+import type { Spread } from '../report/metrics.ts'
+import type { Application } from './applications.ts'
+import type { Measured } from './session.ts'
+
+/** What does not apply to an application, or nobody can see, is left out */
+export interface Metrics {
+  durationS: number
+  cpuS: number
+  noiseRecords?: number
+  socketWrites?: number
+  p99Ms?: number
+  maxRssMegabytes?: number
+}
+
+export interface Sample {
+  applicationId: string
+  muxer: ContestantMuxer
+  round: number
+  metrics: Metrics
+}
+
+/** Below this many the slowest one decides */
+const ENOUGH_FOR_P99 = 100
+
+const columns: Array<[heading: string, metric: keyof Metrics]> = [
+  ['time\ns', 'durationS'],
+  ['CPU\ns', 'cpuS'],
+  ['records', 'noiseRecords'],
+  ['writes', 'socketWrites'],
+  ['p99\nms', 'p99Ms'],
+  ['RSS\nMB', 'maxRssMegabytes']
+]
+
+const compared: Array<[heading: string, metric: keyof Metrics, base: ContestantMuxer]> = [
+  ['time\n× stock', 'durationS', 'stock'],
+  ['CPU\n× stock', 'cpuS', 'stock'],
+  ['p99\n× stock', 'p99Ms', 'stock'],
+  ['time\n× mplex', 'durationS', 'mplex'],
+  ['CPU\n× mplex', 'cpuS', 'mplex']
+]
+
+const names = { durationS: 'time', p99Ms: 'p99' }
+
+export function toMetrics ({ durationMs, latenciesMs, spent: { cpuMs, noiseRecords, socketWrites }, maxRssBytes }: Measured): Metrics {
+  return {
+    durationS: durationMs / 1000,
+    cpuS: cpuMs / 1000,
+    noiseRecords,
+    socketWrites,
+    p99Ms: latenciesMs.length < ENOUGH_FOR_P99 ? undefined : quantile(latenciesMs, 0.99),
+    maxRssMegabytes: maxRssBytes == null ? undefined : maxRssBytes / 1e6
+  }
+}
+
+function samplesOf (samples: Sample[], { id }: Application, muxer: ContestantMuxer): Sample[] {
+  return samples.filter(sample => sample.applicationId === id && sample.muxer === muxer)
+}
+
+/** Within each round */
+function ratioOf (samples: Sample[], bases: Sample[], metric: keyof Metrics): Spread | undefined {
+  return spreadOf(samples.map(({ round, metrics }) => {
+    const value = metrics[metric]
+    const base = bases.find(sample => sample.round === round)?.metrics[metric]
+
+    return value == null || base == null ? undefined : value / base
+  }))
+}
+
+function muxersOf (samples: Sample[], { id }: Application): ContestantMuxer[] {
+  return [...new Set(samples.filter(({ applicationId }) => applicationId === id).map(({ muxer }) => muxer))]
+}
+
+export function renderTable (samples: Sample[], applications: Application[]): string {
+  const headings = ['muxer', ...columns.map(([heading]) => heading), ...compared.map(([heading]) => heading)]
+
+  return renderGroups(headings, applications.map(application => ({
+    label: application.label,
+    lines: muxersOf(samples, application).map(muxer => {
+      const own = samplesOf(samples, application, muxer)
+
+      return [
+        muxer,
+        ...columns.map(([, metric]) => format(spreadOf(own.map(({ metrics }) => metrics[metric]))?.median)),
+        ...compared.map(([, metric, base]) => formatRatio(ratioOf(own, samplesOf(samples, application, base), metric)))
+      ]
+    })
+  })))
+}
+
+/** A line for each application with each of our muxers, where stock was measured beside it */
+export function renderVerdicts (samples: Sample[], applications: Application[]): string {
+  return applications.flatMap(application => muxersOf(samples, application).filter(muxer => muxer.startsWith('ours')).flatMap(muxer => {
+    const own = samplesOf(samples, application, muxer)
+    const stock = samplesOf(samples, application, 'stock')
+    const noticed = ratioOf(own, stock, application.noticed)
+    const cpu = ratioOf(own, stock, 'cpuS')
+    const title = `${application.label.replaceAll('\n', ' ')}, ${muxer}`
+
+    return noticed == null || cpu == null ? [] : [`${title}: ${sayWhatChanges(noticed, cpu, names[application.noticed])}`]
+  })).join('\n')
+}
+
+export const legend = [
+  'Each application runs in two processes, a page and a process, or as many as there are cores, on the loopback interface with Noise.',
+  'All that arrives is verified. What comes before the first round warms up.',
+  '',
+  'time     of all of the work; gossip: from the first publication to the last delivery',
+  'CPU      user and system time of all processes, those of Chromium included',
+  'records  Noise records that were encrypted, writes: write and writev calls on sockets; without those of a page',
+  'p99      of a file of 4 KiB, a request, a lookup, and of gossip from publication to delivery',
+  'RSS      the most that the processes had at once, of all rounds so far; without that of a page',
+  '× stock  within each round: median (lowest–highest), below 1 is better'
+].join('\n')
