@@ -22,14 +22,15 @@ interface Lookup extends Provided {
 }
 
 const NODES_PER_END = 25
-/** How far ahead in the ring of all nodes those are that a node dials: every other is few hops away */
-const STEPS = [1, 2, 5, 11, 23]
-/** Of the other nodes, who have to know it before lookups begin: what a bucket holds */
+const SHORT_NODES_PER_END = 8
+/** Of other nodes, who have to know it before lookups begin: what a bucket holds */
 const KNOWN_PEERS = 20
-/** Tables are filled while nodes dial, which leaves two cores little for a handshake */
+/** Two cores have little left for a handshake while tables are filled */
 const DIAL_TIMEOUT_MS = 30_000
 const POLL_MS = 50
 const LATEST_TABLE_MS = 60_000
+const PROVIDERS_AT_ONCE = 5
+const LOOKUPS_PER_NODE = 3
 const LOOKUPS_AT_ONCE = 10
 
 async function createNode ({ muxer, transport }: EndInit): Promise<Libp2p<{ dht: Dht }>> {
@@ -41,13 +42,13 @@ async function createNode ({ muxer, transport }: EndInit): Promise<Libp2p<{ dht:
   })
 }
 
-async function untilTablesAreFull (nodes: Array<Libp2p<{ dht: Dht }>>): Promise<void> {
+async function untilTablesAreFull (nodes: Array<Libp2p<{ dht: Dht }>>, knownPeers: number): Promise<void> {
   const deadlineMs = performance.now() + LATEST_TABLE_MS
   const smallest = (): number => Math.min(...nodes.map(({ services }) => services.dht.routingTable.size))
 
-  while (smallest() < KNOWN_PEERS) {
+  while (smallest() < knownPeers) {
     if (performance.now() > deadlineMs) {
-      throw new Error(`After ${LATEST_TABLE_MS / 1000} s a node still knows ${smallest()} peers instead of ${KNOWN_PEERS}`)
+      throw new Error(`After ${LATEST_TABLE_MS / 1000} s a node still knows ${smallest()} peers instead of ${knownPeers}`)
     }
 
     await sleep(POLL_MS)
@@ -75,32 +76,38 @@ async function lookUp ({ seeker, name, providerId }: Lookup): Promise<void> {
 
 function createEnd (end: number): StartEnd {
   return async init => {
-    const nodes = await Promise.all(Array.from({ length: NODES_PER_END }, async () => createNode(init)))
-    const perNode = init.isShort ? 1 : 8
+    const count = init.isShort ? SHORT_NODES_PER_END : NODES_PER_END
+    const nodes = await Promise.all(Array.from({ length: count }, async () => createNode(init)))
 
     return {
       addresses: nodes.map(node => node.getMultiaddrs()[0].toString()),
 
+      /** To all others now: later, queries would time out behind handshakes */
       async connect (addresses) {
-        const ring = addresses.flat()
+        const all = addresses.flat()
 
         for (const [index, node] of nodes.entries()) {
-          const own = end * NODES_PER_END + index
-
-          for (const step of STEPS) {
-            await node.dial(multiaddr(ring[(own + step) % ring.length]))
+          for (const address of all.slice(end * count + index + 1)) {
+            await node.dial(multiaddr(address))
           }
         }
 
-        await Promise.all(nodes.map(async ({ services }) => services.dht.refreshRoutingTable()))
-        await untilTablesAreFull(nodes)
+        await untilTablesAreFull(nodes, Math.min(KNOWN_PEERS, all.length - 1))
       },
 
-      prepare: async round => Promise.all(nodes.map(async (node, index) => provide(node, `round ${round}, node ${index} of end ${end}`))),
+      async prepare (round) {
+        const provided: Provided[] = []
+
+        await timeEach(nodes.entries(), PROVIDERS_AT_ONCE, async ([index, node]) => {
+          provided.push(await provide(node, `round ${round}, node ${index} of end ${end}`))
+        })
+
+        return provided
+      },
 
       async work (told) {
         const provided = told[1 - end] as Provided[]
-        const lookups = Array.from({ length: perNode }, (_, turn) =>
+        const lookups = Array.from({ length: init.isShort ? 1 : LOOKUPS_PER_NODE }, (_, turn) =>
           nodes.map((seeker, index): Lookup => ({ seeker, ...provided[(index + turn) % provided.length] }))).flat()
 
         return { latenciesMs: await timeEach(lookups, LOOKUPS_AT_ONCE, lookUp) }

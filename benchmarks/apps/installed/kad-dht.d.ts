@@ -3,7 +3,6 @@ import type { ContentRouting } from '@libp2p/interface'
 
 export interface Dht {
   routingTable: { size: number }
-  refreshRoutingTable (): Promise<void>
 }
 
 export function dht (): (components: any) => Dht
