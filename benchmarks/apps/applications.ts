@@ -18,46 +18,46 @@ export interface Application {
 export const applications = {
   bigFile: {
     id: 'helia-file',
-    label: 'Helia,\na file of 100 MB',
+    label: 'Helia,\na big file',
     noticed: 'durationS',
     load: async () => (await import('./helia/fetching.ts')).bigFile
   },
   smallFiles: {
     id: 'helia-small',
-    label: 'Helia,\n2,000 files of 4 KiB',
+    label: 'Helia,\nsmall files',
     noticed: 'durationS',
     load: async () => (await import('./helia/fetching.ts')).smallFiles
   },
   besideGossip: {
     id: 'helia-gossip',
-    label: 'Helia, gossip\nbeside 100 MB',
+    label: 'Helia, gossip\nbeside a file',
     noticed: 'p99Ms',
     hasGossipBesideBulk: true,
     load: async () => (await import('./helia/beside-gossip.ts')).besideGossip
   },
   page: {
     id: 'helia-page',
-    label: 'Helia, 100 MB\nto a page',
+    label: 'Helia, a file\nto a page',
     noticed: 'durationS',
     transport: 'ws-noise',
     load: async () => (await import('./helia/fetching.ts')).bigFile
   },
-  gossip: { id: 'gossipsub', label: 'gossipsub,\n100 hosts', noticed: 'p99Ms' },
+  gossip: { id: 'gossipsub', label: 'gossipsub', noticed: 'p99Ms' },
   statuses: {
     id: 'reqresp',
-    label: 'ReqResp,\n3,000 statuses',
+    label: 'ReqResp,\nstatuses',
     noticed: 'durationS',
     load: async () => (await import('./req-resp.ts')).statuses
   },
   blocks: {
     id: 'reqresp-blocks',
-    label: 'ReqResp,\n400 blocks',
+    label: 'ReqResp,\nblocks',
     noticed: 'durationS',
     load: async () => (await import('./req-resp.ts')).blocks
   },
   kadDht: {
     id: 'kad-dht',
-    label: 'kad-dht, 400 lookups\namong 50 nodes',
+    label: 'kad-dht',
     noticed: 'durationS',
     load: async () => (await import('./kad-dht.ts')).kadDht
   }

@@ -108,7 +108,14 @@ export function renderVerdicts (samples: Sample[], applications: Application[]):
 
 export const legend = [
   'Each application runs in two processes, a page and a process, or as many as there are cores, on the loopback interface with Noise.',
-  'All that arrives is verified. What comes before the first round warms up.',
+  'All that arrives is verified. With --short there is less of everything.',
+  '',
+  'Helia    over bitswap: a file of 100 MB in blocks of 256 KiB; 2,000 files of 4 KiB, 64 at a time; the big file with gossip from',
+  '         the same peer, 300 B each 10 ms, marked urgent by ours-gossip; the big file over WebSockets to a page in Chromium',
+  'gossipsub  100 hosts that publish 10 B 5 times a second each, as `npm run bench:gossip -- --only small`',
+  'ReqResp  as Lodestar has it, a stream each: 3,000 requests of 84 B, 8 at a time; 40 requests of 10 blocks of 250 KB, 2 at a time',
+  'kad-dht  50 nodes: 150 walks to the providers of a key, 20 at a time',
+  '',
   '',
   'time     of all of the work; gossip: from the first publication to the last delivery',
   'CPU      user and system time of all processes, those of Chromium included',

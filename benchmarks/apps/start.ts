@@ -57,14 +57,21 @@ function parseOptions (): Options {
   }
 }
 
-function createSession (application: Application, muxer: ContestantMuxer, { peers = muxer, isShort }: Options): Session {
+function createSession (application: Application, muxer: ContestantMuxer, { peers, isShort }: Options): Session {
   if (application === applications.gossip) {
     return startGossipSession(muxer, isShort)
   }
 
   const start = application === applications.page ? startPageSession : startSession
 
-  return start(application, [peers, muxer], isShort)
+  return start(application, [peers ?? muxer, muxer], isShort)
+}
+
+/** Another begins each round: who comes first finds another machine than who comes last */
+function inTurn<Item> (items: Item[], round: number): Item[] {
+  const first = round % items.length
+
+  return [...items.slice(first), ...items.slice(0, first)]
 }
 
 async function measure (application: Application, options: Options, stopAtEnd: (started: Stoppable[]) => void): Promise<Sample[]> {
@@ -81,7 +88,7 @@ async function measure (application: Application, options: Options, stopAtEnd: (
 
   // the first round warms up
   for (let round = 0; round <= options.rounds; round++) {
-    for (const [muxer, session] of sessions) {
+    for (const [muxer, session] of inTurn([...sessions], round)) {
       try {
         const metrics = toMetrics(await session.measure(round))
 
