@@ -12,9 +12,23 @@ export interface Runtime {
 
 const RESOLUTION_MS = 1
 
-/** The most that the process has had in memory at once, since it began */
-export function maxRssBytes (): number {
-  return process.resourceUsage().maxRSS * 1024
+const RSS_INTERVAL_MS = 20
+
+/**
+ * Starts watching the memory of the process, the returned function ends it and tells the most that was seen. The system's own
+ * maximum begins with what the parent had when it forked.
+ */
+export function watchRss (): () => number {
+  let maxBytes = 0
+  const watch = (): void => { maxBytes = Math.max(maxBytes, process.memoryUsage.rss()) }
+  const timer = setInterval(watch, RSS_INTERVAL_MS)
+
+  return () => {
+    watch()
+    clearInterval(timer)
+
+    return maxBytes
+  }
 }
 
 /** Starts observing, the returned function ends it */

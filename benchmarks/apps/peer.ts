@@ -1,7 +1,7 @@
 // A child process: one end of one application.
 import { answer } from '../child.ts'
 import { countSocketWrites, startCounting } from '../counters.ts'
-import { maxRssBytes } from '../runtime.ts'
+import { watchRss } from '../runtime.ts'
 import { findRow } from '../rows.ts'
 import { allApplications } from './applications.ts'
 import type { Spent } from '../counters.ts'
@@ -19,6 +19,7 @@ export interface Timed {
 let end: End
 let worked: Worked
 let spentSince: () => Spent
+let maxRssBytes: () => number
 
 const commands = {
   /** Returns where others reach it */
@@ -39,6 +40,7 @@ const commands = {
   },
 
   startCounting (): void {
+    maxRssBytes = watchRss()
     spentSince = startCounting()
   },
 

@@ -72,16 +72,17 @@ function ratioOf (samples: Sample[], bases: Sample[], metric: keyof Metrics): Sp
   }))
 }
 
-function muxersOf (samples: Sample[], { id }: Application): ContestantMuxer[] {
-  return [...new Set(samples.filter(({ applicationId }) => applicationId === id).map(({ muxer }) => muxer))]
+/** Those that it was measured with, in the order of `muxers` */
+function measuredWith (samples: Sample[], application: Application, muxers: ContestantMuxer[]): ContestantMuxer[] {
+  return muxers.filter(muxer => samplesOf(samples, application, muxer).length > 0)
 }
 
-export function renderTable (samples: Sample[], applications: Application[]): string {
+export function renderTable (samples: Sample[], applications: Application[], muxers: ContestantMuxer[]): string {
   const headings = ['muxer', ...columns.map(([heading]) => heading), ...compared.map(([heading]) => heading)]
 
   return renderGroups(headings, applications.map(application => ({
     label: application.label,
-    lines: muxersOf(samples, application).map(muxer => {
+    lines: measuredWith(samples, application, muxers).map(muxer => {
       const own = samplesOf(samples, application, muxer)
 
       return [
@@ -94,8 +95,8 @@ export function renderTable (samples: Sample[], applications: Application[]): st
 }
 
 /** A line for each application with each of our muxers, where stock was measured beside it */
-export function renderVerdicts (samples: Sample[], applications: Application[]): string {
-  return applications.flatMap(application => muxersOf(samples, application).filter(muxer => muxer.startsWith('ours')).flatMap(muxer => {
+export function renderVerdicts (samples: Sample[], applications: Application[], muxers: ContestantMuxer[]): string {
+  return applications.flatMap(application => measuredWith(samples, application, muxers).filter(muxer => muxer.startsWith('ours')).flatMap(muxer => {
     const own = samplesOf(samples, application, muxer)
     const stock = samplesOf(samples, application, 'stock')
     const noticed = ratioOf(own, stock, application.noticed)
@@ -111,16 +112,15 @@ export const legend = [
   'All that arrives is verified. With --short there is less of everything.',
   '',
   'Helia    over bitswap: a file of 100 MB in blocks of 256 KiB; 2,000 files of 4 KiB, 64 at a time; the big file with gossip from',
-  '         the same peer, 300 B each 10 ms, marked urgent by ours-gossip; the big file over WebSockets to a page in Chromium',
+  '         the same peer, 300 B each 5 ms, marked urgent by ours-gossip; the big file over WebSockets to a page in Chromium',
   'gossipsub  100 hosts that publish 10 B 5 times a second each, as `npm run bench:gossip -- --only small`',
   'ReqResp  as Lodestar has it, a stream each: 3,000 requests of 84 B, 8 at a time; 40 requests of 10 blocks of 250 KB, 2 at a time',
   'kad-dht  50 nodes: 150 walks to the providers of a key, 20 at a time',
-  '',
   '',
   'time     of all of the work; gossip: from the first publication to the last delivery',
   'CPU      user and system time of all processes, those of Chromium included',
   'records  Noise records that were encrypted, writes: write and writev calls on sockets; without those of a page',
   'p99      of a file of 4 KiB, a request, a lookup, and of gossip from publication to delivery',
-  'RSS      the most that the processes had at once, of all rounds so far; without that of a page',
+  'RSS      the most that each process had while it worked, together; without that of a page',
   '× stock  within each round: median (lowest–highest), below 1 is better'
 ].join('\n')

@@ -13,7 +13,7 @@ export interface Measured {
   latenciesMs: number[]
   /** By all processes; what nobody can see is left out */
   spent: Partial<Spent> & Pick<Spent, 'cpuMs'>
-  /** Of all processes together, since they began */
+  /** Of all processes together, while they worked */
   maxRssBytes?: number
 }
 

@@ -118,7 +118,7 @@ await runBenchmark(async stopAtEnd => {
     samples.push(...await measure(application, options, stopAtEnd))
   }
 
-  console.info(`\n${renderTable(samples, options.applications)}\n\n${renderVerdicts(samples, options.applications)}\n`)
+  console.info(`\n${renderTable(samples, options.applications, options.muxers)}\n\n${renderVerdicts(samples, options.applications, options.muxers)}\n`)
   console.info(`${renderMachine()}, ${options.rounds} ${options.rounds === 1 ? 'round' : 'rounds'} after one to warm up\n\n${legend}`)
 
   if (options.jsonPath != null) {

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { answer } from '../child.ts'
 import { countSocketWrites, startCounting } from '../counters.ts'
 import { startProfiling } from '../profile.ts'
-import { maxRssBytes } from '../runtime.ts'
+import { watchRss } from '../runtime.ts'
 import { startHost } from './host.ts'
 import type { ContestantMuxer } from '../contestants.ts'
 import type { Spent } from '../counters.ts'
@@ -27,6 +27,7 @@ const hosts = new Map<number, Host>()
 let latenciesMs: number[] = []
 let failure: Error | undefined
 let spentSince: () => Spent
+let maxRssBytes: () => number
 let stopProfiling: (() => Promise<void>) | undefined
 
 function onError (err: Error): void {
@@ -81,6 +82,7 @@ const commands = {
   async startCounting (profilePath?: string): Promise<void> {
     latenciesMs = []
     stopProfiling = profilePath == null ? undefined : await startProfiling(profilePath)
+    maxRssBytes = watchRss()
     spentSince = startCounting()
   },
 

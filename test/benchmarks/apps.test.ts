@@ -63,6 +63,6 @@ test('a sentence compares each of our muxers with stock in the same round', () =
   const sample = (muxer: ContestantMuxer, round: number, durationS: number): Sample => ({ applicationId: 'reqresp', muxer, round, metrics: { durationS, cpuS: 1 } })
   const samples = [sample('ours', 1, 1), sample('stock', 1, 2), sample('ours', 2, 10), sample('stock', 2, 20), sample('mplex', 1, 1)]
 
-  expect(renderVerdicts(samples, [applications.statuses, applications.kadDht]))
+  expect(renderVerdicts(samples, [applications.statuses, applications.kadDht], ['ours', 'stock', 'mplex']))
     .toBe('ReqResp, statuses, ours: 0.50 of stock\'s time, 1.00 of its CPU: its user waits 2.00 times less')
 })

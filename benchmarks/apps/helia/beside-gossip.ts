@@ -20,7 +20,7 @@ type GossipingHelia = Helia<{ identify: Identify, pubsub: PubSub }>
 const NEWS = 'news'
 const DONE = 'done'
 const NEWS_BYTES = 300
-const NEWS_INTERVAL_MS = 10
+const NEWS_INTERVAL_MS = 5
 const DONE_BYTES = 100
 /** The number of the last message */
 const LAST = 65_535
