@@ -17,6 +17,7 @@ export const benchmarks: Benchmark[] = [
   { name: 'uplink', module: 'uplink/start.ts', about: 'an urgent stream beside bulk on a slow line of the kernel; needs root' },
   { name: 'lodestar-uplink', module: 'lodestar/uplink.ts', about: 'gossip of a validator\'s node at home, beside blocks; needs root' },
   { name: 'lodestar', module: 'lodestar/start.ts', about: 'CPU, memory and scores of a node as Lodestar runs it, with 100 peers that come and go; also beside quic' },
+  { name: 'apps', module: 'apps/start.ts', about: 'Helia, gossipsub, ReqResp and kad-dht: what a user of each gets' },
   { name: 'idle', module: 'idle/start.ts', about: 'lone requests on a quiet connection, by strategy' },
   { name: 'browser', module: 'browser/start.ts', about: 'messages of a page in Chromium' },
   { name: 'attacks', module: 'attacks/start.ts', nodeOptions: ['--expose-gc'], about: 'what a million frames of each attack cost' },

@@ -19,14 +19,18 @@ export const manyConnections: Libp2pOptions = {
   connectionManager: { inboundConnectionThreshold: Infinity, maxConnections: Infinity, maxIncomingPendingConnections: Infinity }
 }
 
-/** `init` comes on top of what all benchmarks have in common */
-export async function createNodeWith<Services extends ServiceMap> (createMuxer: () => StreamMuxerFactory, init: Libp2pOptions<Services> = {}): Promise<Libp2p<Services>> {
-  return createLibp2p({
+/** What all benchmarks have in common, `init` comes on top of it */
+export function nodeOptions<Services extends ServiceMap> (createMuxer: () => StreamMuxerFactory, init: Libp2pOptions<Services> = {}): Libp2pOptions<Services> {
+  return {
     addresses: { listen: ['/ip4/127.0.0.1/tcp/0'] },
     transports: [createTcp()],
     connectionEncrypters: [countedNoise()],
     streamMuxers: [createMuxer],
     connectionMonitor: { enabled: false },
     ...init
-  })
+  }
+}
+
+export async function createNodeWith<Services extends ServiceMap> (createMuxer: () => StreamMuxerFactory, init?: Libp2pOptions<Services>): Promise<Libp2p<Services>> {
+  return createLibp2p(nodeOptions(createMuxer, init))
 }

@@ -13,6 +13,25 @@ export interface Runtime {
 
 const RESOLUTION_MS = 1
 
+const RSS_INTERVAL_MS = 20
+
+/**
+ * Starts watching the memory of the process, the returned function ends it and tells the most that was seen. The system's own
+ * maximum begins with what the parent had when it forked.
+ */
+export function watchRss (): () => number {
+  let maxBytes = 0
+  const watch = (): void => { maxBytes = Math.max(maxBytes, process.memoryUsage.rss()) }
+  const timer = setInterval(watch, RSS_INTERVAL_MS)
+
+  return () => {
+    watch()
+    clearInterval(timer)
+
+    return maxBytes
+  }
+}
+
 /** Starts observing, the returned function ends it */
 export function startObserving (): () => Runtime {
   const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS })

@@ -1,36 +1,20 @@
 // An end that is a whole libp2p node: encryption, negotiation of the muxer and of each stream's protocol.
-import { webSockets } from '@libp2p/websockets'
 import { multiaddr } from '@multiformats/multiaddr'
 import { streamLimits } from '../muxers.ts'
 import { createNodeWith, manyConnections } from '../node.ts'
 import { createMuxer } from './muxer.ts'
+import { transportInit } from './transport-init.ts'
 import type { ContestantMuxer, TransportName } from '../contestants.ts'
 import type { Endpoint } from './endpoint.ts'
 import type { Connection, StreamMuxerFactory } from '@libp2p/interface'
-import type { Libp2p, Libp2pOptions } from 'libp2p'
+import type { Libp2p } from 'libp2p'
 
 type CreateMuxer = () => StreamMuxerFactory
 
 const protocol = '/benchmark/1.0.0'
 
-const LOOPBACK = '127.0.0.1'
-
-async function transportInit (muxer: ContestantMuxer, transport: TransportName, host: string): Promise<Libp2pOptions> {
-  if (muxer === 'quic') {
-    const { quic } = await import('../quic/index.js')
-
-    return { addresses: { listen: [`/ip4/${host}/udp/0/quic-v1`] }, transports: [quic({ maxConcurrentStreamLimit: streamLimits.maxInboundStreams })], connectionEncrypters: [], streamMuxers: [] }
-  }
-
-  if (transport === 'ws-noise') {
-    return { addresses: { listen: [`/ip4/${host}/tcp/0/ws`] }, transports: [webSockets()] }
-  }
-
-  return { addresses: { listen: [`/ip4/${host}/tcp/0`] } }
-}
-
 /** `wrap` gets between the muxer and libp2p */
-export async function createLibp2pEndpoint (muxer: ContestantMuxer, transport: TransportName, host = LOOPBACK, wrap = (create: CreateMuxer) => create): Promise<Endpoint> {
+export async function createLibp2pEndpoint (muxer: ContestantMuxer, transport: TransportName, host?: string, wrap = (create: CreateMuxer) => create): Promise<Endpoint> {
   const node: Libp2p = await createNodeWith(wrap(await createMuxer(muxer)), { ...await transportInit(muxer, transport, host), ...manyConnections })
   let addresses: string[] = []
 

@@ -7,16 +7,18 @@ import { nowMs } from '../../clock.ts'
 import { countSocketWrites, startCounting } from '../../counters.ts'
 import { answer } from '../../harness/child.ts'
 import { startProfiling } from '../../harness/profile.ts'
-import { muxers } from '../../muxers.ts'
+import { createMuxer } from '../../endpoints/muxer.ts'
+import { transportInit } from '../../endpoints/transport-init.ts'
 import { createNodeWith, manyConnections } from '../../node.ts'
+import { watchRss } from '../../runtime.ts'
 import { createMessage, readMessage } from '../../scenarios/gossip-message.ts'
+import type { ContestantMuxer } from '../../contestants.ts'
 import type { Spent } from '../../counters.ts'
-import type { MuxerName } from '../../muxers.ts'
 import type { Publication } from './workload.ts'
 import type { Libp2p } from 'libp2p'
 
 interface StartOptions {
-  muxer: MuxerName
+  muxer: ContestantMuxer
   isSigned: boolean
   /** The topics of each host of this process */
   topicsOf: Map<number, string[]>
@@ -27,12 +29,14 @@ type Host = Libp2p<{ pubsub: ReturnType<ReturnType<typeof gossipsub>> }>
 export interface Gossiped {
   latenciesMs: Float64Array
   spent: Spent
+  maxRssBytes: number
 }
 
 const hosts = new Map<number, Host>()
 let latenciesMs: number[] = []
 let failure: Error | undefined
 let spentSince: () => Spent
+let maxRssBytes: () => number
 let stopProfiling: (() => Promise<void>) | undefined
 
 function onError (err: Error): void {
@@ -49,8 +53,9 @@ function findHost (host: number): Host {
   return found
 }
 
-async function startHost (muxer: MuxerName, isSigned: boolean, topics: string[]): Promise<Host> {
-  const node = await createNodeWith(await muxers[muxer](), {
+async function startHost (muxer: ContestantMuxer, isSigned: boolean, topics: string[]): Promise<Host> {
+  const node = await createNodeWith(await createMuxer(muxer), {
+    ...await transportInit(muxer, 'tcp-noise'),
     // all hosts have one address, which libp2p takes for one impatient dialler
     ...manyConnections,
     services: {
@@ -100,6 +105,7 @@ const commands = {
   async startCounting (profilePath?: string): Promise<void> {
     latenciesMs = []
     stopProfiling = profilePath == null ? undefined : await startProfiling(profilePath)
+    maxRssBytes = watchRss()
     spentSince = startCounting()
   },
 
@@ -130,7 +136,7 @@ const commands = {
     const spent = spentSince()
     await stopProfiling?.()
 
-    return { latenciesMs: Float64Array.from(latenciesMs), spent }
+    return { latenciesMs: Float64Array.from(latenciesMs), spent, maxRssBytes: maxRssBytes() }
   }
 }
 

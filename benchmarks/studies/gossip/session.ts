@@ -4,14 +4,13 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { quantile } from 'simple-statistics'
 import { startChild } from '../../harness/child.ts'
 import { topics } from './workload.ts'
+import type { ContestantMuxer } from '../../contestants.ts'
 import type { Spent } from '../../counters.ts'
-import type { MuxerName } from '../../muxers.ts'
-import type { PeerCommands } from './peer.ts'
+import type { Gossiped, PeerCommands } from './peer.ts'
 import type { Topology } from './topology.ts'
 import type { Publication } from './workload.ts'
 
 export interface Metrics {
-  publications: number
   deliveries: number
   deliveriesPerS: number
   cpuUsPerDelivery: number
@@ -22,12 +21,35 @@ export interface Metrics {
   p99Ms: number
 }
 
+/** Of all processes together */
+export interface Measured {
+  latenciesMs: number[]
+  durationMs: number
+  spent: Spent
+  maxRssBytes: number
+}
+
 export interface Session {
   /** Resolves when all hosts run, are connected and know of each other's topics */
   ready: Promise<void>
   /** With a path, the first process writes a CPU profile to it */
-  measure (plan: Publication[], profilePath?: string): Promise<Metrics>
+  measure (plan: Publication[], profilePath?: string): Promise<Measured>
   stop (): Promise<void>
+}
+
+export function toMetrics ({ latenciesMs, durationMs, spent }: Measured): Metrics {
+  const deliveries = latenciesMs.length
+
+  return {
+    deliveries,
+    deliveriesPerS: deliveries / durationMs * 1000,
+    cpuUsPerDelivery: spent.cpuMs / deliveries * 1000,
+    cpuPercent: spent.cpuMs / durationMs * 100,
+    socketWritesPerDelivery: spent.socketWrites / deliveries,
+    noiseRecordsPerDelivery: spent.noiseRecords / deliveries,
+    p50Ms: quantile(latenciesMs, 0.5),
+    p99Ms: quantile(latenciesMs, 0.99)
+  }
 }
 
 const COMMAND_TIMEOUT_MS = 120_000
@@ -41,7 +63,7 @@ const QUIET_MS = 100
 
 const peer = new URL('peer.ts', import.meta.url)
 
-export function startSession (muxer: MuxerName, isSigned: boolean, { connections, subscribers }: Topology): Session {
+export function startSession (muxer: ContestantMuxer, isSigned: boolean, { connections, subscribers }: Topology): Session {
   const title = (index: number): string => `process ${index + 1} of ${muxer}`
   const children = Array.from({ length: availableParallelism() }, (_, index) => startChild<PeerCommands>(peer, title(index), { timeoutMs: COMMAND_TIMEOUT_MS }))
   const processes = children.map(child => child.commands)
@@ -115,20 +137,13 @@ export function startSession (muxer: MuxerName, isSigned: boolean, { connections
       const durationMs = performance.now() - startMs
       await sleep(QUIET_MS)
       const gossiped = await Promise.all(processes.map(async process => process.stopCounting()))
-      const latenciesMs = gossiped.flatMap(({ latenciesMs }) => Array.from(latenciesMs))
-      const deliveries = latenciesMs.length
-      const spent = (what: keyof Spent): number => gossiped.reduce((sum, { spent }) => sum + spent[what], 0)
+      const sum = (of: (gossiped: Gossiped) => number): number => gossiped.reduce((sum, one) => sum + of(one), 0)
 
       return {
-        publications: plan.length,
-        deliveries,
-        deliveriesPerS: deliveries / durationMs * 1000,
-        cpuUsPerDelivery: spent('cpuMs') / deliveries * 1000,
-        cpuPercent: spent('cpuMs') / durationMs * 100,
-        socketWritesPerDelivery: spent('socketWrites') / deliveries,
-        noiseRecordsPerDelivery: spent('noiseRecords') / deliveries,
-        p50Ms: quantile(latenciesMs, 0.5),
-        p99Ms: quantile(latenciesMs, 0.99)
+        latenciesMs: gossiped.flatMap(({ latenciesMs }) => Array.from(latenciesMs)),
+        durationMs,
+        spent: { cpuMs: sum(({ spent }) => spent.cpuMs), socketWrites: sum(({ spent }) => spent.socketWrites), noiseRecords: sum(({ spent }) => spent.noiseRecords) },
+        maxRssBytes: sum(({ maxRssBytes }) => maxRssBytes)
       }
     },
 

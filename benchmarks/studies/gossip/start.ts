@@ -6,7 +6,7 @@ import { runRounds } from '../../harness/rounds.ts'
 import { runBenchmark } from '../../harness/run.ts'
 import { figure, format, renderSamples, times } from '../../harness/table.ts'
 import { findRow } from '../../rows.ts'
-import { startSession } from './session.ts'
+import { startSession, toMetrics } from './session.ts'
 import { drawTopology } from './topology.ts'
 import { planRound, rows } from './workload.ts'
 import type { Sample } from '../../harness/samples.ts'
@@ -63,7 +63,7 @@ await runBenchmark(async stopAtEnd => {
         contestants,
         rounds,
         hasWarmUp: true,
-        measure: async ({ session }, round) => session.measure(planRound(row, round)),
+        measure: async ({ session }, round) => toMetrics(await session.measure(planRound(row, round))),
         describe: ({ cpuUsPerDelivery }) => `${format(cpuUsPerDelivery)} µs per delivery`
       }))
 

@@ -1,0 +1,128 @@
+// `npm run bench apps`: what applications get from each muxer.
+import { writeFile } from 'node:fs/promises'
+import { parseArgs } from 'node:util'
+import { findContestantMuxer } from '../contestants.ts'
+import { muxerNames } from '../muxers.ts'
+import { oneOf } from '../harness/names.ts'
+import { parseCount } from '../harness/options.ts'
+import { installQuic } from '../quic/install.ts'
+import { format, renderMachine } from '../harness/table.ts'
+import { findRow } from '../rows.ts'
+import { runBenchmark } from '../harness/run.ts'
+import { allApplications, applications, isMeasuredWith } from './applications.ts'
+import { startGossipSession } from './gossip.ts'
+import { installApplications } from './installed/install.ts'
+import { startPageSession } from './page/session.ts'
+import { legend, renderTable, renderVerdicts, toMetrics } from './report.ts'
+import { startSession } from './session.ts'
+import type { ContestantMuxer } from '../contestants.ts'
+import type { MuxerName } from '../muxers.ts'
+import type { Stoppable } from '../harness/run.ts'
+import type { Application } from './applications.ts'
+import type { Sample } from './report.ts'
+import type { Session } from './session.ts'
+
+interface Options {
+  muxers: ContestantMuxer[]
+  /** Of the other ends, if not the same; hosts that gossip have none, and QUIC speaks to QUIC alone */
+  peers?: MuxerName
+  applications: Application[]
+  rounds: number
+  isShort: boolean
+  jsonPath?: string
+}
+
+const MUXERS = 'ours,ours-gossip,stock,mplex,quic'
+const SHORT_MUXERS = 'ours,stock'
+
+function parseOptions (): Options {
+  const { values } = parseArgs({
+    options: {
+      only: { type: 'string', multiple: true, default: allApplications.map(({ id }) => id) },
+      muxers: { type: 'string' },
+      peers: { type: 'string' },
+      rounds: { type: 'string' },
+      short: { type: 'boolean', default: false },
+      json: { type: 'string' }
+    }
+  })
+  const { short: isShort, peers } = values
+
+  return {
+    muxers: (values.muxers ?? (isShort ? SHORT_MUXERS : MUXERS)).split(',').map(findContestantMuxer).filter(muxer => peers == null || muxer !== 'quic'),
+    peers: peers == null ? undefined : oneOf('muxer', peers, muxerNames),
+    applications: values.only.map(id => findRow(id, allApplications)).filter(application => peers == null || application !== applications.gossip),
+    rounds: values.rounds == null ? isShort ? 1 : 3 : parseCount('rounds', values.rounds),
+    isShort,
+    jsonPath: values.json
+  }
+}
+
+function createSession (application: Application, muxer: ContestantMuxer, { peers, isShort }: Options): Session {
+  if (application === applications.gossip) {
+    return startGossipSession(muxer, isShort)
+  }
+
+  const start = application === applications.page ? startPageSession : startSession
+
+  return start(application, [peers ?? muxer, muxer], isShort)
+}
+
+/** Another begins each round: who comes first finds another machine than who comes last */
+function inTurn<Item> (items: Item[], round: number): Item[] {
+  const first = round % items.length
+
+  return [...items.slice(first), ...items.slice(0, first)]
+}
+
+async function measure (application: Application, options: Options, stopAtEnd: (started: Stoppable[]) => void): Promise<Sample[]> {
+  const samples: Sample[] = []
+  const sessions = new Map<ContestantMuxer, Session>()
+  const title = application.label.replaceAll('\n', ' ')
+
+  for (const muxer of options.muxers.filter(muxer => isMeasuredWith(application, muxer))) {
+    const session = createSession(application, muxer, options)
+    stopAtEnd([session])
+    sessions.set(muxer, session)
+    await session.start()
+  }
+
+  // the first round warms up
+  for (let round = 0; round <= options.rounds; round++) {
+    for (const [muxer, session] of inTurn([...sessions], round)) {
+      try {
+        const metrics = toMetrics(await session.measure(round))
+
+        if (round > 0) {
+          samples.push({ applicationId: application.id, muxer, round, metrics })
+          console.info(`${title}, round ${round} of ${options.rounds}, ${muxer}: ${format(metrics.durationS)} s, ${format(metrics.cpuS)} s of CPU`)
+        }
+      } catch (err) {
+        throw new Error(`${title}, ${muxer}: ${err instanceof Error ? err.message : String(err)}`, { cause: err })
+      }
+    }
+  }
+
+  await Promise.all(sessions.values().map(async session => session.stop()))
+
+  return samples
+}
+
+await runBenchmark(async stopAtEnd => {
+  const asked = parseOptions()
+  installApplications()
+  const hasQuic = asked.muxers.includes('quic') && await installQuic()
+  const options = { ...asked, muxers: asked.muxers.filter(muxer => muxer !== 'quic' || hasQuic) }
+  const samples: Sample[] = []
+
+  for (const application of options.applications) {
+    samples.push(...await measure(application, options, stopAtEnd))
+  }
+
+  console.info(`\n${renderTable(samples, options.applications, options.muxers)}\n\n${renderVerdicts(samples, options.applications, options.muxers)}\n`)
+  console.info(`${renderMachine()}, ${options.rounds} ${options.rounds === 1 ? 'round' : 'rounds'} after one to warm up\n\n${legend}`)
+
+  if (options.jsonPath != null) {
+    await writeFile(options.jsonPath, JSON.stringify({ machine: renderMachine(), samples }, null, 2))
+  }
+})
