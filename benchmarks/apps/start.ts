@@ -75,6 +75,15 @@ function inTurn<Item> (items: Item[], round: number): Item[] {
   return [...items.slice(first), ...items.slice(0, first)]
 }
 
+/** Some of libp2p's errors have no message */
+async function during<Result> (title: string, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work()
+  } catch (err) {
+    throw new Error(`${title}: ${err instanceof Error ? `${err.name} ${err.message}` : String(err)}`, { cause: err })
+  }
+}
+
 async function measure (application: Application, options: Options, stopAtEnd: (started: Stoppable[]) => void): Promise<Sample[]> {
   const samples: Sample[] = []
   const sessions = new Map<ContestantMuxer, Session>()
@@ -84,21 +93,17 @@ async function measure (application: Application, options: Options, stopAtEnd: (
     const session = createSession(application, muxer, options)
     stopAtEnd([session])
     sessions.set(muxer, session)
-    await session.start()
+    await during(`${title}, ${muxer}`, async () => session.start())
   }
 
   // the first round warms up
   for (let round = 0; round <= options.rounds; round++) {
     for (const [muxer, session] of inTurn([...sessions], round)) {
-      try {
-        const metrics = toMetrics(await session.measure(round))
+      const metrics = toMetrics(await during(`${title}, ${muxer}`, async () => session.measure(round)))
 
-        if (round > 0) {
-          samples.push({ applicationId: application.id, muxer, round, metrics })
-          console.info(`${title}, round ${round} of ${options.rounds}, ${muxer}: ${format(metrics.durationS)} s, ${format(metrics.cpuS)} s of CPU`)
-        }
-      } catch (err) {
-        throw new Error(`${title}, ${muxer}: ${err instanceof Error ? err.message : String(err)}`, { cause: err })
+      if (round > 0) {
+        samples.push({ applicationId: application.id, muxer, round, metrics })
+        console.info(`${title}, round ${round} of ${options.rounds}, ${muxer}: ${format(metrics.durationS)} s, ${format(metrics.cpuS)} s of CPU`)
       }
     }
   }
