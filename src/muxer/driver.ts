@@ -152,6 +152,13 @@ export class Driver implements SessionObserver, WriterHandler {
     }
   }
 
+  /** Writes what is queued as far as credit and transport allow, until `isDue` says that it is enough; inside the call, unless a chunk is read */
+  flushWhile (isDue: () => boolean): void {
+    if (!this.#isReceiving) {
+      this.#writer.flushWhile(isDue)
+    }
+  }
+
   reset (state: State, errorCode: number): void {
     this.session.reset(state, errorCode, this.clock.nowMs())
     this.#handler.onStreamEnded(state, false)

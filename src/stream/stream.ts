@@ -195,9 +195,10 @@ export class MuxedStream extends GuardedEmitter<MessageStreamEvents> implements 
     }
 
     await abortable(promise, options?.signal).catch(async err => {
-      // stock writes within the call, and so resolves although the signal is aborted: what this turn writes counts here
+      // Stock writes within the call, and so resolves although the signal is aborted. Not in the next turn: before that the peer's
+      // answer can come, which @libp2p/ping takes for impossible; it ended the process of a DHT.
       if (options?.signal?.aborted === true) {
-        await this.#driver.nextTurn()
+        this.#driver.flushWhile(() => this.writeStatus === 'closing')
       }
 
       if (this.writeStatus === 'closing') {

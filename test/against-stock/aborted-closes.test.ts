@@ -8,6 +8,7 @@ import type { Stream } from '@libp2p/interface'
 
 const BOTH_STOCK: MuxerPair = { dialler: 'stock', listener: 'stock' }
 const WINDOW_BYTES = 262_144
+const MICROTASKS = 100
 
 async function remoteClosed (stream: Stream): Promise<void> {
   if (stream.remoteWriteStatus !== 'closed') {
@@ -49,6 +50,25 @@ describe.each([BOTH_STOCK, ...MUXER_PAIRS])('$dialler that dials $listener', nam
     await opened.close({ signal: createSignal() })
     expect(opened.writeStatus).toBe('closed')
     await remoteClosed(accepted)
+  })
+
+  // @libp2p/ping ends the process when an answer comes between a deadline and the end of close()
+  test.each([
+    ['nothing waits', 1000],
+    ['the peer does not read', 2 * WINDOW_BYTES]
+  ])('settles within the turn in which the signal is aborted when %s', async (_, messageBytes) => {
+    const [opened, accepted] = await nodes.open()
+    accepted.pause()
+    opened.send(new Uint8Array(messageBytes))
+    let isSettled = false
+    const onSettled = (): void => { isSettled = true }
+    opened.close({ signal: AbortSignal.abort() }).then(onSettled, onSettled)
+
+    for (let i = 0; i < MICROTASKS; i++) {
+      await null
+    }
+
+    expect(isSettled).toBe(true)
   })
 
   test.each([
