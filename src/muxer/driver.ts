@@ -165,11 +165,6 @@ export class Driver implements SessionObserver, WriterHandler {
     this.#requestForStream()
   }
 
-  /** Settles when what this turn had to write is written, and what has come is read */
-  async nextTurn (): Promise<void> {
-    await new Promise<void>(resolve => { this.clock.nextTurn(resolve) })
-  }
-
   abortAgain (state: State): void {
     this.#handler.onStreamEnded(state, true)
   }

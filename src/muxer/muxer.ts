@@ -340,7 +340,7 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
     // all is handed down: to wait no longer is no failure
     await abortable(this.#confirmed.promise, AbortSignal.any([signal, AbortSignal.timeout(CONFIRM_TIMEOUT_MS)])).catch(() => {})
     // when the peer closes at the same time its GoAway is seen by then: one in return would meet the end of its transport
-    await this.#driver.nextTurn()
+    await new Promise<void>(resolve => { this.#driver.clock.nextTurn(resolve) })
   }
 
   #followRemoteGoAway (code: number): void {

@@ -132,7 +132,8 @@ export class MuxedStream extends GuardedEmitter<MessageStreamEvents> implements 
   /** Queues data. False means: wait for 'drain' before sending more. Hot. */
   send (data: Uint8Array | Uint8ArrayList): boolean {
     if (this.writeStatus !== 'writable') {
-      throw this.#createStateError()
+      // its cause is why the stream has ended, if it has: the writer may have been at something else then
+      throw Object.assign(new StreamStateError(`Cannot write to a stream that is ${this.writeStatus}`), { cause: this.#createError?.() })
     }
 
     const state = this.#state
@@ -152,14 +153,6 @@ export class MuxedStream extends GuardedEmitter<MessageStreamEvents> implements 
     state.awaitsDrain = true
 
     return false
-  }
-
-  /** Its cause is why the stream has ended, if it has: the writer may have been at something else then */
-  #createStateError (): Error {
-    const err = new StreamStateError(`Cannot write to a stream that is ${this.writeStatus}`)
-    err.cause = this.#createError?.()
-
-    return err
   }
 
   async onDrain (options?: AbortOptions): Promise<void> {

@@ -16,7 +16,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 const SEEDS = 2000
 /** What is rare is found by a seed that is pinned for it */
 const SEARCHES = [['--seeds', String(SEEDS)], ...pinnedSeeds.map(({ seed }) => ['--first', String(seed), '--seeds', '1'])]
-/** What was installed or built inside of the folders that are copied: half a gigabyte of peers in other languages */
+/** What was installed or built inside of the folders that are copied */
 const NOT_SOURCES = ['node_modules', '.build']
 const FAILED = /seed (\d+) fails\s+(.*)/
 
@@ -58,6 +58,11 @@ async function search (copy: string, seeds: string[]): Promise<string> {
   try {
     return (await run(process.execPath, [join(copy, 'test/simulation/start.ts'), ...seeds])).stdout
   } catch (err: any) {
+    // without a finding it has failed by itself, as at an edit that is no TypeScript
+    if (`${err.stdout}`.length === 0) {
+      throw err
+    }
+
     return `${err.stdout}`
   }
 }
