@@ -37,7 +37,12 @@ async function createNode ({ muxer, transport }: EndInit): Promise<Libp2p<{ dht:
   return createNodeWith(await createMuxer(muxer), {
     ...await transportInit(muxer, transport),
     ...manyConnections,
-    connectionManager: { ...manyConnections.connectionManager, dialTimeout: DIAL_TIMEOUT_MS, inboundUpgradeTimeout: DIAL_TIMEOUT_MS },
+    connectionManager: {
+      ...manyConnections.connectionManager,
+      dialTimeout: DIAL_TIMEOUT_MS,
+      addressDialTimeout: DIAL_TIMEOUT_MS,
+      inboundUpgradeTimeout: DIAL_TIMEOUT_MS
+    },
     services: { identify: identify(), ping: ping(), dht: dht() }
   })
 }

@@ -84,8 +84,7 @@ async function during<Result> (title: string, work: () => Promise<Result>): Prom
   }
 }
 
-async function measure (application: Application, options: Options, stopAtEnd: (started: Stoppable[]) => void): Promise<Sample[]> {
-  const samples: Sample[] = []
+async function measure (application: Application, options: Options, stopAtEnd: (started: Stoppable[]) => void, onSample: (sample: Sample) => void): Promise<void> {
   const sessions = new Map<ContestantMuxer, Session>()
   const title = application.label.replaceAll('\n', ' ')
 
@@ -102,15 +101,28 @@ async function measure (application: Application, options: Options, stopAtEnd: (
       const metrics = toMetrics(await during(`${title}, ${muxer}`, async () => session.measure(round)))
 
       if (round > 0) {
-        samples.push({ applicationId: application.id, muxer, round, metrics })
+        onSample({ applicationId: application.id, muxer, round, metrics })
         console.info(`${title}, round ${round} of ${options.rounds}, ${muxer}: ${format(metrics.durationS)} s, ${format(metrics.cpuS)} s of CPU`)
       }
     }
   }
 
   await Promise.all(sessions.values().map(async session => session.stop()))
+}
 
-  return samples
+async function report (samples: Sample[], { applications, muxers, rounds, jsonPath }: Options): Promise<void> {
+  const measured = applications.filter(({ id }) => samples.some(({ applicationId }) => applicationId === id))
+
+  if (measured.length === 0) {
+    return
+  }
+
+  console.info(`\n${renderTable(samples, measured, muxers)}\n\n${renderVerdicts(samples, measured, muxers)}\n`)
+  console.info(`${renderMachine()}, ${rounds} ${rounds === 1 ? 'round' : 'rounds'} after one to warm up\n\n${legend}`)
+
+  if (jsonPath != null) {
+    await writeFile(jsonPath, JSON.stringify({ machine: renderMachine(), samples }, null, 2))
+  }
 }
 
 await runBenchmark(async stopAtEnd => {
@@ -120,14 +132,12 @@ await runBenchmark(async stopAtEnd => {
   const options = { ...asked, muxers: asked.muxers.filter(muxer => muxer !== 'quic' || hasQuic) }
   const samples: Sample[] = []
 
-  for (const application of options.applications) {
-    samples.push(...await measure(application, options, stopAtEnd))
-  }
-
-  console.info(`\n${renderTable(samples, options.applications, options.muxers)}\n\n${renderVerdicts(samples, options.applications, options.muxers)}\n`)
-  console.info(`${renderMachine()}, ${options.rounds} ${options.rounds === 1 ? 'round' : 'rounds'} after one to warm up\n\n${legend}`)
-
-  if (options.jsonPath != null) {
-    await writeFile(options.jsonPath, JSON.stringify({ machine: renderMachine(), samples }, null, 2))
+  try {
+    for (const application of options.applications) {
+      await measure(application, options, stopAtEnd, sample => { samples.push(sample) })
+    }
+  } finally {
+    // what is measured by then is not lost with what fails
+    await report(samples, options)
   }
 })

@@ -39,7 +39,7 @@ export function startChild <Commands extends object> (module: URL, title: string
     on: listener => child.on('message', listener)
   })
 
-  child.once('exit', () => { commands.$close(new Error(`The ${title} has exited`)) })
+  child.once('exit', (code, signal) => { commands.$close(new Error(`The ${title} has exited with ${signal ?? `code ${code}`}`)) })
 
   return {
     pid: child.pid ?? NaN,
