@@ -1,10 +1,9 @@
-// From what the processes measured to one table, and what it means for users.
+// From what the processes measured to the columns of the table, and what it means for users.
 import { quantile } from 'simple-statistics'
-import { spreadOf } from '../harness/samples.ts'
-import { format, formatRatio, renderGroups } from '../harness/table.ts'
+import { ratioOf, samplesOf } from '../harness/samples.ts'
+import { figure, times } from '../harness/table.ts'
 import { sayWhatChanges } from './verdict.ts'
-import type { ContestantMuxer } from '../contestants.ts'
-import type { Spread } from '../harness/samples.ts'
+import type { Sample } from '../harness/samples.ts'
 import type { Application } from './applications.ts'
 import type { Measured } from './session.ts'
 
@@ -18,31 +17,21 @@ export interface Metrics {
   maxRssMegabytes?: number
 }
 
-export interface Sample {
-  applicationId: string
-  muxer: ContestantMuxer
-  round: number
-  metrics: Metrics
-}
-
 /** Below this many the slowest one decides */
 const ENOUGH_FOR_P99 = 100
 
-const columns: Array<[heading: string, metric: keyof Metrics]> = [
-  ['time\ns', 'durationS'],
-  ['CPU\ns', 'cpuS'],
-  ['records', 'noiseRecords'],
-  ['writes', 'socketWrites'],
-  ['p99\nms', 'p99Ms'],
-  ['RSS\nMB', 'maxRssMegabytes']
-]
-
-const compared: Array<[heading: string, metric: keyof Metrics, base: ContestantMuxer]> = [
-  ['time\n× stock', 'durationS', 'stock'],
-  ['CPU\n× stock', 'cpuS', 'stock'],
-  ['p99\n× stock', 'p99Ms', 'stock'],
-  ['time\n× mplex', 'durationS', 'mplex'],
-  ['CPU\n× mplex', 'cpuS', 'mplex']
+export const columns = [
+  figure<keyof Metrics>('time\ns', 'durationS'),
+  figure<keyof Metrics>('CPU\ns', 'cpuS'),
+  figure<keyof Metrics>('records', 'noiseRecords'),
+  figure<keyof Metrics>('writes', 'socketWrites'),
+  figure<keyof Metrics>('p99\nms', 'p99Ms'),
+  figure<keyof Metrics>('RSS\nMB', 'maxRssMegabytes'),
+  times<keyof Metrics>('time', 'durationS', 'stock'),
+  times<keyof Metrics>('CPU', 'cpuS', 'stock'),
+  times<keyof Metrics>('p99', 'p99Ms', 'stock'),
+  times<keyof Metrics>('time', 'durationS', 'mplex'),
+  times<keyof Metrics>('CPU', 'cpuS', 'mplex')
 ]
 
 const names = { durationS: 'time', p99Ms: 'p99' }
@@ -58,52 +47,15 @@ export function toMetrics ({ durationMs, latenciesMs, spent: { cpuMs, noiseRecor
   }
 }
 
-function samplesOf (samples: Sample[], { id }: Application, muxer: ContestantMuxer): Sample[] {
-  return samples.filter(sample => sample.applicationId === id && sample.muxer === muxer)
-}
-
-/** Within each round */
-function ratioOf (samples: Sample[], bases: Sample[], metric: keyof Metrics): Spread | undefined {
-  return spreadOf(samples.map(({ round, metrics }) => {
-    const value = metrics[metric]
-    const base = bases.find(sample => sample.round === round)?.metrics[metric]
-
-    return value == null || base == null ? undefined : value / base
-  }))
-}
-
-/** Those that it was measured with, in the order of `muxers` */
-function measuredWith (samples: Sample[], application: Application, muxers: ContestantMuxer[]): ContestantMuxer[] {
-  return muxers.filter(muxer => samplesOf(samples, application, muxer).length > 0)
-}
-
-export function renderTable (samples: Sample[], applications: Application[], muxers: ContestantMuxer[]): string {
-  const headings = ['muxer', ...columns.map(([heading]) => heading), ...compared.map(([heading]) => heading)]
-
-  return renderGroups(headings, applications.map(application => ({
-    label: application.label,
-    lines: measuredWith(samples, application, muxers).map(muxer => {
-      const own = samplesOf(samples, application, muxer)
-
-      return [
-        muxer,
-        ...columns.map(([, metric]) => format(spreadOf(own.map(({ metrics }) => metrics[metric]))?.median)),
-        ...compared.map(([, metric, base]) => formatRatio(ratioOf(own, samplesOf(samples, application, base), metric)))
-      ]
-    })
-  })))
-}
-
 /** A line for each application with each of our muxers, where stock was measured beside it */
-export function renderVerdicts (samples: Sample[], applications: Application[], muxers: ContestantMuxer[]): string {
-  return applications.flatMap(application => measuredWith(samples, application, muxers).filter(muxer => muxer.startsWith('ours')).flatMap(muxer => {
-    const own = samplesOf(samples, application, muxer)
-    const stock = samplesOf(samples, application, 'stock')
-    const noticed = ratioOf(own, stock, application.noticed)
+export function renderVerdicts (samples: Array<Sample<keyof Metrics>>, applications: Application[], muxers: string[]): string {
+  return applications.flatMap(({ id, label, noticed }) => muxers.filter(muxer => muxer.startsWith('ours')).flatMap(muxer => {
+    const own = samplesOf(samples, id, muxer)
+    const stock = samplesOf(samples, id, 'stock')
+    const waited = ratioOf(own, stock, noticed)
     const cpu = ratioOf(own, stock, 'cpuS')
-    const title = `${application.label.replaceAll('\n', ' ')}, ${muxer}`
 
-    return noticed == null || cpu == null ? [] : [`${title}: ${sayWhatChanges(noticed, cpu, names[application.noticed])}`]
+    return waited == null || cpu == null ? [] : [`${label.replaceAll('\n', ' ')}, ${muxer}: ${sayWhatChanges(waited, cpu, names[noticed])}`]
   })).join('\n')
 }
 

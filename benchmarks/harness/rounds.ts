@@ -1,4 +1,5 @@
-// Rounds in which everyone who is compared takes a turn, so that a slow moment of the machine meets all of them.
+// Rounds in which everyone who is compared takes a turn, so that a slow moment of the machine meets all of them. Another begins each round: who
+// comes first finds another machine than who comes last.
 import { named } from './run.ts'
 import type { Sample } from './samples.ts'
 import type { Labelled } from './table.ts'
@@ -23,7 +24,7 @@ export async function runRounds <Contestant extends Labelled, Metrics> ({ row, c
   const samples: Array<Measured<Metrics>> = []
 
   for (let round = hasWarmUp ? 0 : 1; round <= rounds; round++) {
-    for (const contestant of contestants) {
+    for (const contestant of rotated(contestants, round)) {
       const title = `${row.label}, ${contestant.label}`.replaceAll('\n', ' ')
       const metrics = await named(title, async () => measure(contestant, round))
 
@@ -36,4 +37,10 @@ export async function runRounds <Contestant extends Labelled, Metrics> ({ row, c
   }
 
   return samples
+}
+
+function rotated<Item> (items: Item[], by: number): Item[] {
+  const first = by % items.length
+
+  return [...items.slice(first), ...items.slice(0, first)]
 }

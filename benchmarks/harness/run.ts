@@ -40,12 +40,12 @@ export async function runBenchmark (main: (stopAtEnd: StopAtEnd) => Promise<void
   }
 }
 
-/** Says of an error whose it is */
+/** Says of an error whose it is. Some of libp2p's have no message. */
 export async function named <Result> (label: string, work: () => Promise<Result>): Promise<Result> {
   try {
     return await work()
   } catch (err) {
-    throw new Error(`${label}: ${err instanceof Error ? err.message : String(err)}`, { cause: err })
+    throw new Error(`${label}: ${err instanceof Error ? err.message || err.name : String(err)}`, { cause: err })
   }
 }
 

@@ -5,9 +5,9 @@ import { applications } from '../../benchmarks/apps/applications.ts'
 import { renderVerdicts } from '../../benchmarks/apps/report.ts'
 import { startSession } from '../../benchmarks/apps/session.ts'
 import { sayWhatChanges } from '../../benchmarks/apps/verdict.ts'
-import type { Sample } from '../../benchmarks/apps/report.ts'
+import type { Metrics } from '../../benchmarks/apps/report.ts'
 import type { ContestantMuxer } from '../../benchmarks/contestants.ts'
-import type { Spread } from '../../benchmarks/harness/samples.ts'
+import type { Sample, Spread } from '../../benchmarks/harness/samples.ts'
 
 const PROCESSES_TIMEOUT_MS = 60_000
 const SHORT_REQUESTS = 200
@@ -60,7 +60,7 @@ test('CPU is told apart from what a user waits for', () => {
 })
 
 test('a sentence compares each of our muxers with stock in the same round', () => {
-  const sample = (muxer: ContestantMuxer, round: number, durationS: number): Sample => ({ applicationId: 'reqresp', muxer, round, metrics: { durationS, cpuS: 1 } })
+  const sample = (muxer: ContestantMuxer, round: number, durationS: number): Sample<keyof Metrics> => ({ rowId: 'reqresp', muxer, round, metrics: { durationS, cpuS: 1 } })
   const samples = [sample('ours', 1, 1), sample('stock', 1, 2), sample('ours', 2, 10), sample('stock', 2, 20), sample('mplex', 1, 1)]
 
   expect(renderVerdicts(samples, [applications.statuses, applications.kadDht], ['ours', 'stock', 'mplex']))
