@@ -2,8 +2,6 @@
  * One yamux session: its streams, how they begin and end, and what is to be said of them. Pure: bytes and time in; bytes, and
  * events of streams, out. What each frame of the peer means is in receiver.ts, what goes out next in scheduler/.
  */
-import { concat } from 'uint8arrays/concat'
-import { COPIED_BELOW_BYTES } from './buffers/send-queue.ts'
 import { PeerLimits, RAPID_MS } from './limits/peer-limits.ts'
 import { BytesUnderWay, FIRST_MARK_VALUE } from './path/bytes-under-way.ts'
 import { TOGETHER_MS } from './path/pong-clumps.ts'
@@ -129,17 +127,11 @@ export class Session<Owner> implements DataHandler<Owner>, ControlHandler<Owner>
     }
 
     stream.beforeMessage(byteLength)
-
-    if (byteLength < COPIED_BELOW_BYTES) {
-      stream.sendQueue.copy(message, stream.isMerging)
-    } else {
-      stream.sendQueue.push(message)
-    }
-
+    stream.sendQueue.add(message, stream.isMerging)
     this.lanes.enlist(stream, byteLength)
   }
 
-  /** Queues a message in parts, as one piece if it is not to share a frame */
+  /** Queues a message in parts */
   writeParts (stream: StreamState<Owner>, parts: Uint8Array[]): void {
     let byteLength = 0
 
@@ -151,23 +143,8 @@ export class Session<Owner> implements DataHandler<Owner>, ControlHandler<Owner>
       return
     }
 
-    const { sendQueue } = stream
     stream.beforeMessage(byteLength)
-
-    if (byteLength < COPIED_BELOW_BYTES) {
-      sendQueue.copyParts(parts, byteLength, stream.isMerging)
-    } else if (!stream.isMerging && parts.length > 1) {
-      sendQueue.push(concat(parts, byteLength))
-    } else {
-      for (const part of parts) {
-        if (part.byteLength >= COPIED_BELOW_BYTES) {
-          sendQueue.push(part)
-        } else if (part.byteLength > 0) {
-          sendQueue.copy(part, stream.isMerging)
-        }
-      }
-    }
-
+    stream.sendQueue.addParts(parts, byteLength, stream.isMerging)
     this.lanes.enlist(stream, byteLength)
   }
 

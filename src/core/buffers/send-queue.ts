@@ -5,6 +5,7 @@
  * The copies of a stream lie next to each other, so that what is merged is one piece, and in the same memory again when nothing
  * waits any more. In blocks that all streams share, by turns, 1,000 streams of 100 bytes lost a quarter of their rate.
  */
+import { concat } from 'uint8arrays/concat'
 import { SentBytesChangedError } from '../bytes-changed-error.ts'
 import { PieceQueue } from './piece-queue.ts'
 
@@ -29,9 +30,15 @@ export class SendQueue extends PieceQueue {
     super(KEPT_MESSAGES, SentBytesChangedError)
   }
 
-  /** `isJoined`: the message may merge with the one before it. Hot: runs once per send. */
-  copy (message: Uint8Array, isJoined: boolean): void {
+  /** A message, or a part of one. `isJoined`: it may merge with what is in front of it. Hot: runs once per send. */
+  add (message: Uint8Array, isJoined: boolean): void {
     const { byteLength } = message
+
+    if (byteLength >= COPIED_BELOW_BYTES) {
+      this.push(message)
+      return
+    }
+
     const start = this.#reserve(byteLength)
     this.#block.set(message, start)
 
@@ -42,8 +49,29 @@ export class SendQueue extends PieceQueue {
     }
   }
 
-  /** The same for a message in several parts, `byteLength` bytes in all */
-  copyParts (parts: Uint8Array[], byteLength: number, isJoined: boolean): void {
+  /** A message in parts, `byteLength` bytes in all; one piece if it is not to share a frame */
+  addParts (parts: Uint8Array[], byteLength: number, isJoined: boolean): void {
+    if (byteLength < COPIED_BELOW_BYTES) {
+      this.#copyParts(parts, byteLength, isJoined)
+    } else if (!isJoined && parts.length > 1) {
+      this.push(concat(parts, byteLength))
+    } else {
+      for (const part of parts) {
+        if (part.byteLength > 0) {
+          this.add(part, isJoined)
+        }
+      }
+    }
+  }
+
+  /** Nothing waits any more: a long block is not kept for what may come */
+  release (): void {
+    if (this.#block.byteLength > KEPT_BLOCK_BYTES) {
+      this.#block = NO_BLOCK
+    }
+  }
+
+  #copyParts (parts: Uint8Array[], byteLength: number, isJoined: boolean): void {
     const start = this.#reserve(byteLength)
     let end = start
 
@@ -56,13 +84,6 @@ export class SendQueue extends PieceQueue {
       this.joinRange(this.#block, start, end)
     } else {
       this.pushRange(this.#block, start, end)
-    }
-  }
-
-  /** Nothing waits any more: a long block is not kept for what may come */
-  release (): void {
-    if (this.#block.byteLength > KEPT_BLOCK_BYTES) {
-      this.#block = NO_BLOCK
     }
   }
 

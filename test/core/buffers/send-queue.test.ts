@@ -21,31 +21,31 @@ describe('copies of what is sent', () => {
 
     for (let i = 0; i < 3000; i++) {
       header.fill(i)
-      queue.copy(header, false)
+      queue.add(header, false)
     }
 
     expect(take(12_000)).toEqual(Array.from({ length: 3000 }, (_, i) => new Uint8Array(4).fill(i)))
   })
 
   test('are pieces of their own, or one with what lies in front of them', () => {
-    queue.copy(pattern(10, 1), false)
-    queue.copy(pattern(20, 2), false)
-    queue.copy(pattern(30, 3), true)
+    queue.add(pattern(10, 1), false)
+    queue.add(pattern(20, 2), false)
+    queue.add(pattern(30, 3), true)
 
     expect(take(60)).toEqual([pattern(10, 1), concat(pattern(20, 2), pattern(30, 3))])
   })
 
   test('of a message in parts are one', () => {
-    queue.copyParts([pattern(10, 1), pattern(0), pattern(20, 2)], 30, false)
+    queue.addParts([pattern(10, 1), pattern(0), pattern(20, 2)], 30, false)
 
     expect(take(30)).toEqual([concat(pattern(10, 1), pattern(20, 2))])
   })
 
   test('keep their order with what is too long to be copied', () => {
     const long = pattern(9000, 2)
-    queue.copy(pattern(10, 1), true)
+    queue.add(pattern(10, 1), true)
     queue.push(long)
-    queue.copy(pattern(20, 3), true)
+    queue.add(pattern(20, 3), true)
     const pieces = take(9030)
 
     expect(pieces).toEqual([pattern(10, 1), long, pattern(20, 3)])
@@ -53,13 +53,13 @@ describe('copies of what is sent', () => {
   })
 
   test('lie in the same memory again when nothing waits, and not before', () => {
-    queue.copy(pattern(100, 1), false)
-    queue.copy(pattern(100, 2), false)
+    queue.add(pattern(100, 1), false)
+    queue.add(pattern(100, 2), false)
     const [first] = take(100)
-    queue.copy(pattern(100, 3), false)
+    queue.add(pattern(100, 3), false)
     expect(take(200)).toEqual([pattern(100, 2), pattern(100, 3)])
 
-    queue.copy(pattern(100, 4), false)
+    queue.add(pattern(100, 4), false)
     const [again] = take(100)
     expect(again).toEqual(pattern(100, 4))
     expect(again.buffer).toBe(first.buffer)
@@ -67,18 +67,18 @@ describe('copies of what is sent', () => {
   })
 
   test('hold on to little: half a KiB where little is said, nothing of a long block', () => {
-    queue.copy(pattern(100), false)
+    queue.add(pattern(100), false)
     expect(take(100)[0].buffer.byteLength).toBe(512)
 
     for (let i = 0; i < 1000; i++) {
-      queue.copy(pattern(100, i), true)
+      queue.add(pattern(100, i), true)
     }
 
     const memory = new Set(take(100_000).map(({ buffer }) => buffer))
     const bytes = [...memory].reduce((sum, buffer) => sum + buffer.byteLength, 0)
     expect(bytes).toBeLessThan(1.1 * 100_000 + 2 * 8192)
     queue.release()
-    queue.copy(pattern(100), false)
+    queue.add(pattern(100), false)
     expect(take(100)[0].buffer.byteLength).toBe(512)
   })
 })
