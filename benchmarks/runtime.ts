@@ -13,7 +13,8 @@ export interface Runtime {
 
 const RESOLUTION_MS = 1
 
-const RSS_INTERVAL_MS = 20
+/** Each look takes up to a millisecond */
+const RSS_INTERVAL_MS = 100
 
 /**
  * Starts watching the memory of the process, the returned function ends it and tells the most that was seen. The system's own

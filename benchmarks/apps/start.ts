@@ -3,7 +3,7 @@ import { byId, oneOf } from '../harness/names.ts'
 import { parseOptions, plainContestants } from '../harness/options.ts'
 import { report } from '../harness/report.ts'
 import { runRounds } from '../harness/rounds.ts'
-import { named, runBenchmark } from '../harness/run.ts'
+import { endAfter, runBenchmark } from '../harness/run.ts'
 import { format, renderSamples } from '../harness/table.ts'
 import { muxerNames } from '../muxers.ts'
 import { installQuic } from '../quic/install.ts'
@@ -17,7 +17,10 @@ import type { ContestantMuxer } from '../contestants.ts'
 import type { Sample } from '../harness/samples.ts'
 import type { Application } from './applications.ts'
 import type { Metrics } from './report.ts'
-import type { Session } from './session.ts'
+import type { Measured, Session } from './session.ts'
+
+/** Its files are others than those of all rounds that count */
+const WARM_UP_ROUND = 0
 
 const QUIC = { id: 'quic', label: 'quic', muxer: 'quic' as const }
 
@@ -30,6 +33,14 @@ function createSession (application: Application, muxer: ContestantMuxer, other:
   const start = application === applications.page ? startPageSession : startSession
 
   return start(application, [other, muxer], isShort)
+}
+
+/** New processes each time: when V8 collects garbage is the luck of a process, and bulk takes up to 1.5 times as long with bad luck */
+async function measureWarm (session: Session, round: number): Promise<Measured> {
+  await session.start()
+  await session.measure(WARM_UP_ROUND)
+
+  return session.measure(round)
 }
 
 await runBenchmark(async stopAtEnd => {
@@ -55,26 +66,17 @@ await runBenchmark(async stopAtEnd => {
 
   try {
     for (const application of chosen) {
-      const contestants = muxers.filter(({ muxer }) => isMeasuredWith(application, muxer)).map(contestant => ({
-        ...contestant,
-        session: createSession(application, contestant.muxer, peersMuxer ?? contestant.muxer, isShort)
-      }))
-      const sessions = contestants.map(({ session }) => session)
-      stopAtEnd(sessions)
-
-      for (const { id, session } of contestants) {
-        await named(`${application.id}, ${id}`, async () => session.start())
-      }
-
       samples.push(...await runRounds({
         row: application,
-        contestants,
+        contestants: muxers.filter(({ muxer }) => isMeasuredWith(application, muxer)),
         rounds,
-        hasWarmUp: true,
-        measure: async ({ session }, round) => toMetrics(await session.measure(round)),
+        measure: async ({ muxer }, round) => endAfter(
+          createSession(application, muxer, peersMuxer ?? muxer, isShort),
+          stopAtEnd,
+          async session => toMetrics(await measureWarm(session, round))
+        ),
         describe: ({ durationS, cpuS }) => `${format(durationS)} s, ${format(cpuS)} s of CPU`
       }) as Array<Sample<keyof Metrics>>)
-      await Promise.all(sessions.map(async session => session.stop()))
     }
   } finally {
     // what is measured by then is not lost with what fails
@@ -83,7 +85,7 @@ await runBenchmark(async stopAtEnd => {
     if (measured.length > 0) {
       await report({
         tables: [renderSamples(samples, measured, muxers, columns), renderVerdicts(samples, measured, muxers.map(({ id }) => id))],
-        extent: `${rounds} rounds after one to warm up`,
+        extent: `${rounds} rounds, each in new processes, after one to warm up`,
         legend,
         json,
         measured: { samples }

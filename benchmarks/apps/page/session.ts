@@ -16,15 +16,6 @@ import type { Browser, Page } from 'playwright'
 
 declare const globalThis: HeliaPage
 
-let building: Promise<Site> | undefined
-
-/** Once for all sessions; what is built speaks every muxer */
-async function site (): Promise<Site> {
-  building ??= setUpChromium().then(async () => buildSite(fileURLToPath(new URL('.', import.meta.url))))
-
-  return building
-}
-
 /** Of all processes of the browser, from when it began */
 async function cpuMs (browser: Browser): Promise<number> {
   const session = await browser.newBrowserCDPSession()
@@ -37,16 +28,18 @@ async function cpuMs (browser: Browser): Promise<number> {
 /** `muxers` has that of the process and that of the page */
 export function startPageSession ({ id, label }: Application, [muxer, pageMuxer]: ContestantMuxer[], isShort: boolean): Session {
   const [server] = startEnds(`${label.replaceAll('\n', ' ')}, ${muxer}`, 1)
+  let site: Site
   let browser: Browser
   let page: Page
 
   return {
     async start () {
       const addresses = await server.commands.start(id, 0, { muxer, transport: 'ws-noise', isShort })
-      const { url } = await site()
+      await setUpChromium()
+      site = await buildSite(fileURLToPath(new URL('.', import.meta.url)))
       browser = await chromium.launch(launchOptions)
       page = await browser.newPage()
-      await page.goto(url)
+      await page.goto(site.url)
       await page.evaluate(async ([muxer, addresses]) => globalThis.connectTo(muxer, addresses), [pageMuxer as MuxerName, addresses] as const)
     },
 
@@ -65,7 +58,8 @@ export function startPageSession ({ id, label }: Application, [muxer, pageMuxer]
     },
 
     async stop () {
-      await Promise.all([server.stop(), browser?.close(), building?.then(({ close }) => { close() })])
+      await Promise.all([server.stop(), browser?.close()])
+      site?.close()
     }
   }
 }
