@@ -289,7 +289,9 @@ export class Session<Owner> implements DataHandler<Owner>, ControlHandler<Owner>
     const freeBytes = batch.roomBytes
     this.control.fill(batch, maxFrames, nowMs)
     this.lanes.shareLimitBytes = writeBytes < maxBytes ? writeBytes : Infinity
-    this.lanes.fill(batch, maxFrames, this.streams.urgentCount > 0 ? Math.floor(reservedBytes * writeBytes / maxBytes) : 0, nowMs, underWay.isHeld)
+    const urgentBytes = this.streams.urgentCount > 0 ? Math.floor(reservedBytes * writeBytes / maxBytes) : 0
+    const markBytes = underWay.handedDownBytes + writeBytes >= underWay.leavesRoomFromBytes ? HEADER_BYTES : 0
+    this.lanes.fill(batch, maxFrames, Math.max(urgentBytes, markBytes), nowMs, underWay.isHeld)
 
     if (batch.frameCount === 0) {
       return undefined

@@ -1,7 +1,7 @@
 // What waits in its stream because enough is under way, what passes, and what a peer's pongs, or their absence, do to it.
 import { describe, expect, test } from 'vitest'
 import { FIRST_MARK_VALUE } from '../../src/core/path/bytes-under-way.ts'
-import { ACK, DATA, pattern, PING, ping, SYN, WINDOW_UPDATE, windowUpdate } from '../fixtures/frames.ts'
+import { ACK, DATA, parseFrames, pattern, PING, ping, SYN, WINDOW_UPDATE, windowUpdate } from '../fixtures/frames.ts'
 import { createSession } from '../core/fixtures/sessions.ts'
 import { nextTurn } from '../fixtures/raw-peer.ts'
 import { createMeteredPeer, openStreams } from './fixtures/metered-peer.ts'
@@ -212,6 +212,25 @@ describe('marks', () => {
     }
 
     expect(marksOf(frames)).toEqual([])
+  })
+
+  test('share a write with data on a fast path too, where writes are full', async () => {
+    const { peer, bulk } = await connect()
+    await measure(peer)
+    bulk.send(pattern(10_000_000))
+    const writes: Frame[][] = []
+
+    for (let round = 0; round < 20; round++) {
+      await nextTurn()
+      const taken = peer.transport.writes.splice(0).map(write => parseFrames(write.subarray()))
+      writes.push(...taken)
+      peer.clock.advance(1)
+      marksOf(taken.flat()).forEach(value => { peer.deliver(ping(value, ACK)) })
+    }
+
+    expect(marksOf(writes.flat()).length).toBeGreaterThan(5)
+    expect(writes.filter(frames => payloadBytes(frames) === 0)).toEqual([])
+    expect(writes.filter(frames => payloadBytes(frames) > 65_000).length).toBeGreaterThan(10)
   })
 
   test('are writes of their own under \'off\'', async () => {

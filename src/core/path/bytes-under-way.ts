@@ -62,6 +62,8 @@ export class BytesUnderWay {
   isHeld = false
   /** A mark goes with the next write, or is one by itself */
   isMarkOwed = false
+  /** A write that ends behind so many bytes leaves room for a mark: in it a mark costs nothing, behind it a write of its own */
+  leavesRoomFromBytes = Infinity
   /** How long nothing at all had come from the peer in front of what comes now */
   silentMs = 0
   /** How long data was held back, the time that it is now left out */
@@ -266,6 +268,7 @@ export class BytesUnderWay {
     if (this.isBounded && this.canMark) {
       const everyBytes = Math.max(MIN_MARK_EVERY_BYTES, this.byteLength / MARKS_UNDER_WAY, this.estimate.bytesPerMs * MARK_INTERVAL_MS)
       this.#markFromBytes = this.markedBytes + MARK_FROM_PART * everyBytes
+      this.leavesRoomFromBytes = Math.min(this.#markFromBytes, this.acknowledgedBytes + this.#holdsFromBytes)
     }
   }
 
