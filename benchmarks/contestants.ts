@@ -1,7 +1,7 @@
 // Who is compared: each muxer, and what does without one, on each transport that can carry it.
 import { oneOf } from './harness/names.ts'
 import { muxerNames } from './muxers.ts'
-import { nativePeers } from './native.ts'
+import { nativeNames } from './native.ts'
 import type { MuxerName } from './muxers.ts'
 import type { NativeMuxer } from './native.ts'
 
@@ -23,9 +23,7 @@ const others = {
   quic: ['tcp-noise'],
   /** With TLS in Noise's place */
   http2: ['tcp', 'tcp-noise'],
-  'go-yamux': ['tcp'],
-  'rust-yamux': ['tcp'],
-  'rust-yamux-buffered': ['tcp']
+  ...Object.fromEntries(nativeNames.map(name => [name, ['tcp']])) as Record<NativeMuxer, ['tcp']>
 } satisfies Record<string, TransportName[]>
 
 type OtherName = keyof typeof others
@@ -50,7 +48,7 @@ export function isMuxer (muxer: ContestantMuxer): muxer is MuxerName {
 }
 
 export function isNative (muxer: ContestantMuxer): muxer is NativeMuxer {
-  return nativePeers.some(({ name }) => name === muxer)
+  return nativeNames.some(name => name === muxer)
 }
 
 export function isCarriedBy (muxer: ContestantMuxer, transport: TransportName): boolean {

@@ -6,11 +6,12 @@ import { COMMAND_TIMEOUT_MS, EXIT_TIMEOUT_MS } from './harness/child.ts'
 import type { PeerKind } from '../peers/list.ts'
 import type { Peer } from './pair.ts'
 
-const NAMES = ['go-yamux', 'rust-yamux', 'rust-yamux-buffered'] as const
+/** Names of peers, over plain TCP, which do the benchmarks' commands */
+export const nativeNames = ['go-yamux', 'rust-yamux', 'rust-yamux-buffered'] as const
 
-export type NativeMuxer = typeof NAMES[number]
+export type NativeMuxer = typeof nativeNames[number]
 
-export const nativePeers = PEERS.filter(peer => NAMES.some(name => name === peer.name))
+export const nativePeers = PEERS.filter(peer => nativeNames.some(name => name === peer.name))
 
 export function startNativePeer ({ command }: PeerKind, title: string): Peer {
   const program = new PeerProcess({ name: `The ${title}`, command })

@@ -2,6 +2,7 @@
 import { parseArgs } from 'node:util'
 import { findContestantMuxer, findTransport, isCarriedBy, isMuxer, isNative, transportNames } from '../contestants.ts'
 import { parseCount } from '../harness/options.ts'
+import { nativeNames } from '../native.ts'
 import { findRow, matrixRows } from '../rows.ts'
 import { idleConnections } from './idle-connections.ts'
 import { SHORT } from './short.ts'
@@ -26,7 +27,7 @@ export interface Options {
   comparePath?: string
 }
 
-const MUXERS = 'ours,stock,mplex,none,quic,http2,go-yamux,rust-yamux,rust-yamux-buffered'
+const MUXERS = ['ours', 'stock', 'mplex', 'none', 'quic', 'http2', ...nativeNames].join()
 const ROUNDS = '3'
 
 /** A unit of this is a gigabyte */
