@@ -1,6 +1,6 @@
 // One way to run benchmarks: `npm run bench <name>`.
 import { spawnSync } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, it, test } from 'vitest'
 import { benchmarks } from '../../benchmarks/list.ts'
@@ -14,6 +14,12 @@ function bench (...options: string[]): SpawnSyncReturns<string> {
 
 test.each(benchmarks)('the benchmark $name is where the list says', ({ module }) => {
   expect(existsSync(new URL(module, folder))).toBe(true)
+})
+
+test.each(benchmarks)('the benchmark $name has its place in the tables of what can be run', ({ name }) => {
+  const commands = readFileSync(new URL('README.md', folder), 'utf8').split('\n').filter(line => line.startsWith('| `npm run bench '))
+
+  expect(commands.filter(line => RegExp(`(bench |, \`)${name}\\b(?!-)`).test(line)).length).toBeGreaterThan(0)
 })
 
 it('lists all benchmarks, a line each, when it is given no name', () => {

@@ -1,6 +1,6 @@
 // docs/examples/README.md says of all that is there how it is run.
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join, parse } from 'node:path'
 import { expect, test } from 'vitest'
 import { root } from './fixtures/terminal.ts'
 
@@ -9,6 +9,10 @@ const readme = readFileSync(join(root, 'docs/examples/README.md'), 'utf8')
 
 test.each(examples)('README.md says how %s is run', name => {
   expect(readme).toContain(`npm run example docs/examples/${name}`)
+})
+
+test.each(examples)('%s has a test of its own', name => {
+  expect(existsSync(join(root, 'test/examples', `${parse(name).name}.test.ts`))).toBe(true)
 })
 
 test('README.md runs nothing that is not there', () => {
