@@ -42,10 +42,12 @@ export interface Published {
 
 const POLL_MS = 50
 const LATEST_MESH_MS = 20_000
+/** A node whose peers have all come back may be late with what they brought */
+const LATEST_MESSAGE_MS = 5000
 
 let node: Participant
 let failure: unknown
-let usageSince: () => Promise<Usage>
+let usageSince: (messages: number) => Promise<Usage>
 
 function fail (err: unknown): void {
   failure ??= err
@@ -53,6 +55,21 @@ function fail (err: unknown): void {
 
 function receivedFrom (firstPeer: number): number {
   return node.counts.attestationsFrom.entries().reduce((sum, [peer, count]) => peer < firstPeer ? sum : sum + count, 0)
+}
+
+/** Returns false if it is not so in time */
+async function hasBecome (isSo: () => boolean, latestMs: number): Promise<boolean> {
+  const deadlineMs = nowMs() + latestMs
+
+  while (!isSo()) {
+    if (nowMs() > deadlineMs) {
+      return false
+    }
+
+    await sleep(POLL_MS)
+  }
+
+  return true
 }
 
 const commands = {
@@ -80,7 +97,8 @@ const commands = {
     const observed = startObserving()
     const spent = startCounting(process.cpuUsage)
 
-    usageSince = async () => {
+    usageSince = async messages => {
+      await hasBecome(() => receivedFrom(firstPeer) - receivedBefore >= messages, LATEST_MESSAGE_MS)
       const scores = node.scores()
       const usage = {
         ...spent(),
@@ -96,8 +114,9 @@ const commands = {
     }
   },
 
-  async usage (): Promise<Usage> {
-    const usage = await usageSince()
+  /** When so many messages have come, or have not for long */
+  async usage (messages: number): Promise<Usage> {
+    const usage = await usageSince(messages)
 
     if (failure != null) {
       throw failure
@@ -108,15 +127,10 @@ const commands = {
 
   /** Until so many peers are in the mesh of each topic */
   async untilMeshesHave (peers: number): Promise<void> {
-    const deadlineMs = nowMs() + LATEST_MESH_MS
     const sizes = (): number[] => ATTESTATION_TOPICS.map(topic => node.meshPeers(topic))
 
-    while (sizes().some(size => size < peers)) {
-      if (nowMs() > deadlineMs) {
-        throw new Error(`After ${LATEST_MESH_MS / 1000} s the node's meshes are of ${sizes().join(', ')} instead of ${peers} peers`)
-      }
-
-      await sleep(POLL_MS)
+    if (!await hasBecome(() => sizes().every(size => size >= peers), LATEST_MESH_MS)) {
+      throw new Error(`After ${LATEST_MESH_MS / 1000} s the node's meshes are of ${sizes().join(', ')} instead of ${peers} peers`)
     }
   },
 

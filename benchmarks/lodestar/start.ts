@@ -1,5 +1,4 @@
 // A node as Lodestar sets it up, with 100 peers: what it spends on gossip and on answering requests with each muxer.
-import { setTimeout as sleep } from 'node:timers/promises'
 import { quantile } from 'simple-statistics'
 import { startChild } from '../harness/child.ts'
 import { parseOptions, plainContestants } from '../harness/options.ts'
@@ -24,8 +23,6 @@ interface Contestant {
 }
 
 const COMMAND_TIMEOUT_MS = 120_000
-/** For the last messages to come */
-const QUIET_MS = 300
 
 const row = { id: 'lodestar', label: `${PEERS} peers` }
 
@@ -72,8 +69,7 @@ async function start ({ muxer, node, peers }: Contestant): Promise<void> {
 async function measure ({ node, peers }: Contestant, durationMs: number, profilePath?: string): Promise<Record<string, number>> {
   await node.commands.startCounting(LEAVING, profilePath)
   const { published, requestMs, failed } = await peers.commands.load(durationMs, LEAVING)
-  await sleep(QUIET_MS)
-  const usage = await node.commands.usage()
+  const usage = await node.commands.usage(published)
 
   if (usage.received !== published) {
     throw new Error(`The node got ${usage.received} of ${published} messages`)
