@@ -36,6 +36,7 @@ const columns = [
   figure('request\np50 ms', 'requestP50Ms'),
   figure('request\np99 ms', 'requestP99Ms'),
   figure('requests\nfailed', 'requestsFailed'),
+  figure('gossip\nmissed', 'missed'),
   figure('peers in\na mesh', 'meshPeers'),
   figure('score\nmean', 'meanScore'),
   figure('score\nlowest', 'lowestScore')
@@ -48,12 +49,13 @@ const legend = [
   `A node set up as Lodestar's, in a worker with a young generation of ${YOUNG_GENERATION_MB} MB as there, with ${PEERS} peers in another process, of which ${LEAVING} leave`,
   `and come back in each round: ${PEERS / GOSSIP_INTERVAL_MS * 1000} messages of gossip a second of 300 to 1,000 B come from the peers and are passed on to the node's`,
   'mesh; it answers 10 requests a second with a block of 64 KiB, and 2 with one of 1 MiB, in snappy frames. All that arrives is compared with',
-  'what was sent, and no message of a peer that stays may be missing.',
+  'what was sent.',
   '',
   'CPU %       of a core: user and system time of the node\'s process',
   'GC          that the worker stands still for garbage collection',
   'event loop  how late timers fire at the node, which looks each millisecond',
   'request     at the peers, from opening the stream to having checked the block; failed: it did not come whole within 10 s',
+  'missed      messages of peers that stay which had not come 5 s after the end',
   'mesh, score at the end of a round: gossipsub\'s peers in the mesh of a topic, and what it thinks of all peers',
   'ratios      within each round: median (lowest–highest), below 1 is better'
 ].join('\n')
@@ -71,10 +73,6 @@ async function measure ({ node, peers }: Contestant, durationMs: number, profile
   const { published, requestMs, failed } = await peers.commands.load(durationMs, LEAVING)
   const usage = await node.commands.usage(published)
 
-  if (usage.received !== published) {
-    throw new Error(`The node got ${usage.received} of ${published} messages`)
-  }
-
   return {
     cpuPercent: usage.cpuMs / durationMs * 100,
     eventLoopP50Ms: usage.eventLoopDelayP50Ms,
@@ -85,6 +83,7 @@ async function measure ({ node, peers }: Contestant, durationMs: number, profile
     requestP50Ms: quantile(requestMs, 0.5),
     requestP99Ms: quantile(requestMs, 0.99),
     requestsFailed: failed,
+    missed: published - usage.received,
     meshPeers: usage.meshPeers,
     meanScore: usage.meanScore,
     lowestScore: usage.lowestScore
