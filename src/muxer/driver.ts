@@ -152,7 +152,7 @@ export class Driver implements SessionObserver, WriterHandler {
     }
   }
 
-  /** Writes what is queued as far as credit and transport allow, until `isDue` says that it is enough; inside the call, unless a chunk is read */
+  /** Writes what is queued as far as credit and transport allow, while `isDue` says so; within the call, unless a chunk is being read */
   flushWhile (isDue: () => boolean): void {
     if (!this.#isReceiving) {
       this.#writer.flushWhile(isDue)
