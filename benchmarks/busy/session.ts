@@ -1,0 +1,40 @@
+// The parent's view of one measurement: two processes, both of them new, and a connection that nothing has passed but what opens its streams.
+import { startChild } from '../harness/child.ts'
+import type { MuxerName } from '../muxers.ts'
+import type { PeerCommands } from './peer.ts'
+import type { BusyMetrics, BusyRow } from './workload.ts'
+
+export interface Session {
+  measure(): Promise<BusyMetrics>
+  stop(): Promise<void>
+}
+
+/** More than a thousand turns of half a second */
+const COMMAND_TIMEOUT_MS = 600_000
+
+const peer = new URL('peer.ts', import.meta.url)
+
+export function startSession (muxer: MuxerName, row: BusyRow): Session {
+  const children = ['busy process', 'sender'].map(title => startChild<PeerCommands>(peer, title, { timeoutMs: COMMAND_TIMEOUT_MS }))
+  const [busy, sender] = children.map(({ commands }) => commands)
+
+  return {
+    async measure () {
+      const [addresses] = await Promise.all([busy.start(muxer, row), sender.start(muxer, row)])
+      await sender.dial(addresses)
+      await sender.open()
+      // while nobody is busy: each step of a negotiation would take a turn
+      await busy.opened()
+      await busy.startWork()
+
+      const [fromMs, toMs] = await Promise.all([sender.send(), (row.answerBytes > 0 ? sender : busy).arrived()])
+      const turnEndsMs = await busy.stopWork()
+
+      return { turns: turnEndsMs.filter(endMs => endMs > fromMs && endMs <= toMs).length }
+    },
+
+    async stop () {
+      await Promise.all(children.map(async child => child.stop()))
+    }
+  }
+}
