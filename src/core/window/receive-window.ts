@@ -30,6 +30,9 @@ export const SLOWED_UPDATE_PART = UPDATE_PART / 2
  */
 const GROW_WITHIN_ROUND_TRIPS = 4
 
+/** Less credit than this part of the window is none: a sender may not find it worth a frame */
+const USED_UP_PART = 1 / 16
+
 /** What decides on updates and growth, the same for all streams of a connection */
 export interface WindowTuning {
   /** With the smoothed one; undefined until it was measured */
@@ -58,8 +61,11 @@ export class ReceiveWindow implements BudgetShare {
   #raiseBytes: number
   /** When the bytes that are not given back yet began to be read; undefined before the first */
   #epochStartMs: number | undefined
-  /** The first read of them, which is no part of the rate */
+  /** The first read of them, which is no part of the rate, and when that was */
   #epochFirstBytes = 0
+  #firstReadMs = 0
+  /** The peer had used all credit, and all that had come was read, when it got more */
+  #wasUsedUp = false
 
   /** `initialBytes` is advertised with the first frame; growth ends at `maxBytes` */
   constructor (initialBytes: number, maxBytes: number) {
@@ -78,12 +84,13 @@ export class ReceiveWindow implements BudgetShare {
 
   /** Accounts for what the application has read */
   read (payloadBytes: number, nowMs: number): void {
-    this.#readBytes += payloadBytes
-
-    if (this.#epochStartMs === undefined) {
-      this.#epochStartMs = nowMs
-      this.#epochFirstBytes = payloadBytes
+    if (this.#readBytes === 0) {
+      this.#firstReadMs = nowMs
+      this.#epochFirstBytes = this.#epochStartMs === undefined || this.#wasUsedUp ? payloadBytes : 0
     }
+
+    this.#readBytes += payloadBytes
+    this.#epochStartMs ??= nowMs
   }
 
   /** Enough was read to give credit back */
@@ -103,6 +110,7 @@ export class ReceiveWindow implements BudgetShare {
   takeUpdate (nowMs: number, tuning: WindowTuning): number {
     const growthBytes = this.#raiseBytes + this.#shrink(nowMs, tuning) + this.#grow(nowMs, tuning)
     const deltaBytes = this.#readBytes + growthBytes
+    this.#wasUsedUp = this.availableBytes < this.windowBytes * USED_UP_PART && this.#readBytes + this.availableBytes === this.windowBytes
     const markBytes = this.windowBytes * SLOWED_UPDATE_PART
     this.#aheadBytes = growthBytes === 0 ? (this.#aheadBytes + this.#readBytes) % markBytes : 0
     this.windowBytes += growthBytes
@@ -112,7 +120,6 @@ export class ReceiveWindow implements BudgetShare {
 
     if (this.#epochStartMs !== undefined) {
       this.#epochStartMs = nowMs
-      this.#epochFirstBytes = 0
     }
 
     return deltaBytes
@@ -169,8 +176,12 @@ export class ReceiveWindow implements BudgetShare {
       return 0
     }
 
-    const tookMs = nowMs - this.#epochStartMs
-    const byteMs = GROW_WITHIN_ROUND_TRIPS * smoothedMs * (this.#readBytes - this.#epochFirstBytes)
+    const holdsBackMs = GROW_WITHIN_ROUND_TRIPS * smoothedMs
+    const waitedMs = this.#firstReadMs - this.#epochStartMs
+    // the peer waited for credit, and a program at one end for its turn: that time says nothing of the rate
+    const isApart = this.#wasUsedUp && waitedMs > holdsBackMs
+    const tookMs = nowMs - (isApart ? this.#firstReadMs : this.#epochStartMs)
+    const byteMs = holdsBackMs * (this.#readBytes - (isApart || waitedMs === 0 ? this.#epochFirstBytes : 0))
 
     // a clock that was set back tells nothing
     return tookMs >= 0 && byteMs > 0 ? byteMs / tookMs : 0

@@ -221,3 +221,47 @@ describe('the budget of the connection', () => {
     expect(budget.availableBytes).toBe(1_000_000)
   })
 })
+
+describe('a reader that works in turns of 500 ms', () => {
+  const CHUNK_BYTES = 65_536
+
+  /** All credit comes in chunks 1 ms apart; what they bring is read as they come, or all together behind them. Returns by how much the window grows. */
+  function readInTurn (window: ReceiveWindow, turnMs: number, isRead: boolean): number {
+    const chunks = window.availableBytes / CHUNK_BYTES
+    let grownBytes = 0
+
+    for (let chunk = 0; chunk < chunks; chunk++) {
+      window.receive(CHUNK_BYTES, 1)
+
+      if (isRead) {
+        window.read(CHUNK_BYTES, turnMs + chunk)
+      }
+    }
+
+    if (!isRead) {
+      window.read(chunks * CHUNK_BYTES, turnMs + 400)
+    }
+
+    if (window.isUpdateDue(turnMs + chunks, tuning())) {
+      grownBytes = window.takeUpdate(turnMs + chunks, tuning()) - chunks * CHUNK_BYTES
+    }
+
+    return grownBytes
+  }
+
+  test('gets a larger window: the time in which the peer had no credit and the program worked says nothing of the rate', () => {
+    const window = new ReceiveWindow(INITIAL_BYTES, MAX_BYTES)
+    readInTurn(window, 1000, true)
+
+    expect(readInTurn(window, 1500, true)).toBeGreaterThan(0)
+    expect(readInTurn(window, 2000, true)).toBeGreaterThan(0)
+  })
+
+  test('keeps its window when it leaves unread for most of a turn what has come', () => {
+    const window = new ReceiveWindow(INITIAL_BYTES, MAX_BYTES)
+    readInTurn(window, 1000, false)
+
+    expect(readInTurn(window, 1500, false)).toBe(0)
+    expect(readInTurn(window, 2000, false)).toBe(0)
+  })
+})
