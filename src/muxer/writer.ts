@@ -27,6 +27,13 @@ const MAX_TURN_MS = 5
 /** And so many writes: small ones take longer by the byte. Who sends a byte whenever one has left would write 160,000 times in 2 s. */
 const MAX_TURN_WRITES = 1000
 
+/**
+ * Answers to a chunk that comes so long after the last flush do not wait for the next turn, and where the program works so long in its turns
+ * none do: a reader that works 200 ms in each gave its credit a turn late, and its pongs.
+ */
+const APART_MS = 1
+const LONG_TURN_MS = 10
+
 /** A new decision replaces what is arranged only if it is earlier */
 const PRECEDENCE: Record<FlushTime, number> = { keep: 0, later: 1, 'next-round': 2, 'next-turn': 3, soon: 4, now: 5 }
 
@@ -77,6 +84,9 @@ export class Writer implements Moment {
   #turnBytes = 0
   #turnWrites = 0
   #turnBeganMs = 0
+  #flushedMs = 0
+  /** The program worked for long between the last turn that left something to the next, and that */
+  #areTurnsLong = false
   #isTurnLong = false
   /** The turn has written so much that all but urgent data waits */
   #isTurnSpent = false
@@ -108,6 +118,10 @@ export class Writer implements Moment {
 
     // in a turn that has seen enough flushes: asking the policy for each send was a twelfth of the sender at 1 × 100 B
     if (arranged === NEXT_TURN && !this.#session.lanes.hasUrgent) {
+      if (occasion === 'chunk') {
+        this.#answerInTurn()
+      }
+
       return
     }
 
@@ -122,6 +136,17 @@ export class Writer implements Moment {
 
     if (arranged === undefined || PRECEDENCE[decision.time] > PRECEDENCE[arranged.time]) {
       this.#arrange(decision)
+    }
+
+    if (decision === NEXT_TURN && occasion === 'chunk') {
+      this.#answerInTurn()
+    }
+  }
+
+  /** The turn has seen enough flushes; a long one may have more */
+  #answerInTurn (): void {
+    if (!this.isTurnOver && (this.#areTurnsLong || this.#session.receivedMs - this.#flushedMs >= APART_MS)) {
+      this.flush('chunk')
     }
   }
 
@@ -234,10 +259,11 @@ export class Writer implements Moment {
   #write (isDue?: () => boolean): number {
     const session = this.#session
     let writtenBytes = 0
+    let nowMs = 0
     this.#restBytes = 0
 
     while (!this.#isTransportFull || this.#isRegardless) {
-      const nowMs = this.#clock.nowMs()
+      nowMs = this.#clock.nowMs()
       const bytes = session.pull(this.#maxBatchBytes, this.policy.maxFramesPerWrite, nowMs, this.#isBackedUp ? this.#reservedBytes : 0)
 
       if (bytes === undefined) {
@@ -277,6 +303,7 @@ export class Writer implements Moment {
     }
 
     if (writtenBytes > 0) {
+      this.#flushedMs = nowMs
       this.flushesThisTurn = this.#isTurnSpent ? Infinity : this.flushesThisTurn + 1
       this.#awaitNextTurn()
     }
@@ -362,6 +389,7 @@ export class Writer implements Moment {
       this.#arranged = { ...this.#arranged, time: 'next-turn' }
       this.#awaitNextTurn()
     } else if (this.#arranged !== undefined) {
+      this.#areTurnsLong = this.#clock.nowMs() - this.#flushedMs >= LONG_TURN_MS
       this.#flushIfArranged('next-turn')
     }
   }

@@ -387,6 +387,46 @@ describe('a turn', () => {
   })
 })
 
+describe('pongs of one turn', () => {
+  /** As many chunks as that, each so long behind the last, all in one turn; returns the writes of that turn */
+  async function pongsOfTurn (peer: RawPeer, clock: VirtualClock, chunks: number, apartMs: number): Promise<number> {
+    for (let chunk = 0; chunk < chunks; chunk++) {
+      clock.advance(apartMs)
+      peer.deliver(ping(chunk, SYN))
+      await quietMicrotasks()
+    }
+
+    return peer.takeWrites().length
+  }
+
+  test('are three writes at most when chunks come together, and the rest waits for the next', async () => {
+    const clock = new VirtualClock()
+    const { peer } = await createOpenPeer(1, { clock })
+
+    expect(await pongsOfTurn(peer, clock, 8, 0)).toBe(3)
+    await nextTurn()
+    expect(peer.takeWrites()).toHaveLength(1)
+  })
+
+  test('wait for no other turn when chunks come a millisecond apart: it is a long one', async () => {
+    const clock = new VirtualClock()
+    const { peer } = await createOpenPeer(1, { clock })
+
+    expect(await pongsOfTurn(peer, clock, 8, 1)).toBe(8)
+  })
+
+  test('wait for none where what was left to the next waited 10 ms, as in a program that works that long in its turns', async () => {
+    const clock = new VirtualClock()
+    const { peer } = await createOpenPeer(1, { clock })
+    await pongsOfTurn(peer, clock, 8, 0)
+    clock.advance(10)
+    await nextTurn()
+    peer.takeWrites()
+
+    expect(await pongsOfTurn(peer, clock, 8, 0)).toBe(8)
+  })
+})
+
 describe('a writer that goes on as soon as it may', () => {
   test('fills every write but the last', async () => {
     const { peer, streams: [stream] } = await createOpenPeer(1)
