@@ -20,11 +20,11 @@
  */
 import { serviceCapabilities } from '@libp2p/interface'
 import { systemClock } from './clock.ts'
+import { NodePaths } from './core/path/node-paths.ts'
 import { createConfig } from './options/config.ts'
 import { NodeMetrics } from './metrics.ts'
 import { Muxer, YAMUX_PROTOCOL_ID } from './muxer/muxer.ts'
 import type { YamuxMuxer } from './api.ts'
-import type { PathEstimate } from './core/path/path-estimate.ts'
 import type { YamuxMuxerInit } from './options/config.ts'
 import type { ComponentLogger, Logger, Metrics, StreamMuxerFactory } from '@libp2p/interface'
 
@@ -61,7 +61,7 @@ export function yamux (init?: YamuxMuxerInit | null): (components?: YamuxCompone
   return ({ metrics, logger } = {}) => {
     const log = logger?.forComponent('libp2p:yamux')
     unknown.forEach(report => log?.error(report))
-    const node = { paths: new Set<PathEstimate>(), metrics: createNodeMetrics(metrics, log) }
+    const node = { paths: new NodePaths(), metrics: createNodeMetrics(metrics, log) }
 
     return {
       protocol: YAMUX_PROTOCOL_ID,

@@ -1,8 +1,10 @@
 /**
  * What libp2p's metrics can show of all connections of a node. Without them none of this exists.
  */
+import { systemClock } from './clock.ts'
 import { LANES } from './core/scheduler/lane.ts'
 import { logError, toError, watch } from './thrown.ts'
+import type { Clock } from './clock.ts'
 import type { FlushReason } from './core/flush/policy.ts'
 import type { Session } from './core/session.ts'
 import type { StreamState } from './core/stream-state.ts'
@@ -124,7 +126,7 @@ export class NodeMetrics {
   /** On connections that have ended */
   #heldMs = 0
 
-  constructor (metrics: Metrics) {
+  constructor (metrics: Metrics, clock: Pick<Clock, 'nowMs'> = systemClock) {
     this.flushes = metrics.registerCounterGroup(`${PREFIX}flushes_total`, { label: 'reason', help: 'Flushes by reason' })
     this.flushBytes = metrics.registerHistogram(`${PREFIX}flush_bytes`, { help: 'Bytes per flush', buckets: BYTES_BUCKETS })
     this.flushFrames = metrics.registerHistogram(`${PREFIX}flush_frames`, { help: 'Frames per flush', buckets: FRAMES_BUCKETS })
@@ -148,7 +150,7 @@ export class NodeMetrics {
       label: 'of',
       help: 'Bytes handed down that have not reached the peer, and how many may be, both of connections that have a bound',
       calculate: () => ({
-        actual: sum(this.#bounded(), ({ underWay }) => underWay.byteLength),
+        actual: sum(this.#bounded(), ({ underWay }) => underWay.pendingBytes(clock.nowMs())),
         bound: sum(this.#bounded(), ({ underWay }) => underWay.estimate.boundBytes)
       })
     })

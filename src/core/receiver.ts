@@ -185,7 +185,7 @@ export class Receiver<Owner> implements FrameSink {
     if ((flags & FLAG_SYN) !== 0) {
       const { control, hasSaidGoAway, underWay } = this.#session
       this.#spend('pings')
-      underWay.onPing(value)
+      underWay.onPing(value, this.#session.receivedMs)
 
       // this side is about to close the transport: a write that meets that would make an error of a clean end
       if (!hasSaidGoAway) {

@@ -4,18 +4,17 @@
  */
 import { PeerLimits, RAPID_MS } from './limits/peer-limits.ts'
 import { BytesUnderWay, FIRST_MARK_VALUE } from './path/bytes-under-way.ts'
-import { TOGETHER_MS } from './path/pong-clumps.ts'
 import { Receiver } from './receiver.ts'
 import { Batch } from './scheduler/batch.ts'
 import { ControlLane } from './scheduler/control.ts'
 import { URGENT } from './scheduler/lane.ts'
-import { DataLanes } from './scheduler/lanes.ts'
+import { DataLanes, MAX_PASSED_BYTES } from './scheduler/lanes.ts'
 import { EVENT_FAILED, EVENT_LOCAL_FIN, EVENT_OPENED, EVENT_REMOTE_FIN, EVENT_REMOTE_RST, PENDING_ACK, PENDING_FIN, PENDING_RST, PENDING_SYN, PENDING_UPDATE } from './stream-state.ts'
 import { StreamTable } from './stream-table.ts'
 import { RoundTrip } from './window/round-trip.ts'
 import { Decoder } from './wire/decoder.ts'
 import { FLAG_SYN, HEADER_BYTES, INITIAL_WINDOW_BYTES, SESSION_ID, TYPE_PING } from './wire/frame.ts'
-import type { NodePaths } from './path/path-estimate.ts'
+import type { NodePaths } from './path/node-paths.ts'
 import type { Limits } from './limits/peer-limits.ts'
 import type { ControlHandler } from './scheduler/control.ts'
 import type { DataHandler } from './scheduler/lanes.ts'
@@ -80,6 +79,7 @@ export class Session<Owner> implements DataHandler<Owner>, ControlHandler<Owner>
   readonly #decoder: Decoder
   /** No other session's: bytes of one connection must not reach another's peer, whatever goes wrong in between */
   readonly #batch = new Batch()
+  readonly #frameBytes: number
   /** Whose FIN is in a batch that the transport has not taken yet */
   finsInBatch: Array<StreamState<Owner>> = []
 
@@ -92,6 +92,7 @@ export class Session<Owner> implements DataHandler<Owner>, ControlHandler<Owner>
     this.windowTuning = { budget: this.streams.budget, roundTrip: this.roundTrip }
     this.control = new ControlLane(this)
     this.lanes = new DataLanes(init, this)
+    this.#frameBytes = init.frameBytes
     this.#receiver = new Receiver(init, this)
     this.#decoder = new Decoder(this.#receiver)
   }
@@ -100,7 +101,7 @@ export class Session<Owner> implements DataHandler<Owner>, ControlHandler<Owner>
   get hasOutput (): boolean {
     const { underWay, lanes } = this
 
-    return (lanes.streamCount > 0 && (!underWay.isHeld || lanes.hasUrgent)) || underWay.isMarkOwed || this.control.hasOutput
+    return (lanes.streamCount > 0 && (!underWay.isHeld || (lanes.hasUrgent && underWay.letsUrgentPass))) || underWay.isMarkOwed || this.control.hasOutput
   }
 
   /** The peer may not have read all data: no mark behind it was answered yet */
@@ -255,9 +256,8 @@ export class Session<Owner> implements DataHandler<Owner>, ControlHandler<Owner>
 
   /** Throws a ProtocolError when the peer breaks a rule; what came before it has been accounted for */
   receive (chunk: Uint8Array | Iterable<Uint8Array>, nowMs: number): void {
-    // chunks that come together are one
-    if (nowMs - this.receivedMs > TOGETHER_MS) {
-      this.underWay.silentMs = nowMs - this.receivedMs
+    if (this.underWay.awaitsPong) {
+      this.underWay.onChunk(nowMs)
     }
 
     this.receivedMs = nowMs
@@ -291,19 +291,26 @@ export class Session<Owner> implements DataHandler<Owner>, ControlHandler<Owner>
     this.lanes.shareLimitBytes = writeBytes < maxBytes ? writeBytes : Infinity
     const urgentBytes = this.streams.urgentCount > 0 ? Math.floor(reservedBytes * writeBytes / maxBytes) : 0
     const markBytes = underWay.handedDownBytes + writeBytes >= underWay.leavesRoomFromBytes ? HEADER_BYTES : 0
-    this.lanes.fill(batch, maxFrames, Math.max(urgentBytes, markBytes), nowMs, underWay.isHeld)
+    let urgentDataBytes = 0
+
+    if (!underWay.isHeld || underWay.letsUrgentPass) {
+      // urgent data beyond a little takes turns with the rest: a lone message of another stream does not wait for megabytes
+      this.lanes.maxPassedBytes = underWay.letsUrgentPass ? MAX_PASSED_BYTES : this.#frameBytes
+      urgentDataBytes = this.lanes.fill(batch, maxFrames, Math.max(urgentBytes, markBytes), nowMs, underWay.isHeld)
+    }
 
     if (batch.frameCount === 0) {
       return undefined
     }
 
-    const isMarkDue = underWay.handDown(freeBytes - batch.roomBytes, nowMs, this.lanes.streamCount === 0)
+    const isMarkDue = underWay.handDown(freeBytes - batch.roomBytes, nowMs, this.lanes.streamCount === 0, urgentDataBytes)
 
     if (batch.dataFrameCount > 0) {
       this.#dataEndBytes = underWay.handedDownBytes
     }
 
-    if (isMarkDue) {
+    // the peer's marks say that it has data under way: pongs alone are none
+    if (isMarkDue && batch.dataFrameCount > 0) {
       this.#followWithMark(maxBytes - writeBytes, maxFrames, nowMs)
     }
 

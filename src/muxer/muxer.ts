@@ -3,6 +3,7 @@
  * joins them to the transport and to the streams in driver.ts.
  */
 import { MuxerClosedError } from '@libp2p/interface'
+import { NodePaths } from '../core/path/node-paths.ts'
 import { ProtocolError } from '../core/protocol-error.ts'
 import { GoAwayCode } from '../core/wire/frame.ts'
 import { GuardedEmitter } from '../emitter.ts'
@@ -77,7 +78,7 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
   /** Settled when the ping that is under way is answered */
   #pong: PromiseWithResolvers<number> | undefined
 
-  constructor (transport: MessageStream, config: Config, clock: Clock, node: NodeState = { paths: new Set() }) {
+  constructor (transport: MessageStream, config: Config, clock: Clock, node: NodeState = { paths: new NodePaths() }) {
     super()
     this.#transport = transport
     this.#driver = new Driver(transport, config, clock, node, this)

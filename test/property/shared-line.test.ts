@@ -2,11 +2,13 @@
 import { describe, expect, test } from 'vitest'
 import { Path } from './fixtures/path.ts'
 import { SharedLine } from './fixtures/shared-line.ts'
-import type { PathEstimate } from '../../src/core/path/path-estimate.ts'
+import { NodePaths } from '../../src/core/path/node-paths.ts'
 
 const QUEUE_MS = 10
 /** Between two marks */
 const MARK_MS = 5
+/** One at a time may try whether more under way makes it faster */
+const TRIED_PART = 1.15
 /** Of each connection: what may have arrived since its last mark, two writes and what the mark waits for */
 const UNMARKED_BYTES = 32_768
 
@@ -21,7 +23,7 @@ describe.each([[20, 1], [20, 20], [10, 40], [100, 20]])('a line of %d Mbit/s and
     const { part, longestWaitMs, leastPart } = line.measure(10_000)
 
     expect(part).toBeGreaterThan(0.98)
-    expect(longestWaitMs).toBeLessThan(1.25 * roundTripMs + QUEUE_MS + MARK_MS + connections * UNMARKED_BYTES / rateBytesPerMs)
+    expect(longestWaitMs).toBeLessThan(TRIED_PART * (1.25 * roundTripMs + QUEUE_MS + MARK_MS + connections * UNMARKED_BYTES / rateBytesPerMs))
     expect(leastPart).toBeGreaterThan(0.3 / connections)
   })
 })
@@ -39,7 +41,7 @@ test.each([[1, 0.95], [2, 0.95], [3, 0.95], [6, 0.8]])('a line of 10 Mbit/s whos
 })
 
 test.each([[1250, 20, 80], [1250, 20, 150], [12_500, 2, 50]])('a path of %d kB/s that becomes %d to %d ms long is found to be so beside a connection that has a line of its own', (rateBytesPerMs, roundTripMs, longerMs) => {
-  const nodePaths = new Set<PathEstimate>()
+  const nodePaths = new NodePaths()
   const path = new Path({ nodePaths, startMs: 100, steps: [{ atMs: 0, rateBytesPerMs, roundTripMs }, { atMs: 5000, rateBytesPerMs, roundTripMs: longerMs }] })
   const other = new Path({ nodePaths, startMs: 100, steps: [{ atMs: 0, rateBytesPerMs: 12_500, roundTripMs: 5 }] })
 

@@ -1,7 +1,8 @@
-// `npm run simulate`: a search for seeds that break a law, or one seed with all that happens in it.
+// `npm run simulate`: a search for seeds that break a law, or one seed with all that happens in it; the same for paths and the bound on what is under way.
 import { parseArgs } from 'node:util'
 import { Listr } from 'listr2'
 import { runSeed } from './search/run-seed.ts'
+import { replayPath, searchPaths } from './paths/start.ts'
 import { search } from './search/search.ts'
 import type { SearchResult } from './search/search.ts'
 
@@ -12,11 +13,19 @@ const { values } = parseArgs({
     first: { type: 'string', default: '1' },
     workers: { type: 'string', default: '1' },
     /** which one */
-    seed: { type: 'string' }
+    seed: { type: 'string' },
+    /** The bound on bytes under way: on so many paths, or */
+    paths: { type: 'string' },
+    /** on which one */
+    path: { type: 'string' }
   }
 })
 
-if (values.seed == null) {
+if (values.paths != null) {
+  searchPaths(parseCount('first', values.first), parseCount('paths', values.paths))
+} else if (values.path != null) {
+  replayPath(parseCount('path', values.path))
+} else if (values.seed == null) {
   await searchAll(parseCount('first', values.first), parseCount('seeds', values.seeds), parseCount('workers', values.workers))
 } else {
   await replay(parseCount('seed', values.seed))

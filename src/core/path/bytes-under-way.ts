@@ -6,13 +6,15 @@
  * is held back waits for a mark that is under way, or for a look.
  */
 import { HEADER_BYTES } from '../wire/frame.ts'
-import { FIRST_BYTES, MARK_INTERVAL_MS, MARKS_UNDER_WAY, MIN_MARK_EVERY_BYTES, PathEstimate } from './path-estimate.ts'
-import type { NodePaths } from './path-estimate.ts'
+import { PongSilence } from './pong-silence.ts'
+import { UrgentAllowance } from './urgent-allowance.ts'
+import { FIRST_BYTES, MARKS_UNDER_WAY, MIN_MARK_EVERY_BYTES, PathEstimate } from './path-estimate.ts'
+import type { NodePaths } from './node-paths.ts'
 
 /** The values of marks begin here; those of other pings are below */
 export const FIRST_MARK_VALUE = 2 ** 31
 
-/** Behind them one in MARK_INTERVAL_MS. With no more than that a connection would learn the rate of a LAN in steps of 5 ms. */
+/** Behind them one in 5 ms. With no more than that a connection would learn the rate of a LAN in steps of 5 ms. */
 const MARKS_AT_ONCE = 8
 /** The oldest is forgotten: a later one says the same */
 const MAX_MARKS = 64
@@ -23,14 +25,28 @@ const LONGEST_MS = 60_000
 /** Clocks of browsers are coarse */
 const SHORTEST_MS = 1
 
-/** A pong that takes so many round trips may have been dropped, as go-yamux does when it is busy: another mark asks again */
-const LATE_ROUND_TRIPS = 2
+/** A pong may have been dropped, as go-yamux does when it is busy: another mark asks again, at first after so many round trips */
+const LOOK_ROUND_TRIPS = 1 / 2
+/** So often, and then less and less */
+const QUICK_LOOKS = 3
 const LONGEST_LOOK_MS = 1000
 /** Without a pong for so long, and so many round trips, nothing is held back: 256 KiB take 4.2 s at 0.5 Mbit/s */
 const SHORTEST_LIFT_MS = 5000
 const LIFT_ROUND_TRIPS = 4
 /** A peer that has not answered any ping yet may be one that answers none */
-const FIRST_LIFT_MS = 2000
+const FIRST_LIFT_MS = 500
+
+/** Of a peer with bulk they are no farther apart, as on a line of 0.25 Mbit/s; those behind a few messages are */
+const PEERS_MARKS_MS = 250
+
+/** What stood behind the last mark has arrived when its pong has come, and so much time has passed */
+const ARRIVED_MS = 1000
+const ARRIVED_ROUND_TRIPS = 4
+
+/** Each mark counts so much less than the one behind it */
+const ANSWERED_FADES = 7 / 8
+/** Of a peer that answers less than this part of the marks it is not known what has arrived */
+const FEW_PART = 1 / 4
 
 interface Mark {
   value: number
@@ -60,14 +76,18 @@ export class BytesUnderWay {
   markedBytes = 0
   /** Data that is not urgent has to wait */
   isHeld = false
+  /** Urgent data need not wait, as long as it is little */
+  letsUrgentPass = true
+  /** Marks are under way */
+  awaitsPong = false
   /** A mark goes with the next write, or is one by itself */
   isMarkOwed = false
   /** A write that ends behind so many bytes leaves room for a mark: in it a mark costs nothing, behind it a write of its own */
   leavesRoomFromBytes = Infinity
-  /** How long nothing at all had come from the peer in front of what comes now */
-  silentMs = 0
   /** How long data was held back, the time that it is now left out */
   heldMs = 0
+  /** Where the last mark stood that had more in front of it than another mark */
+  #markedDataBytes = 0
   /** The bytes under way from which on data is held */
   #holdsFromBytes: number
   /** The bytes handed down behind which the next mark stands, or the first ping */
@@ -75,6 +95,7 @@ export class BytesUnderWay {
   #marks: Mark[] = []
   #nextMark = 0
   #peersMark = 0
+  #peersMarkMs = -Infinity
   /** When there may be another */
   #nextMarkMs = 0
   /** The ends of this round and of the one before. From one pong to another is exact, and samples span a round trip at least. */
@@ -88,6 +109,11 @@ export class BytesUnderWay {
   /** Since the last sample */
   #wasHeld = false
   #looks = 0
+  /** Of the last marks */
+  #answeredPart = 1
+  #handedDownMs = 0
+  readonly #silence = new PongSilence()
+  readonly #urgent = new UrgentAllowance()
 
   /** `maxQueueDelayMs` is Infinity if nothing is to be held back */
   constructor (maxQueueDelayMs: number, maxWriteBytes: number, nodePaths?: NodePaths) {
@@ -99,6 +125,13 @@ export class BytesUnderWay {
 
   get byteLength (): number {
     return this.handedDownBytes - this.acknowledgedBytes
+  }
+
+  /** What can still be under way: behind the last mark stands little, which nobody answers */
+  pendingBytes (nowMs: number): number {
+    const isAnswered = this.#marks.length === 0 && nowMs - this.#handedDownMs >= Math.max(ARRIVED_MS, ARRIVED_ROUND_TRIPS * this.#lastRoundTripMs)
+
+    return isAnswered ? 0 : this.byteLength
   }
 
   /** What one write may hold */
@@ -115,23 +148,30 @@ export class BytesUnderWay {
   get lookDelayMs (): number {
     // there may have been more marks than are allowed at once
     if (this.handedDownBytes >= this.#markFromBytes) {
-      return MARK_INTERVAL_MS
+      return this.estimate.markIntervalMs
     }
 
-    return Math.min(LONGEST_LOOK_MS, Math.max(MARK_INTERVAL_MS, LATE_ROUND_TRIPS * this.#lastRoundTripMs) * 2 ** this.#looks)
+    return Math.min(LONGEST_LOOK_MS, Math.max(this.estimate.markIntervalMs, LOOK_ROUND_TRIPS * this.#lastRoundTripMs) * 2 ** Math.max(0, this.#looks - QUICK_LOOKS))
   }
 
-  /** So much is being handed down. `isAppLimited`: and there is no more. Returns whether a mark is to follow. Hot. */
-  handDown (byteLength: number, nowMs: number, isAppLimited: boolean): boolean {
+  /** So much is being handed down, `urgentBytes` of it urgent data. `isAppLimited`: and there is no more. Returns whether a mark is to follow. Hot. */
+  handDown (byteLength: number, nowMs: number, isAppLimited: boolean, urgentBytes = 0): boolean {
+    if (this.isHeld) {
+      this.#urgent.spend(urgentBytes)
+      this.letsUrgentPass = !this.#urgent.isSpent
+    }
+
     const isFirst = this.#marks.length === 0 && this.#appLimitedBytes === this.handedDownBytes
 
     // nothing was to be sent: that time is no part of a sample
     if (isFirst) {
       this.#lastRound = { bytes: this.handedDownBytes, atMs: nowMs, sentMs: nowMs, isStart: true }
       this.#roundBefore = this.#lastRound
+      this.#silence.beganMs = nowMs
     }
 
     this.handedDownBytes += byteLength
+    this.#handedDownMs = nowMs
 
     // also in the first round trip, in which the path fills
     if (isAppLimited || isFirst) {
@@ -149,6 +189,7 @@ export class BytesUnderWay {
   mark (nowMs: number): number {
     const value = FIRST_MARK_VALUE + this.#nextMark
     this.#nextMark = (this.#nextMark + 1) % FIRST_MARK_VALUE
+    this.#markedDataBytes = this.handedDownBytes > this.markedBytes + HEADER_BYTES ? this.handedDownBytes : this.#markedDataBytes
     this.markedBytes = this.handedDownBytes
     this.isMarkOwed = false
 
@@ -164,6 +205,12 @@ export class BytesUnderWay {
       isAppLimited: this.#appLimitedBytes > this.acknowledgedBytes
     })
     this.handedDownBytes += HEADER_BYTES
+
+    if (!this.awaitsPong) {
+      this.awaitsPong = true
+      this.estimate.onWaiting(nowMs, nowMs)
+    }
+
     this.#setMarkFrom()
 
     return value
@@ -178,15 +225,31 @@ export class BytesUnderWay {
     }
 
     const mark = this.#marks[index]
-    this.#marks.splice(0, index + 1)
     const arrivedBytes = mark.positionBytes - this.acknowledgedBytes
+    this.#noteAnswered(index)
+
+    if (this.isHeld && !this.estimate.isProbing) {
+      this.#watchSilence(mark, index, nowMs)
+    }
+
+    this.#marks.splice(0, index + 1)
+    this.awaitsPong = this.#marks.length > 0
+    this.estimate.onWaiting(this.awaitsPong ? this.#marks[0].sentMs : Infinity, nowMs)
     this.acknowledgedBytes = mark.positionBytes
     this.#lastPongMs = nowMs
     this.#looks = 0
+    const cameBack = this.#silence.noteCameBack(mark.positionBytes, this.byteLength, nowMs)
 
     if (this.isBounded) {
-      this.#learn(mark, arrivedBytes, nowMs)
+      this.#learn(mark, nowMs)
+
+      if (cameBack !== undefined) {
+        this.estimate.onCameBack(cameBack)
+      }
+
       this.#follow(nowMs)
+      this.#urgent.renew(arrivedBytes, this.isHeld, this.estimate.bytesPerMs)
+      this.letsUrgentPass = !this.#urgent.isSpent
     }
 
     return true
@@ -198,20 +261,30 @@ export class BytesUnderWay {
 
     if (this.isBounded) {
       this.#marks = this.#marks.filter(mark => mark.positionBytes > positionBytes)
+      this.awaitsPong = this.#marks.length > 0
       this.estimate.onRoundTrip(roundTripMs)
       this.#follow(nowMs)
     }
   }
 
   /** Values above FIRST_MARK_VALUE that count up are marks of a peer that does the same; others count from 0, or draw theirs */
-  onPing (value: number): void {
-    this.estimate.isPeerBounded ||= value > FIRST_MARK_VALUE && value === this.#peersMark + 1
+  onPing (value: number, nowMs: number): void {
+    if (value > FIRST_MARK_VALUE && value === this.#peersMark + 1 && nowMs - this.#peersMarkMs <= PEERS_MARKS_MS) {
+      this.estimate.peerBoundedMs = nowMs
+    }
+
     this.#peersMark = value
+    this.#peersMarkMs = nowMs
+  }
+
+  /** Something came, while marks are under way */
+  onChunk (nowMs: number): void {
+    this.#silence.onChunk(nowMs)
   }
 
   onTransportFull (nowMs: number): void {
     if (this.isBounded) {
-      this.estimate.onTransportFull()
+      this.estimate.onTransportFull(this.byteLength)
       this.#follow(nowMs)
     }
   }
@@ -241,6 +314,12 @@ export class BytesUnderWay {
     }
   }
 
+  /** Pongs come in order: marks in front of one that is answered will never be */
+  #noteAnswered (lostMarks: number): void {
+    this.#answeredPart = this.#answeredPart * ANSWERED_FADES ** (lostMarks + 1) + 1 - ANSWERED_FADES
+    this.estimate.answersFew = this.#answeredPart < FEW_PART
+  }
+
   #hold (nowMs: number): void {
     this.isHeld = true
     this.#wasHeld = true
@@ -254,25 +333,43 @@ export class BytesUnderWay {
   #mayMark (nowMs: number): boolean {
     const aheadMs = this.#nextMarkMs - nowMs
     const isClockSetBack = aheadMs > LONGEST_MS
+    const { markIntervalMs, isFast } = this.estimate
 
-    if (aheadMs > (MARKS_AT_ONCE - 1) * MARK_INTERVAL_MS && !isClockSetBack) {
+    if (aheadMs > (isFast ? 0 : MARKS_AT_ONCE - 1) * markIntervalMs && !isClockSetBack) {
       return false
     }
 
-    this.#nextMarkMs = nowMs + MARK_INTERVAL_MS + (isClockSetBack ? 0 : Math.max(0, aheadMs))
+    this.#nextMarkMs = nowMs + markIntervalMs + (isClockSetBack ? 0 : Math.max(0, aheadMs))
 
     return true
   }
 
   #setMarkFrom (): void {
     if (this.isBounded && this.canMark) {
-      const everyBytes = Math.max(MIN_MARK_EVERY_BYTES, this.byteLength / MARKS_UNDER_WAY, this.estimate.bytesPerMs * MARK_INTERVAL_MS)
-      this.#markFromBytes = this.markedBytes + MARK_FROM_PART * everyBytes
+      const everyBytes = Math.max(MIN_MARK_EVERY_BYTES, this.byteLength / MARKS_UNDER_WAY, this.estimate.bytesPerMs * this.estimate.markIntervalMs)
+      // a peer that answers few is asked less often: so the one it answers has more in front of it
+      const farBytes = this.markedBytes + MARK_FROM_PART * everyBytes / this.#answeredPart
+      // nor is one needed while little is under way: requests have none
+      const fewBytes = this.#holdsFromBytes === Infinity ? 0 : this.#holdsFromBytes / 2
+      this.#markFromBytes = Math.max(farBytes, this.acknowledgedBytes + fewBytes)
       this.leavesRoomFromBytes = Math.min(this.#markFromBytes, this.acknowledgedBytes + this.#holdsFromBytes)
     }
   }
 
-  #learn (mark: Mark, arrivedBytes: number, nowMs: number): void {
+  #watchSilence (mark: Mark, lostMarks: number, nowMs: number): void {
+    this.#silence.watch({
+      nowMs,
+      lostMarks,
+      positionBytes: mark.positionBytes,
+      acknowledgedBytes: this.acknowledgedBytes,
+      handedDownBytes: this.handedDownBytes,
+      markedDataBytes: this.#markedDataBytes,
+      bytesPerMs: this.estimate.bytesPerMs,
+      usualSilenceMs: this.estimate.usualSilenceMs
+    })
+  }
+
+  #learn (mark: Mark, nowMs: number): void {
     const roundTripMs = nowMs - mark.sentMs
 
     if (roundTripMs < 0 || roundTripMs > LONGEST_MS) {
@@ -286,7 +383,7 @@ export class BytesUnderWay {
       return
     }
 
-    if (this.#roundBefore.isStart && nowMs - this.#lastRound.atMs >= (this.estimate.roundTripMs ?? Infinity)) {
+    if (this.#roundBefore.isStart && nowMs - this.#lastRound.atMs >= Math.max(this.estimate.roundTripMs ?? Infinity, (this.#lastRound.atMs - this.#lastRound.sentMs) / 2)) {
       this.#roundBefore = this.#lastRound
     }
 
@@ -299,13 +396,11 @@ export class BytesUnderWay {
       deliveredBytes: mark.positionBytes - since.bytes,
       // the longer of the two: a burst that a buffer has swallowed was not delivered, nor has a clump of pongs come so fast
       intervalMs: Math.max(SHORTEST_MS, nowMs - since.atMs, mark.sentMs - since.sentMs),
+      arrivedBytes: this.acknowledgedBytes,
       markedBytes: mark.positionBytes - mark.acknowledgedBytes,
-      arrivedBytes,
-      silentMs: this.silentMs,
       isAppLimited: mark.isAppLimited,
       isBoundLimited: this.#wasHeld,
-      isNewRound,
-      underWayBytes: this.byteLength
+      isNewRound
     })
     this.#wasHeld = this.isHeld
 

@@ -1,11 +1,17 @@
 /**
  * How many bytes may be under way: what the path carries in a round trip, and a little more. Learns the path's rate and its smallest
- * round trip from marks, as BBR does from segments (draft-ietf-ccwg-bbr).
+ * round trip from marks, as BBR does from segments (draft-ietf-ccwg-bbr), and how long programs at both ends leave it without news.
  *
- * Invariants: the bound leaves room for two writes; it is Infinity while no pong comes, else every figure is finite.
+ * The law: data is held back only while the path is slower than the programs. When all that was under way has come back behind a
+ * silence, the path had nothing to do, and more is allowed.
+ *
+ * Invariants: the bound leaves room for two writes, but while a line is drained; it is Infinity while no pong comes, and on fast paths.
  */
-import { PongClumps } from './pong-clumps.ts'
+import { NodePaths } from './node-paths.ts'
+import { LongestSilence } from './longest-silence.ts'
 import { RecentHighest } from './recent-highest.ts'
+import type { NodePath } from './node-paths.ts'
+import type { CameBack } from './pong-silence.ts'
 
 /** A path that is only just full runs empty when a pong comes late */
 const ROUND_TRIP_GAIN = 1.25
@@ -17,10 +23,8 @@ const FILLED_ROUND_TRIPS = 4
 const ROUNDS_WITHOUT_GROWTH = 3
 const GROWTH = 1.25
 
-/** Before anything was measured: more than TCP sends in three round trips */
-export const FIRST_BYTES = 262_144
-/** While the rate is looked for, however low the first samples are: TCP's first round trips are no measure of the path */
-const START_UP_BYTES = 65_536
+/** Before anything was measured, and while the rate is looked for: TCP sends as much in its first two round trips. 262 ms at 2 Mbit/s. */
+export const FIRST_BYTES = 65_536
 
 /** With less than this part of what the path holds nothing of ours queues, and a round trip is the path's own */
 const PROBE_PART = 3 / 4
@@ -31,14 +35,6 @@ const SHORTER_WEIGHT = 1 / 4
 /** A rate below this part of what it was says that the path has changed: it carries less, or its round trip is longer */
 const FALLEN_PART = 0.75
 
-/** A round trip is not longer if the marks of another connection wait for so much of the difference: both share a line, and its queue */
-const SHARED_PART = 1 / 2
-
-/** Of another that carries less than this part the queue is no measure: it may be its own, on a slow path */
-const SHARING_PART = 1 / 4
-/** What it has seen counts for so long */
-const SEEN_MS = 2000
-
 /** A probe that finds no empty path so soon has not emptied it: others fill it */
 const MAX_PROBE_ROUNDS = 3
 /** A path that has become faster and longer at once may look as it did: now and then its round trip is measured anew */
@@ -47,23 +43,49 @@ const PROBE_EVERY_ROUND_TRIPS = 1000
 /** One that has changed is measured again so much sooner: others may have made it longer, and a part of that comes off each time */
 const CHANGED_PROBE_PART = 1 / 12
 
+/** The peer's marks count for so long */
+const PEER_SEEN_MS = 2000
+
 const VALID_ROUND_TRIPS = 10
 const VALID_MS = 500
 /** A mark that finds the path empty has a short round trip, and the ones before and behind it may be half a second apart */
 const VALID_SAMPLES = 4
+const VALID_SILENCES = 4
 
-/** Between two marks. The 12 bytes of one are less than 0.1 % of it. */
-export const MIN_MARK_EVERY_BYTES = 16_384
+/** What was under way had come back, and the path was idle: so much more is tried, while the rate is looked for, and later */
+const START_UP_BOOST = 4
+/** The longer a silence is the more it costs to find in steps how much is needed */
+const LONG_SILENCE_MS = 50
+const MOST_BOOST = 16
+const BOOST = 2
+/** What comes twice as fast as the path carries, or at once, did not come from its queue */
+const TOGETHER_PART = 1 / 2
+const TOGETHER_MS = 1
+/** Less of what was under way says nothing of its pace */
+const REST_PART = 1 / 4
+/** Beyond the longest silence */
+const SILENCE_GAIN = 1.1
+/** A peer that answers few marks, and none for so long, says next to nothing of what has arrived */
+const FEW_SILENT_MS = 100
+
+/** Between two marks. The 12 bytes of one are 0.3 % of it. */
+export const MIN_MARK_EVERY_BYTES = 4096
 export const MARKS_UNDER_WAY = 8
-/** There are no more marks than one in so many milliseconds */
-export const MARK_INTERVAL_MS = 5
+const MARK_INTERVAL_MS = 5
+
+/** A path is fast when what a kernel takes is through in so long: there is nothing to gain, so nothing is held back, and marks are rare */
+const FAST_MS = 20
+/** What is taken for that until the transport has said "wait" */
+const KERNEL_BYTES = 4_194_304
+/** It is no more when it takes so many times as long */
+const FAST_NO_MORE = 2
+const FAST_MARK_INTERVAL_MS = 100
 
 /** A record of 64 KiB takes 262 ms at 2 Mbit/s */
 const WRITES_PER_BOUND = 8
+/** While the rate is looked for */
+const FIRST_WRITES_PER_BOUND = 4
 export const MIN_WRITE_BYTES = 4096
-
-/** What connections of a node know of their paths. Some may share a line. */
-export type NodePaths = Set<PathEstimate>
 
 export interface PathSample {
   nowMs: number
@@ -72,20 +94,16 @@ export interface PathSample {
   /** So much has arrived in so long */
   deliveredBytes: number
   intervalMs: number
+  /** All that has arrived so far */
+  arrivedBytes: number
   /** What was under way when the mark was written */
   markedBytes: number
-  /** What has arrived since the pong before */
-  arrivedBytes: number
-  /** Nothing came from the peer for so long before this pong, or before those with which it came */
-  silentMs: number
   /** There was no more to send: the path may carry more than this */
   isAppLimited: boolean
   /** The bound has held data back */
   isBoundLimited: boolean
   /** The mark was written when the one that began the last round had been answered */
   isNewRound: boolean
-  /** What is under way now */
-  underWayBytes: number
 }
 
 /**
@@ -97,7 +115,7 @@ export interface PathSample {
  */
 type Phase = 'first' | 'lifted' | 'startUp' | 'steady' | 'probing'
 
-export class PathEstimate {
+export class PathEstimate implements NodePath {
   boundBytes = FIRST_BYTES
   /** From here on data waits: another write would go beyond the bound */
   holdsFromBytes = FIRST_BYTES
@@ -105,43 +123,82 @@ export class PathEstimate {
   writeBytes: number
   /** Undefined until it was measured */
   roundTripMs: number | undefined
-  /** The peer sends marks of its own */
-  isPeerBounded = false
+  /** When the peer last sent a mark of its own */
+  peerBoundedMs = -Infinity
+  /** The peer answers few marks */
+  answersFew = false
   /** The shortest that was ever seen */
   #shortestRoundTripMs = Infinity
   /** How long what is handed down may wait below the muxer */
   readonly #maxQueueDelayMs: number
   readonly #maxWriteBytes: number
   readonly #rate = new RecentHighest()
-  readonly #clumps = new PongClumps()
-  /** Of all connections of this node that have lately measured something, this one among them */
   readonly #nodePaths: NodePaths
   /** How long the last mark waited beyond the path's own round trip */
-  #queueMs = 0
+  queueMs = 0
+  /** When the first mark was written that has had no pong yet */
+  waitsSinceMs = Infinity
+  /** It seemed to be longer, and was told to wait */
+  awaitsDrain = false
+  lastRoundTripMs = 0
+  /** Nothing is handed down, and only marks count that are written from then on: by then the line is empty */
+  #drainedFromMs: number | undefined
   #phase: Phase = 'first'
+  /** What the kernel takes is through in FAST_MS */
+  isFast = false
+  #kernelBytes = KERNEL_BYTES
   /** A sample has shown what the path carries, not only what was asked of it */
   #isRateKnown = false
-  /** Until the rate is known so much may be under way: 256 KiB, or twice what a transport that said "wait" had taken when the first pong came */
-  #floorBytes = FIRST_BYTES
   /** The rate when it last grew, or when the path was last found to be as it was */
   #referenceBytesPerMs = 0
   #roundsWithoutGrowth = 0
   #probeRounds = 0
   /** The last probe has found another round trip */
   #hasChanged = false
-  #sampledMs = 0
+  sampledMs = 0
   #probedMs = 0
+  readonly #silence = new LongestSilence()
+  /** What is tried until so much has come back */
+  #boostBytes = 0
+  #boostUntilBytes = 0
 
-  constructor (maxQueueDelayMs: number, maxWriteBytes: number, nodePaths: NodePaths = new Set()) {
+  constructor (maxQueueDelayMs: number, maxWriteBytes: number, nodePaths = new NodePaths()) {
     this.#nodePaths = nodePaths
     this.#maxQueueDelayMs = maxQueueDelayMs
     this.#maxWriteBytes = maxWriteBytes
     this.writeBytes = maxWriteBytes
+
+    if (maxQueueDelayMs === Infinity) {
+      this.lift()
+    } else {
+      this.#setBound()
+    }
   }
 
   /** What the path carries; 0 until it was measured */
   get bytesPerMs (): number {
     return this.#rate.value
+  }
+
+  /** Less is allowed than the path needs: that it is idle says nothing */
+  get isProbing (): boolean {
+    return this.#phase === 'probing'
+  }
+
+  /** There are no more marks than one in so many milliseconds */
+  get markIntervalMs (): number {
+    return this.isFast ? FAST_MARK_INTERVAL_MS : MARK_INTERVAL_MS
+  }
+
+  /** Which silence needs no more than is allowed without it */
+  get usualSilenceMs (): number {
+    return ROUND_TRIP_GAIN * (this.roundTripMs ?? 0) + this.#maxQueueDelayMs
+  }
+
+  /** Marks are under way, the first since then; Infinity for none */
+  onWaiting (sinceMs: number, nowMs: number): void {
+    this.waitsSinceMs = sinceMs
+    this.#nodePaths.note(this, nowMs)
   }
 
   /** A ping was answered that is no mark */
@@ -160,19 +217,23 @@ export class PathEstimate {
     const { nowMs, roundTripMs, isAppLimited } = sample
     this.#shortestRoundTripMs = Math.min(this.#shortestRoundTripMs, roundTripMs)
     // writes are whole, and marks come on top
-    const isEmpty = sample.markedBytes <= this.#probeBytes + this.writeBytes / 2
-
-    if (!this.#isRateKnown && this.#phase === 'lifted') {
-      this.#floorBytes = Math.max(FIRST_BYTES, 2 * sample.underWayBytes)
-    }
+    const isLittle = sample.markedBytes <= this.#probeBytes + this.writeBytes / 2
+    const isEmpty = isLittle && nowMs - roundTripMs >= (this.#drainedFromMs ?? 0)
 
     this.#beginAnew()
     const validMs = this.#chooseValidMs(sample)
     this.#rate.learn(sample.deliveredBytes / sample.intervalMs, isAppLimited, nowMs, validMs)
-    this.#clumps.learn(sample, this.bytesPerMs, validMs)
-    this.#sampledMs = nowMs
-    this.#note(roundTripMs - this.#knownRoundTripMs, nowMs)
+    this.#silence.fade(nowMs)
+    this.sampledMs = nowMs
+    this.lastRoundTripMs = roundTripMs
+    this.queueMs = roundTripMs - this.#knownRoundTripMs
+    this.#nodePaths.note(this, nowMs)
+    this.isFast = this.bytesPerMs * FAST_MS * (this.isFast ? FAST_NO_MORE : 1) >= this.#kernelBytes
     this.#isRateKnown ||= !isAppLimited || sample.intervalMs >= FILLED_ROUND_TRIPS * this.#knownRoundTripMs
+
+    if (this.#boostBytes > 0 && sample.arrivedBytes >= this.#boostUntilBytes) {
+      this.#boostBytes = 0
+    }
 
     if (this.#phase === 'startUp' && sample.isNewRound && !isAppLimited) {
       this.#lookForGrowth(nowMs)
@@ -182,7 +243,7 @@ export class PathEstimate {
 
     if (this.#phase === 'probing' && isEmpty) {
       this.#endProbe(roundTripMs, nowMs)
-    } else if (this.#phase === 'probing' && sample.isNewRound && ++this.#probeRounds > MAX_PROBE_ROUNDS) {
+    } else if (this.#phase === 'probing' && sample.isNewRound && this.#drainedFromMs === undefined && ++this.#probeRounds > MAX_PROBE_ROUNDS) {
       this.#steady()
     } else if (roundTripMs <= this.#knownRoundTripMs) {
       this.#shortenRoundTrip(roundTripMs)
@@ -191,10 +252,48 @@ export class PathEstimate {
     this.#setBound()
   }
 
+  /** When it came faster than the path carries, the path had nothing left to do: programs were slow, or it holds more than was allowed */
+  onCameBack ({ nowMs, arrivedBytes, silentMs, byteLength, restBytes, restMs, hasLost }: CameBack): void {
+    if (restMs > Math.max(TOGETHER_MS, TOGETHER_PART * restBytes / this.bytesPerMs)) {
+      return
+    }
+
+    if (this.#silence.forgives(silentMs, nowMs)) {
+      return
+    }
+
+    // what stood together in the queue of a shared line comes together too, at the pace of all
+    const lineBytesPerMs = this.bytesPerMs + this.#nodePaths.sharedBytesPerMs(this, silentMs, nowMs)
+    const isClear = hasLost || (restBytes >= REST_PART * byteLength && restMs <= TOGETHER_PART * restBytes / lineBytesPerMs)
+
+    if (!isClear && !this.#nodePaths.mayGrow(this, silentMs, nowMs)) {
+      return
+    }
+
+    this.#silence.learn(silentMs + (this.roundTripMs ?? 0), nowMs)
+
+    if (this.answersFew && silentMs > FEW_SILENT_MS) {
+      this.lift()
+      return
+    }
+
+    const startUpBoost = Math.min(MOST_BOOST, START_UP_BOOST * Math.max(1, silentMs / LONG_SILENCE_MS))
+    this.#boostBytes = Math.max(this.#boostBytes, byteLength * (this.#phase === 'startUp' ? startUpBoost : BOOST))
+    this.#boostUntilBytes = arrivedBytes + this.#boostBytes
+    this.#setBound()
+  }
+
+  forgetSilence (): void {
+    this.#silence.forget()
+    this.#boostBytes = 0
+  }
+
   /** Before anything was measured the transport's own "wait" is the bound: it has less room than is allowed here */
-  onTransportFull (): void {
+  onTransportFull (underWayBytes: number): void {
     if (!this.#isRateKnown) {
       this.lift()
+    } else if (!this.isFast) {
+      this.#kernelBytes = underWayBytes
     }
   }
 
@@ -208,7 +307,7 @@ export class PathEstimate {
   #chooseValidMs ({ nowMs, roundTripMs }: PathSample): number {
     const ownRoundTripMs = Math.min(roundTripMs, this.#knownRoundTripMs)
 
-    return Math.max(VALID_MS, VALID_ROUND_TRIPS * ownRoundTripMs, VALID_SAMPLES * (nowMs - this.#sampledMs))
+    return Math.max(VALID_MS, VALID_ROUND_TRIPS * ownRoundTripMs, VALID_SAMPLES * (nowMs - this.sampledMs), VALID_SILENCES * this.#silence.ms)
   }
 
   get #knownRoundTripMs (): number {
@@ -226,12 +325,12 @@ export class PathEstimate {
   }
 
   /** Less arrives than when the path was last found to be as it was */
-  get #hasFallen (): boolean {
+  get hasFallen (): boolean {
     return this.bytesPerMs < this.#referenceBytesPerMs * FALLEN_PART
   }
 
   #beginAnew (): void {
-    if (this.#phase === 'lifted' || this.#phase === 'first') {
+    if ((this.#phase === 'lifted' && !this.answersFew) || this.#phase === 'first') {
       this.#startUp()
     }
   }
@@ -257,7 +356,7 @@ export class PathEstimate {
     const probeAfterMs = Math.max(PROBE_EVERY_MS, PROBE_EVERY_ROUND_TRIPS * (this.roundTripMs ?? 0)) * (this.#hasChanged ? CHANGED_PROBE_PART : 1)
     const isProbeDue = Math.abs(nowMs - this.#probedMs) >= probeAfterMs
 
-    if (isProbeDue || this.#hasFallen) {
+    if (isProbeDue || this.hasFallen || (this.awaitsDrain && this.#nodePaths.mayDrain(nowMs))) {
       this.#probe(nowMs)
     }
   }
@@ -269,41 +368,44 @@ export class PathEstimate {
   /** The round trip of a mark with next to nothing of ours under way is the path's own, longer or shorter than it was */
   #endProbe (roundTripMs: number, nowMs: number): void {
     const ownRoundTripMs = Math.max(this.#knownRoundTripMs, roundTripMs - this.#probeMs)
-    const isShared = this.#sharesQueue(ownRoundTripMs - this.#knownRoundTripMs, nowMs)
-    const foundMs = Math.min(roundTripMs, isShared ? this.#knownRoundTripMs : ownRoundTripMs, this.#longestRoundTripMs)
-    this.#hasChanged = Math.max(foundMs, this.#knownRoundTripMs) > Math.min(foundMs, this.#knownRoundTripMs) * GROWTH
-    this.roundTripMs = foundMs
-    this.#steady()
-  }
+    const longerMs = ownRoundTripMs - this.#knownRoundTripMs
+    const isJoint = this.#drainedFromMs !== undefined
 
-  /**
-   * The queue that a mark found, so much longer than the path, is that of another connection of this node on the same line: its marks wait
-   * there as well. To take it for a longer path would make each give way to the others, and all queues grow. When all have lost rate, and
-   * nobody has taken it, it is the line that has become longer.
-   */
-  #sharesQueue (queueMs: number, nowMs: number): boolean {
-    for (const other of this.#nodePaths) {
-      if (other !== this && !other.#hasFallen && other.#queueMs >= queueMs * SHARED_PART && other.bytesPerMs >= this.bytesPerMs * SHARING_PART &&
-        Math.abs(nowMs - other.#sampledMs) < SEEN_MS) {
-        return true
+    // the queue may be that of others: an empty line shows how long it is
+    if (longerMs > 0 && !isJoint) {
+      const answer = this.#nodePaths.drain(this, longerMs, nowMs)
+
+      if (answer !== 'alone') {
+        if (answer === 'put-off') {
+          this.awaitsDrain = true
+          this.#steady()
+        }
+
+        return
       }
     }
 
-    return false
-  }
+    const foundMs = Math.min(roundTripMs, ownRoundTripMs, this.#longestRoundTripMs)
+    this.awaitsDrain = false
+    this.#hasChanged = Math.max(foundMs, this.#knownRoundTripMs) > Math.min(foundMs, this.#knownRoundTripMs) * GROWTH
+    this.roundTripMs = foundMs
 
-  /** For others of this node. Those that have not measured anything for long make room. */
-  #note (queueMs: number, nowMs: number): void {
-    if (!this.#nodePaths.has(this)) {
-      this.#nodePaths.forEach(path => {
-        if (Math.abs(nowMs - path.#sampledMs) >= SEEN_MS) {
-          this.#nodePaths.delete(path)
-        }
-      })
-      this.#nodePaths.add(this)
+    if (isJoint && this.#hasChanged) {
+      this.#nodePaths.hasFound(nowMs)
     }
 
-    this.#queueMs = queueMs
+    this.#steady()
+  }
+
+  /** Hands nothing down until a mark has come back that was written when the line was empty, `inMs` from now */
+  drain (nowMs: number, inMs: number): void {
+    this.#probe(nowMs)
+    this.#drainedFromMs = nowMs + inMs
+    this.#setBound()
+  }
+
+  get canDrain (): boolean {
+    return this.#phase === 'steady' || this.#phase === 'probing'
   }
 
   /**
@@ -311,11 +413,12 @@ export class PathEstimate {
    * end give way to the other's queue, and both grow.
    */
   get #longestRoundTripMs (): number {
-    return this.isPeerBounded ? this.#shortestRoundTripMs * (1 + ROUND_TRIP_GAIN) + this.#maxQueueDelayMs + MIN_MARK_EVERY_BYTES / this.bytesPerMs : Infinity
+    return this.#isPeerBounded ? this.#shortestRoundTripMs * (1 + ROUND_TRIP_GAIN) + this.#maxQueueDelayMs + 2 * MIN_WRITE_BYTES / this.bytesPerMs : Infinity
   }
 
   #steady (): void {
     this.#phase = 'steady'
+    this.#drainedFromMs = undefined
     this.#referenceBytesPerMs = this.#rate.confirmed
   }
 
@@ -326,8 +429,9 @@ export class PathEstimate {
   }
 
   #setBound (): void {
-    const boundBytes = this.#chooseBound()
-    this.writeBytes = Math.min(this.#maxWriteBytes, Math.max(MIN_WRITE_BYTES, Math.floor(boundBytes / WRITES_PER_BOUND)))
+    const boundBytes = this.isFast ? Infinity : Math.max(this.#chooseBound(), this.#boostBytes)
+    const writes = this.#phase === 'first' || this.#phase === 'startUp' ? FIRST_WRITES_PER_BOUND : WRITES_PER_BOUND
+    this.writeBytes = Math.min(this.#maxWriteBytes, Math.max(MIN_WRITE_BYTES, Math.floor(boundBytes / writes)))
     // writes are whole, so what is under way is within half a write of it
     this.holdsFromBytes = boundBytes - this.writeBytes / 2
     this.boundBytes = boundBytes
@@ -335,15 +439,22 @@ export class PathEstimate {
 
   #chooseBound (): number {
     switch (this.#phase) {
+      case 'first':
+        return FIRST_BYTES
       case 'lifted':
         return Infinity
       case 'startUp':
-        return Math.max(this.#isRateKnown ? START_UP_BYTES : this.#floorBytes, this.#carriedBytes(START_UP_GAIN), START_UP_GAIN * this.#neededBytes)
+        return Math.max(FIRST_BYTES, this.#neededBytes, this.#carriedBytes(START_UP_GAIN))
       case 'probing':
-        return this.#probeBytes
+        return this.#drainedFromMs === undefined ? this.#probeBytes : 0
       default:
-        return Math.max(this.#carriedBytes(ROUND_TRIP_GAIN), ROUND_TRIP_GAIN * this.#neededBytes) + this.#unknownBytes + MIN_WRITE_BYTES
+        return this.#neededBytes + this.#unknownBytes + MIN_WRITE_BYTES
     }
+  }
+
+  /** Its data is under way as well, and pongs wait behind it for as long as ours may make its wait */
+  get #isPeerBounded (): boolean {
+    return Math.abs(this.sampledMs - this.peerBoundedMs) < PEER_SEEN_MS
   }
 
   /** In so many round trips, and in the time that what is handed down may wait */
@@ -351,9 +462,11 @@ export class PathEstimate {
     return this.bytesPerMs * (roundTrips * (this.roundTripMs ?? 0) + this.#maxQueueDelayMs)
   }
 
-  /** With less the path runs empty: what it carries in a round trip, and until pongs come that come together */
+  /** With less the path runs empty: what it carries in a round trip and until pongs come that come late */
   get #neededBytes (): number {
-    return this.bytesPerMs * (this.roundTripMs ?? 0) + this.#clumps.bytes
+    const neededMs = Math.max(this.usualSilenceMs, SILENCE_GAIN * this.#silence.ms)
+
+    return this.bytesPerMs * (this.#isPeerBounded && this.bytesPerMs > 0 ? Math.max(neededMs, ROUND_TRIP_GAIN * this.#longestRoundTripMs) : neededMs)
   }
 
   /** What has arrived since the last mark, and still counts as under way. With no more than that a slow path would be empty when a pong comes. */

@@ -1,6 +1,5 @@
 /**
- * Remembers the highest of the recent samples: of the path's rate, since whatever delays pongs makes a sample too low, and of how much
- * one clump of pongs brings.
+ * Remembers the highest of the recent samples of the path's rate, since whatever delays pongs makes a sample too low.
  */
 
 export class RecentHighest {

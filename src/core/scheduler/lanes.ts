@@ -68,6 +68,8 @@ export class DataLanes<Owner> {
   streamCount = 0
   /** No stream's share is larger. On a slow path this is as small as a write, else Infinity. */
   shareLimitBytes = Infinity
+  /** What the lanes in front may send while one waits */
+  maxPassedBytes = MAX_PASSED_BYTES
   readonly #rings: Array<Ring<Owner>> = LANES.map(() => ({ first: undefined, last: undefined, streamCount: 0, overtakenBytes: 0 }))
   readonly #urgent = this.#rings[URGENT]
   readonly #sizes: FrameSizes
@@ -128,17 +130,18 @@ export class DataLanes<Owner> {
 
   /**
    * Fills the batch, up to `maxFrames`. Data that is not urgent leaves `reservedBytes` of it free. When it is held back, it sends a frame
-   * only if its lane was passed for too long.
+   * only if its lane was passed for too long. Returns how much of it is urgent data.
    */
-  fill (batch: Batch, maxFrames: number, reservedBytes: number, nowMs: number, isHeldBack = false): void {
+  fill (batch: Batch, maxFrames: number, reservedBytes: number, nowMs: number, isHeldBack = false): number {
     let hasRoomForOthers = true
+    let urgentBytes = 0
 
     while (this.streamCount > 0 && batch.frameCount < maxFrames) {
       hasRoomForOthers &&= batch.roomBytes > reservedBytes
       const lane = this.#next(hasRoomForOthers, isHeldBack)
 
       if (lane === undefined) {
-        return
+        break
       }
 
       const ring = this.#rings[lane]
@@ -146,16 +149,19 @@ export class DataLanes<Owner> {
 
       if (sentBytes !== NO_ROOM) {
         ring.overtakenBytes = 0
+        urgentBytes += lane === URGENT ? sentBytes : 0
 
         if (ring.streamCount < this.streamCount) {
           this.#overtake(lane, sentBytes)
         }
       } else if (lane === URGENT) {
-        return
+        break
       } else {
         hasRoomForOthers = false
       }
     }
+
+    return urgentBytes
   }
 
   /** A lane that was passed for too long, else the first with data */
@@ -167,7 +173,7 @@ export class DataLanes<Owner> {
       const ring = this.#rings[lane]
 
       if (ring.streamCount > 0) {
-        if (ring.overtakenBytes >= MAX_PASSED_BYTES) {
+        if (ring.overtakenBytes >= this.maxPassedBytes) {
           return lane
         }
 

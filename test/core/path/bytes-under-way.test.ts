@@ -1,13 +1,16 @@
 // What is under way, and when the peer is asked. The times are those that the caller brings.
 import { beforeEach, describe, expect, test } from 'vitest'
 import { BytesUnderWay, FIRST_MARK_VALUE } from '../../../src/core/path/bytes-under-way.ts'
-import { FIRST_BYTES } from '../../../src/core/path/path-estimate.ts'
 import { HEADER_BYTES } from '../../../src/core/wire/frame.ts'
 
 const WRITE_BYTES = 65_519
 const ROUND_TRIP_MS = 20
-/** 7/8 of 16 KiB */
-const SPACE_BYTES = 14_336
+/** Before anything is known: 64 KiB, less half of a write of 16 KiB */
+const HOLDS_FROM_BYTES = 57_344
+/** Half of that */
+const MARKS_FROM_BYTES = 28_672
+/** Between two marks, 7/8 of 4 KiB, without the mark itself */
+const SPACE_BYTES = 3572
 
 let underWay: BytesUnderWay
 
@@ -43,6 +46,15 @@ function fill (nowMs: number): number[] {
   return values
 }
 
+/** The pongs come in one chunk */
+function answer (values: number[], nowMs: number): void {
+  underWay.onChunk(nowMs)
+
+  for (const value of values) {
+    underWay.acknowledge(value, nowMs)
+  }
+}
+
 beforeEach(() => {
   underWay = createAsked()
 })
@@ -63,7 +75,7 @@ describe('data that is held back', () => {
 
   test('is followed by a mark when the first ping is answered behind it', () => {
     underWay = new BytesUnderWay(10, WRITE_BYTES)
-    underWay.handDown(FIRST_BYTES, 0, false)
+    underWay.handDown(HOLDS_FROM_BYTES, 0, false)
     expect(underWay.isHeld).toBe(true)
     expect(underWay.isMarkOwed).toBe(false)
 
@@ -114,7 +126,7 @@ describe('a clock', () => {
 
   test('that was set back does not put marks off', () => {
     underWay = createAsked(3_600_000)
-    underWay.handDown(SPACE_BYTES, 3_600_000, false)
+    underWay.handDown(MARKS_FROM_BYTES, 3_600_000, false)
     underWay.mark(3_600_000)
 
     expect(underWay.handDown(SPACE_BYTES, 0, false)).toBe(true)
@@ -158,15 +170,15 @@ describe('what is under way', () => {
     expect(underWay.acknowledgedBytes).toBe(1000)
   })
 
-  test('holds data back from 256 KiB on until something is known, and no longer when it has arrived', () => {
+  test('holds data back when a write more would be as likely above 64 KiB as below until something is known, and no longer when it has arrived', () => {
     underWay = new BytesUnderWay(10, WRITE_BYTES)
-    underWay.handDown(FIRST_BYTES - 1, 5, false)
+    underWay.handDown(HOLDS_FROM_BYTES - 1, 5, false)
     expect(underWay.isHeld).toBe(false)
 
     underWay.handDown(1, 5, false)
     expect(underWay.isHeld).toBe(true)
 
-    underWay.onPong(FIRST_BYTES, ROUND_TRIP_MS, 25)
+    underWay.onPong(HOLDS_FROM_BYTES, ROUND_TRIP_MS, 25)
     expect(underWay.isHeld).toBe(false)
     expect(underWay.heldMs).toBe(20)
   })
@@ -183,8 +195,9 @@ describe('what is under way', () => {
     underWay.look(10_000)
     expect(underWay.isHeld).toBe(false)
     expect(underWay.isMarkOwed).toBe(false)
+    expect(underWay.letsUrgentPass).toBe(true)
     expect(underWay.estimate.bytesPerMs).toBe(0)
-    expect(underWay.estimate.writeBytes).toBe(WRITE_BYTES)
+    expect(underWay.writeBytes).toBe(WRITE_BYTES)
   })
 
   test('can be asked about although it is not bounded', () => {
@@ -198,18 +211,75 @@ describe('what is under way', () => {
   })
 })
 
+describe('what can still be under way', () => {
+  test('is nothing a second after the last mark was answered and the last data was handed down', () => {
+    const value = mark(1000, 0)
+    underWay.handDown(100, 10, true)
+    underWay.acknowledge(value, ROUND_TRIP_MS)
+
+    expect(underWay.pendingBytes(1009)).toBe(100 + HEADER_BYTES)
+    expect(underWay.pendingBytes(1010)).toBe(0)
+  })
+
+  test('is nothing four round trips after it, if they are longer', () => {
+    const value = mark(1000, 0)
+    underWay.handDown(100, 100, true)
+    underWay.acknowledge(value, 400)
+
+    expect(underWay.pendingBytes(1699)).toBe(100 + HEADER_BYTES)
+    expect(underWay.pendingBytes(1700)).toBe(0)
+  })
+
+  test('is all of it while a mark was not answered', () => {
+    underWay.acknowledge(mark(1000, 0), ROUND_TRIP_MS)
+    mark(500, 30)
+
+    expect(underWay.pendingBytes(60_000)).toBe(500 + 2 * HEADER_BYTES)
+  })
+})
+
 describe('marks', () => {
   test('have values of their own, from the middle of all values on', () => {
     expect([mark(1, 0), mark(1, 0), mark(1, 0)]).toEqual([FIRST_MARK_VALUE, FIRST_MARK_VALUE + 1, FIRST_MARK_VALUE + 2])
     expect(FIRST_MARK_VALUE).toBe(2 ** 31)
   })
 
-  test('are at least 14,336 bytes apart', () => {
+  test('begin when half of what is allowed is under way', () => {
+    expect(underWay.handDown(MARKS_FROM_BYTES - 1, 0, false)).toBe(false)
+    expect(underWay.handDown(1, 0, false)).toBe(true)
+  })
+
+  test('are seven eighths of 4 KiB apart from there on, themselves included', () => {
+    mark(MARKS_FROM_BYTES, 0)
+
     expect(underWay.handDown(SPACE_BYTES - 1, 0, false)).toBe(false)
     expect(underWay.handDown(1, 0, false)).toBe(true)
-    underWay.mark(0)
+  })
 
-    expect(underWay.handDown(SPACE_BYTES - HEADER_BYTES - 1, 0, false)).toBe(false)
+  test('are seven eighths of an eighth of what is under way apart when that is more', () => {
+    // of 80,000 and the mark itself: 8751.3 bytes, of which the mark is 12
+    mark(80_000, 0)
+
+    expect(underWay.handDown(8739, 0, false)).toBe(false)
+    expect(underWay.handDown(1, 0, false)).toBe(true)
+  })
+
+  test('are none behind requests of which less than half of what is allowed is under way', () => {
+    for (let nowMs = 0; nowMs < 2860; nowMs += 10) {
+      expect(underWay.handDown(100, nowMs, true)).toBe(false)
+    }
+
+    // 286 of 100 bytes
+    expect(underWay.handDown(100, 2860, true)).toBe(true)
+  })
+
+  test('begin again when half of what is allowed has gathered behind what was answered', () => {
+    underWay.acknowledge(mark(MARKS_FROM_BYTES, 0), ROUND_TRIP_MS)
+    // the mark itself is under way still
+    const bytes = underWay.estimate.holdsFromBytes / 2 - HEADER_BYTES
+
+    expect(underWay.handDown(bytes - 1, 30, false)).toBe(false)
+    expect(underWay.handDown(1, 30, false)).toBe(true)
   })
 
   test('are eight at once, then one in 5 ms', () => {
@@ -241,11 +311,11 @@ describe('marks', () => {
     expect(underWay.handDown(0, 0, true)).toBe(false)
   })
 
-  test('are not asked for while nobody has answered a ping, but for the ping itself behind 128 KiB', () => {
+  test('are not asked for while nobody has answered a ping, but for the ping itself behind 32 KiB', () => {
     underWay = new BytesUnderWay(10, WRITE_BYTES)
 
     expect(underWay.canMark).toBe(false)
-    expect(underWay.handDown(FIRST_BYTES / 2 - 1, 0, false)).toBe(false)
+    expect(underWay.handDown(32_767, 0, false)).toBe(false)
     expect(underWay.handDown(1, 0, false)).toBe(true)
   })
 
@@ -314,34 +384,41 @@ describe('a look', () => {
     underWay.look(60_000)
 
     expect(underWay.isMarkOwed).toBe(false)
-    expect(underWay.handDown(100_000, 60_000, false)).toBe(true)
-    expect(underWay.isHeld).toBe(false)
+    // the bound was not lifted either
+    underWay.handDown(100_000, 60_000, false)
+    expect(underWay.isHeld).toBe(true)
   })
 
-  test('asks again after two round trips, then at half the pace each time, once a second at least', () => {
+  test('asks again after half a round trip, and three times as soon, then at half the pace each time, once a second at least', () => {
     underWay.acknowledge(mark(1000, 0), ROUND_TRIP_MS)
-    mark(FIRST_BYTES, ROUND_TRIP_MS)
+    mark(HOLDS_FROM_BYTES, ROUND_TRIP_MS)
     const delaysMs: number[] = []
 
-    for (let nowMs = ROUND_TRIP_MS; delaysMs.length < 7; nowMs += delaysMs.at(-1) as number) {
+    for (let nowMs = ROUND_TRIP_MS; delaysMs.length < 12; nowMs += delaysMs.at(-1) as number) {
       delaysMs.push(underWay.lookDelayMs)
       underWay.look(nowMs)
       expect(underWay.isMarkOwed).toBe(true)
       underWay.mark(nowMs)
     }
 
-    expect(delaysMs).toEqual([40, 80, 160, 320, 640, 1000, 1000])
+    expect(delaysMs).toEqual([10, 10, 10, 10, 20, 40, 80, 160, 320, 640, 1000, 1000])
   })
 
   test('begins anew with each pong', () => {
     underWay.acknowledge(mark(1000, 0), ROUND_TRIP_MS)
-    const values = fill(ROUND_TRIP_MS)
-    underWay.look(60)
-    underWay.mark(60)
-    expect(underWay.lookDelayMs).toBe(80)
+    const value = mark(1000, ROUND_TRIP_MS)
+    mark(400_000, ROUND_TRIP_MS)
 
-    underWay.acknowledge(values[0], ROUND_TRIP_MS + 20)
-    expect(underWay.lookDelayMs).toBeLessThanOrEqual(40)
+    for (const nowMs of [30, 40, 50, 60, 80]) {
+      underWay.look(nowMs)
+      underWay.mark(nowMs)
+    }
+    expect(underWay.lookDelayMs).toBe(40)
+
+    underWay.acknowledge(value, 80)
+    expect(underWay.isHeld).toBe(true)
+    // half of 60 ms
+    expect(underWay.lookDelayMs).toBe(30)
   })
 
   test('comes soon when marks were due that were too many at once', () => {
@@ -369,25 +446,257 @@ describe('a look', () => {
     expect(underWay.isHeld).toBe(true)
   })
 
-  test('lifts the bound after 2 s when no ping was ever answered, and asks nothing until then', () => {
+  test('lifts the bound after half a second when no ping was ever answered, and asks nothing until then', () => {
     underWay = new BytesUnderWay(10, WRITE_BYTES)
-    underWay.handDown(FIRST_BYTES, 0, false)
-    underWay.look(1999)
+    underWay.handDown(HOLDS_FROM_BYTES, 0, false)
+    underWay.look(499)
     expect(underWay.isHeld).toBe(true)
     expect(underWay.isMarkOwed).toBe(false)
 
-    underWay.look(2000)
+    underWay.look(500)
     expect(underWay.isHeld).toBe(false)
   })
 
   test('counts from the last pong', () => {
     const first = mark(1000, 0)
-    mark(2 * FIRST_BYTES, 0)
+    mark(2 * HOLDS_FROM_BYTES, 0)
     underWay.acknowledge(first, 4000)
     underWay.look(8999)
     expect(underWay.isHeld).toBe(true)
 
     underWay.look(4000 + 4 * 4000)
     expect(underWay.isHeld).toBe(false)
+  })
+})
+
+describe('of the marks in front of one that is answered', () => {
+  /** So many marks behind 100 bytes each, of which the last is answered */
+  function answerLastOf (marks: number, nowMs = 0): void {
+    const values = Array.from({ length: marks }, () => mark(100, nowMs))
+    answer([values[marks - 1]], nowMs + ROUND_TRIP_MS)
+  }
+
+  test('pongs were lost: a peer that answers one in eight three times in a row answers few, and one that answers another does not', () => {
+    answerLastOf(8)
+    answerLastOf(8)
+    expect(underWay.estimate.answersFew).toBe(false)
+    answerLastOf(8)
+    expect(underWay.estimate.answersFew).toBe(true)
+
+    answerLastOf(1)
+    expect(underWay.estimate.answersFew).toBe(false)
+  })
+
+  test.each([[2, false], [4, false], [5, false], [6, true]])('one in %d is answered all the time, which is few: %s', (marks, isFew) => {
+    for (let round = 0; round < 50; round++) {
+      answerLastOf(marks, 40 * round)
+    }
+
+    // less than a quarter, where later ones count more
+    expect(underWay.estimate.answersFew).toBe(isFew)
+  })
+
+  test('none was lost when all are answered', () => {
+    for (let round = 0; round < 50; round++) {
+      answer([mark(100, 40 * round), mark(100, 40 * round)], 40 * round + ROUND_TRIP_MS)
+    }
+
+    expect(underWay.estimate.answersFew).toBe(false)
+  })
+
+  test('so much more stands in front of the next as the peer answers less', () => {
+    mark(MARKS_FROM_BYTES, 0)
+    underWay.acknowledge(mark(100, 0), ROUND_TRIP_MS)
+    mark(100_000, ROUND_TRIP_MS)
+
+    // one of two is 0.890625 of what it was: an eighth of 100,024 is 12,503 bytes, 7/8 of that 10,940.125, and for 0.890625 of that 12,283.6
+    expect(underWay.handDown(12_271, ROUND_TRIP_MS, false)).toBe(false)
+    expect(underWay.handDown(1, ROUND_TRIP_MS, false)).toBe(true)
+  })
+
+  test('nothing is held back any more when few are answered, and only behind a long silence, and something is when the peer answers again', () => {
+    answerLastOf(8)
+    answerLastOf(8, 100)
+    const values = Array.from({ length: 8 }, () => mark(10_000, 200))
+    expect(underWay.isHeld).toBe(true)
+    answer(values.slice(-1), 400)
+    expect(underWay.isHeld).toBe(false)
+    expect(underWay.estimate.boundBytes).toBe(Infinity)
+    const [next, last] = [mark(10_000_000, 400), mark(10_000_000, 400)]
+    expect(underWay.isHeld).toBe(false)
+
+    answer([next], 500)
+    expect(underWay.isHeld).toBe(true)
+    expect(underWay.estimate.boundBytes).toBeLessThan(10_000_000)
+    answer([last], 600)
+    expect(underWay.isHeld).toBe(false)
+    expect(underWay.estimate.boundBytes).toBeLessThan(Infinity)
+  })
+})
+
+describe('on a fast path', () => {
+  /** It carries so much in each millisecond, which is what is asked of it, and takes one for each way; returns when there were marks */
+  function run (bytesPerMs: number, fromMs: number, forMs: number): number[] {
+    const markedMs: number[] = []
+    let values: number[] = []
+
+    for (let nowMs = fromMs; nowMs < fromMs + forMs; nowMs++) {
+      answer(values, nowMs)
+      values = []
+
+      if (underWay.handDown(bytesPerMs, nowMs, false)) {
+        values.push(underWay.mark(nowMs))
+        markedMs.push(nowMs)
+      }
+    }
+
+    return markedMs
+  }
+
+  test('nothing is held back, and there is one mark in 100 ms', () => {
+    run(500_000, 0, 100)
+    expect(underWay.estimate.isFast).toBe(true)
+    const { heldMs } = underWay
+    const markedMs = run(500_000, 100, 1000)
+
+    expect(markedMs.length).toBe(10)
+    expect(markedMs.slice(1).map((ms, i) => ms - markedMs[i])).toEqual(Array.from({ length: 9 }, () => 100))
+    expect(underWay.heldMs).toBe(heldMs)
+    expect(underWay.isHeld).toBe(false)
+  })
+
+  test('marks are no closer however much is handed down at once', () => {
+    run(500_000, 0, 100)
+    const values = Array.from({ length: 20 }, () => underWay.handDown(1_000_000_000, 100, false))
+
+    expect(values.filter(Boolean).length).toBeLessThan(2)
+    expect(underWay.isHeld).toBe(false)
+  })
+
+  test('data is held back again when the rate has fallen below half of what makes it one', () => {
+    run(500_000, 0, 100)
+    run(104_000, 100, 2000)
+    expect(underWay.estimate.isFast).toBe(false)
+
+    expect(fill(2100).length).toBeLessThan(10)
+    expect(underWay.isHeld).toBe(true)
+  })
+
+  test('nothing is held back as long as it has not', () => {
+    run(500_000, 0, 100)
+    run(105_000, 100, 2000)
+
+    expect(underWay.estimate.isFast).toBe(true)
+  })
+})
+
+describe('urgent data', () => {
+  test('passes up to a frame while other data is held back', () => {
+    fill(0)
+    underWay.handDown(16_383, 1, false, 16_383)
+    expect(underWay.letsUrgentPass).toBe(true)
+
+    underWay.handDown(1, 1, false, 1)
+    expect(underWay.letsUrgentPass).toBe(false)
+  })
+
+  test('is not counted while nothing is held back', () => {
+    underWay.handDown(20_000, 0, false, 20_000)
+
+    expect(underWay.letsUrgentPass).toBe(true)
+  })
+
+  test('is what is urgent of what is handed down', () => {
+    fill(0)
+    underWay.handDown(60_000, 1, false, 16_383)
+
+    expect(underWay.letsUrgentPass).toBe(true)
+  })
+
+  test('passes again by an eighth of what arrives while other data is held back', () => {
+    const value = mark(8000, 0)
+    fill(0)
+    underWay.handDown(16_384 + 999, 0, false, 16_384 + 999)
+    mark(100_000, 0)
+    expect(underWay.letsUrgentPass).toBe(false)
+
+    // 1000 of 8000 bytes, which is one more than it took too much
+    underWay.acknowledge(value, ROUND_TRIP_MS)
+    expect(underWay.isHeld).toBe(true)
+    expect(underWay.letsUrgentPass).toBe(true)
+    underWay.handDown(1, ROUND_TRIP_MS, false, 1)
+    expect(underWay.letsUrgentPass).toBe(false)
+  })
+
+  test('passes when nothing is held back any more', () => {
+    const values = fill(0)
+    underWay.handDown(1_000_000, 1, false, 1_000_000)
+    answer([...values, mark(0, 1)], ROUND_TRIP_MS)
+
+    expect(underWay.isHeld).toBe(false)
+    expect(underWay.letsUrgentPass).toBe(true)
+  })
+})
+
+describe('a silence', () => {
+  test('behind which all comes back at once raises the bound to 16 times what was under way, while the rate is looked for', () => {
+    const values = fill(0)
+    // 14 writes of 4096 bytes, with marks behind the seventh to the tenth, the twelfth and the last
+    expect(underWay.byteLength).toBe(57_416)
+    answer(values, 200)
+
+    expect(underWay.estimate.boundBytes).toBe(16 * 57_416)
+  })
+
+  test('behind which all comes at the pace of the path does not', () => {
+    const values = fill(0)
+
+    // 28 KiB at 100 bytes a millisecond, then 4 KiB each time
+    values.forEach((value, i) => { answer([value], 307 + 41 * i) })
+
+    expect(underWay.estimate.boundBytes).toBe(65_536)
+  })
+
+  test('in which the peer has sent other bytes all the time does not', () => {
+    const values = fill(0)
+
+    for (let nowMs = 10; nowMs < 200; nowMs += 10) {
+      underWay.onChunk(nowMs)
+    }
+    answer(values, 200)
+
+    expect(underWay.estimate.boundBytes).toBe(65_536)
+  })
+
+  test('while nothing was held back does not', () => {
+    underWay.handDown(40_000, 0, false)
+    answer([underWay.mark(0)], 200)
+
+    expect(underWay.estimate.boundBytes).toBe(65_536)
+  })
+})
+
+describe('the peer bounds what it has under way too', () => {
+  /** Pings of the peer, one after the other */
+  function takes (pings: Array<[value: number, nowMs: number]>): boolean {
+    for (const [value, nowMs] of pings) {
+      underWay.onPing(value, nowMs)
+    }
+
+    return underWay.estimate.peerBoundedMs === pings[pings.length - 1][1]
+  }
+
+  test('when values of its pings count up from where marks begin, and they are 250 ms apart at most', () => {
+    expect(takes([[FIRST_MARK_VALUE, 1000], [FIRST_MARK_VALUE + 1, 1250]])).toBe(true)
+    expect(takes([[FIRST_MARK_VALUE + 2, 1500]])).toBe(true)
+  })
+
+  test.each<[string, Array<[value: number, nowMs: number]>]>([
+    ['one alone', [[FIRST_MARK_VALUE, 1000]]],
+    ['those that are further apart, as behind a few messages', [[FIRST_MARK_VALUE, 1000], [FIRST_MARK_VALUE + 1, 1251]]],
+    ['those of others, which count from 0', [[0, 1000], [1, 1001], [2, 1002]]],
+    ['those that are drawn', [[FIRST_MARK_VALUE + 77, 1000], [FIRST_MARK_VALUE + 5, 1001]]]
+  ])('and not by %s', (_, pings) => {
+    expect(takes(pings)).toBe(false)
   })
 })

@@ -1,46 +1,64 @@
 // How many bytes may be under way, from what marks have shown.
 import { beforeEach, describe, expect, test } from 'vitest'
+import { NodePaths } from '../../../src/core/path/node-paths.ts'
 import { FIRST_BYTES, MIN_WRITE_BYTES, PathEstimate } from '../../../src/core/path/path-estimate.ts'
+import type { CameBack } from '../../../src/core/path/pong-silence.ts'
 import type { PathSample } from '../../../src/core/path/path-estimate.ts'
 
 const WRITE_BYTES = 65_519
 const QUEUE_MS = 10
+/** At 1000 bytes a millisecond and 50 ms: see the test of it */
+const STEADY_BYTES = 85_658.5
 
 let estimate: PathEstimate
 let nowMs: number
+let arrivedBytes: number
 
 /** A path that carries so much, in a round trip of so many milliseconds, with nothing else to say */
 function sample (bytesPerMs: number, roundTripMs: number, init: Partial<PathSample> = {}): void {
   const intervalMs = init.intervalMs ?? roundTripMs
+  const deliveredBytes = bytesPerMs * intervalMs
   nowMs += intervalMs
+  arrivedBytes += deliveredBytes
   estimate.onSample({
     nowMs,
     roundTripMs,
     intervalMs,
-    deliveredBytes: bytesPerMs * intervalMs,
+    deliveredBytes,
+    arrivedBytes,
     markedBytes: bytesPerMs * roundTripMs,
-    arrivedBytes: 0,
-    silentMs: 400,
     isAppLimited: false,
     isBoundLimited: true,
     isNewRound: true,
-    underWayBytes: bytesPerMs * roundTripMs,
     ...init
   })
 }
 
-/** Until both halves of the time that a rate counts have seen it */
-function settle (bytesPerMs: number, roundTripMs: number): void {
-  const untilMs = nowMs + Math.max(1000, 20 * roundTripMs)
+/** The same for so long, at first until both halves of the time that a rate counts have seen it */
+function settle (bytesPerMs: number, roundTripMs: number, forMs = Math.max(1000, 20 * roundTripMs)): void {
+  const untilMs = nowMs + forMs
 
   while (nowMs < untilMs) {
     sample(bytesPerMs, roundTripMs)
   }
 }
 
-beforeEach(() => {
-  estimate = new PathEstimate(QUEUE_MS, WRITE_BYTES)
+/** Behind 100 ms without a pong all that was under way has come back at once; returns the bound */
+function comeBack (init: Partial<CameBack> = {}): number {
+  estimate.onCameBack({ nowMs, arrivedBytes, silentMs: 100, byteLength: 80_000, restBytes: 60_000, restMs: 0, hasLost: false, ...init })
+
+  return estimate.boundBytes
+}
+
+function createEstimate (nodePaths?: NodePaths): PathEstimate {
   nowMs = 0
+  arrivedBytes = 0
+
+  return new PathEstimate(QUEUE_MS, WRITE_BYTES, nodePaths)
+}
+
+beforeEach(() => {
+  estimate = createEstimate()
 })
 
 describe('the rate of a path', () => {
@@ -51,49 +69,65 @@ describe('the rate of a path', () => {
 
     expect(estimate.bytesPerMs).toBe(32)
   })
+
+  test('is kept while a silence counts that was longer than what it is measured in', () => {
+    settle(1000, 50)
+    comeBack({ silentMs: 1000 })
+    settle(500, 50, 1000)
+
+    expect(estimate.bytesPerMs).toBe(1000)
+  })
 })
 
 describe('the bound', () => {
-  test('is 256 KiB before anything is known, and leaves room for whole writes', () => {
-    expect(estimate.boundBytes).toBe(FIRST_BYTES)
-    expect(estimate.writeBytes).toBe(WRITE_BYTES)
-    expect(estimate.holdsFromBytes).toBe(FIRST_BYTES)
+  test('is 64 KiB before anything is known, of which a write is a quarter, and half a write may go beyond it', () => {
+    expect(estimate.boundBytes).toBe(65_536)
+    expect(estimate.writeBytes).toBe(16_384)
+    expect(estimate.holdsFromBytes).toBe(57_344)
   })
 
   test('is none after a transport that said "wait" before anything was measured, and stays when it says so later', () => {
-    estimate.onTransportFull()
+    estimate.onTransportFull(30_000)
     expect(estimate.boundBytes).toBe(Infinity)
     expect(estimate.writeBytes).toBe(WRITE_BYTES)
 
     settle(1000, 50)
-    const { boundBytes } = estimate
-    estimate.onTransportFull()
-    expect(estimate.boundBytes).toBe(boundBytes)
+    estimate.onTransportFull(30_000)
+    expect(estimate.boundBytes).toBe(STEADY_BYTES)
   })
 
-  test('is what the path carries in a round trip and a quarter and in the time that it may wait, a mark\'s space, and a write', () => {
+  test('is what the path carries in a round trip and a quarter and in the time that it may wait, an eighth for what marks have not shown, and a write', () => {
     settle(1000, 50)
 
-    const carriedBytes = 1000 * (1.25 * 50 + QUEUE_MS)
-    expect(estimate.boundBytes).toBe(carriedBytes + 16_384 + MIN_WRITE_BYTES)
-    expect(estimate.holdsFromBytes).toBe(estimate.boundBytes - estimate.writeBytes / 2)
+    // 72.5 ms are 72,500 bytes, their eighth 9062.5, a write 4096
+    expect(estimate.boundBytes).toBe(72_500 + 9062.5 + 4096)
+    expect(estimate.boundBytes).toBe(STEADY_BYTES)
+    // less half of a write of 10,707
+    expect(estimate.holdsFromBytes).toBe(80_305)
   })
 
-  test('is twice as much and more while the rate is looked for', () => {
+  test('has room for 4 KiB that marks have not shown on a slow path', () => {
+    settle(100, 50)
+
+    // 72.5 ms are 7250 bytes
+    expect(estimate.boundBytes).toBe(7250 + 4096 + 4096)
+  })
+
+  test('has room for what 5 ms bring that marks have not shown on a short path', () => {
+    settle(5000, 2)
+
+    // 12.5 ms are 62,500 bytes, 5 ms 25,000
+    expect(estimate.boundBytes).toBe(62_500 + 25_000 + 4096)
+  })
+
+  test('is twice as much and more while the rate is looked for, and 64 KiB at least', () => {
     sample(1000, 50)
+    // 2.89 round trips are 144.5 ms, and may wait for 10
+    expect(estimate.boundBytes).toBe(154_500)
 
-    expect(estimate.boundBytes).toBe(1000 * (2.89 * 50 + QUEUE_MS))
-  })
-
-  test('has room for a quarter more than what pongs bring that come together, beside a round trip', () => {
-    settle(100, 1)
-
-    for (let round = 0; round < 20; round++) {
-      sample(100, 30)
-      sample(100, 30, { intervalMs: 0.001, isNewRound: false, arrivedBytes: 40_000 })
-    }
-
-    expect(estimate.boundBytes).toBeCloseTo(1.25 * (100 * 1 + 40_000) + 16_384 + MIN_WRITE_BYTES, -1)
+    estimate = createEstimate()
+    sample(10, 50)
+    expect(estimate.boundBytes).toBe(FIRST_BYTES)
   })
 
   test('is none when no pong comes, until one does', () => {
@@ -102,7 +136,7 @@ describe('the bound', () => {
     expect(estimate.boundBytes).toBe(Infinity)
 
     sample(1000, 50)
-    expect(Number.isFinite(estimate.boundBytes)).toBe(true)
+    expect(estimate.boundBytes).toBe(154_500)
   })
 
   test('is two writes when the rate of a short path has fallen, until a mark finds it empty', () => {
@@ -115,6 +149,170 @@ describe('the bound', () => {
     expect(estimate.boundBytes).toBe(2 * MIN_WRITE_BYTES)
     sample(2500, 5, { markedBytes: 2 * (MIN_WRITE_BYTES + 12) })
     expect(estimate.boundBytes).toBeGreaterThan(2500 * QUEUE_MS)
+  })
+})
+
+describe('when all has come back behind a silence', () => {
+  test('the bound lasts for a tenth more than the silence and a round trip', () => {
+    settle(1000, 50)
+
+    // 165,000 bytes in 1.1 times 150 ms, an eighth of what 72.5 ms carry, and a write
+    expect(comeBack()).toBe(165_000 + 9062.5 + 4096)
+  })
+
+  test('the bound is what it was 20 s later', () => {
+    settle(1000, 50)
+    comeBack()
+    settle(1000, 50, 20_000)
+
+    expect(estimate.boundBytes).toBe(STEADY_BYTES)
+  })
+
+  test('twice as much as was under way is tried if that is more, until so much has come back', () => {
+    settle(1000, 50)
+    const untilBytes = arrivedBytes + 200_000
+    // 1.1 times 125 ms would be 150,658.5
+    expect(comeBack({ silentMs: 75, byteLength: 100_000 })).toBe(200_000)
+
+    sample(1000, 50, { arrivedBytes: untilBytes - 1 })
+    expect(estimate.boundBytes).toBe(200_000)
+    sample(1000, 50, { arrivedBytes: untilBytes })
+    expect(estimate.boundBytes).toBeLessThan(150_658.5)
+    expect(estimate.boundBytes).toBeGreaterThan(145_000)
+  })
+
+  test.each([[50, 4], [75, 6], [200, 16], [400, 16]])('of %d ms while the rate is looked for %d times as much is tried', (silentMs, times) => {
+    sample(1000, 50)
+
+    expect(comeBack({ silentMs, byteLength: 60_000 })).toBe(60_000 * times)
+  })
+
+  test.each([[30, 178_158.5], [30.1, STEADY_BYTES]])('and 60,000 bytes of it took %d ms, where the path takes 60, the bound is %d', (restMs, boundBytes) => {
+    settle(1000, 50)
+
+    expect(comeBack({ restMs })).toBe(boundBytes)
+  })
+
+  test('a silence is forgiven that was a hundredth of the time since the last', () => {
+    settle(1000, 50)
+    comeBack()
+    settle(1000, 50, 20_000)
+
+    expect(comeBack({ silentMs: 200 })).toBe(STEADY_BYTES)
+    expect(comeBack({ silentMs: 1 })).toBe(160_000)
+  })
+
+  test('nothing is held back any more if the peer answers few marks and the silence was longer than 100 ms, until it answers more', () => {
+    settle(1000, 50)
+    estimate.answersFew = true
+    expect(comeBack({ silentMs: 100 })).toBeLessThan(Infinity)
+    expect(comeBack({ silentMs: 101 })).toBe(Infinity)
+    sample(1000, 50)
+    expect(estimate.boundBytes).toBe(Infinity)
+
+    estimate.answersFew = false
+    sample(1000, 50)
+    expect(estimate.boundBytes).toBeLessThan(200_000)
+  })
+
+  test('what was allowed more for it can be taken back', () => {
+    settle(1000, 50)
+    comeBack({ byteLength: 1_000_000 })
+    estimate.forgetSilence()
+    sample(1000, 50)
+
+    expect(estimate.boundBytes).toBe(STEADY_BYTES)
+  })
+})
+
+describe('beside another path whose marks wait for as long', () => {
+  let other: PathEstimate
+
+  /** Both carry 1000 bytes a millisecond in 50 ms, and their marks take 150 now */
+  beforeEach(() => {
+    const nodePaths = new NodePaths()
+    other = createEstimate(nodePaths)
+    estimate = other
+    settle(1000, 50)
+    estimate = createEstimate(nodePaths)
+    settle(1000, 50)
+    other.queueMs = 100
+  })
+
+  test('what came back at no more than the pace of both is no reason to have more under way', () => {
+    // half of the 30 ms that both take for 60,000 bytes
+    expect(comeBack({ restMs: 15.1 })).toBe(STEADY_BYTES)
+    expect(comeBack({ restMs: 15 })).toBe(178_158.5)
+  })
+
+  test('what came back all at once, in one pong, is no reason either, unless marks were lost: it is the peer that was silent', () => {
+    expect(comeBack({ restBytes: 0 })).toBe(STEADY_BYTES)
+    expect(comeBack({ restBytes: 19_999 })).toBe(STEADY_BYTES)
+    expect(comeBack({ restBytes: 0, hasLost: true })).toBe(178_158.5)
+  })
+
+  test('both fall silent when one seems to be longer, and measure it with marks that were written when the line was empty', () => {
+    // the rate of one has fallen, and what it then measures with little under way is longer
+    for (let round = 0; round < 10; round++) {
+      sample(500, 150, { isNewRound: false })
+    }
+
+    other.sampledMs = nowMs
+    sample(500, 150, { markedBytes: 4096 })
+    expect([estimate, other].map(({ boundBytes, isProbing }) => [boundBytes, isProbing])).toEqual([[0, true], [0, true]])
+
+    // written 149 ms later, and 150 ms
+    sample(500, 70, { markedBytes: 4096, intervalMs: 219 })
+    expect(estimate.boundBytes).toBe(0)
+    sample(500, 70, { markedBytes: 4096, intervalMs: 1 })
+    expect(estimate.boundBytes).toBeGreaterThan(0)
+    // 70, less what two writes of 4096 bytes take at the rate of before
+    expect(estimate.roundTripMs).toBeCloseTo(70 - 8.192)
+  })
+})
+
+describe('a fast path', () => {
+  test('carries what a kernel takes, 4 MiB, in 20 ms: nothing is held back, writes are whole, and marks rare', () => {
+    // 209,715.2 bytes a millisecond
+    sample(209_715, 2)
+    expect([estimate.isFast, estimate.markIntervalMs]).toEqual([false, 5])
+
+    sample(209_716, 2)
+    expect([estimate.isFast, estimate.markIntervalMs]).toEqual([true, 100])
+    expect([estimate.boundBytes, estimate.holdsFromBytes]).toEqual([Infinity, Infinity])
+    expect(estimate.writeBytes).toBe(WRITE_BYTES)
+  })
+
+  test('is one until its rate has fallen below half of that', () => {
+    settle(300_000, 2)
+    settle(104_858, 2)
+    expect(estimate.isFast).toBe(true)
+
+    settle(104_857, 2)
+    expect(estimate.isFast).toBe(false)
+    expect(estimate.boundBytes).toBeLessThan(Infinity)
+  })
+
+  test('is one from a lower rate on if the transport said "wait" when less was under way', () => {
+    settle(10_000, 2)
+    estimate.onTransportFull(200_000)
+    expect(estimate.isFast).toBe(false)
+    sample(9999, 2)
+    expect(estimate.isFast).toBe(true)
+
+    estimate = createEstimate()
+    settle(9999, 2)
+    estimate.onTransportFull(200_000)
+    sample(9999, 2)
+    expect(estimate.isFast).toBe(false)
+  })
+
+  test('is no other because of a transport that says "wait" when nothing is held back', () => {
+    settle(300_000, 2)
+    estimate.onTransportFull(100_000_000)
+    sample(300_000, 2)
+
+    expect(estimate.isFast).toBe(true)
   })
 })
 
@@ -144,10 +342,17 @@ describe('a write', () => {
     expect(estimate.writeBytes).toBe(MIN_WRITE_BYTES)
 
     settle(1000, 50)
-    expect(estimate.writeBytes).toBe(Math.floor(estimate.boundBytes / 8))
+    // of 85,658.5
+    expect(estimate.writeBytes).toBe(10_707)
 
-    settle(100_000, 50)
+    settle(20_000, 50)
     expect(estimate.writeBytes).toBe(WRITE_BYTES)
+  })
+
+  test('is a quarter of the bound while the rate is looked for', () => {
+    sample(1000, 50)
+
+    expect(estimate.writeBytes).toBe(154_500 / 4)
   })
 })
 
@@ -165,6 +370,7 @@ describe('the round trip of a path', () => {
     sample(1000, 400)
 
     expect(estimate.roundTripMs).toBe(50)
+    expect(estimate.queueMs).toBe(350)
   })
 
   test('is that of an ordinary ping too, if it is shorter', () => {
@@ -186,16 +392,30 @@ describe('the round trip of a path', () => {
   })
 })
 
-test('the round trip behind the queue of a peer that bounds it too is not taken for a longer path', () => {
-  estimate.isPeerBounded = true
-  settle(1250, 1)
+describe('the round trip behind the queue of a peer that bounds it too', () => {
+  /** The rate has fallen from 1250 to 300, and marks take 400 ms instead of one; the peer has sent its last mark so long before the last of these */
+  function measureBehind (peerSilentMs: number): number | undefined {
+    settle(1250, 1)
 
-  for (let round = 0; round < 20; round++) {
-    sample(300, 400, { markedBytes: 340_000, isNewRound: false })
+    for (let round = 0; round < 20; round++) {
+      sample(300, 400, { markedBytes: 340_000, isNewRound: false })
+    }
+
+    estimate.peerBoundedMs = nowMs + 400 - peerSilentMs
+    sample(300, 400, { markedBytes: 4000 })
+
+    return estimate.roundTripMs
   }
 
-  sample(300, 400, { markedBytes: 4000 })
-  expect(estimate.roundTripMs).toBeLessThan(80)
+  test('is not taken for a longer path, beyond what the peer may have under way', () => {
+    // 2.25 times the shortest round trip, 10 ms, and two writes of 4096 bytes
+    expect(measureBehind(1999)).toBeCloseTo(2.25 + 10 + 8192 / 300)
+  })
+
+  test('is taken for one when the peer has sent no mark for two seconds', () => {
+    // less what two writes of 4096 bytes took at 1250
+    expect(measureBehind(2000)).toBeCloseTo(400 - 8192 / 1250)
+  })
 })
 
 test('what an application did not ask for is no measure of the path', () => {

@@ -1,6 +1,7 @@
 // One side of the connection: its muxer, the streams its application has, and what its application does by itself.
 import { yamux as stock } from '@libp2p/yamux'
 import { systemClock } from '../../../src/clock.ts'
+import { NodePaths } from '../../../src/core/path/node-paths.ts'
 import { createConfig } from '../../../src/options/config.ts'
 import { NodeMetrics } from '../../../src/metrics.ts'
 import { Muxer } from '../../../src/muxer/muxer.ts'
@@ -98,7 +99,7 @@ export class Side {
     const { options, listensAtMs } = this.plan
     this.#linkEnd = linkEnd
     this.#muxer = this.isOurs
-      ? new Muxer(linkEnd, createConfig(options), systemClock, { paths: new Set(), metrics: this.#nodeMetrics })
+      ? new Muxer(linkEnd, createConfig(options), systemClock, { paths: new NodePaths(), metrics: this.#nodeMetrics })
       : stock(options as Parameters<typeof stock>[0])().createStreamMuxer(linkEnd)
     ;[this.#session] = this.#nodeMetrics.sessions
 

@@ -1,0 +1,25 @@
+/**
+ * Urgent data does not wait while enough is under way, as long as it is little: what the path carries in 10 ms, a frame at least, and a
+ * part of what arrives. Megabytes would make all other data wait for them.
+ */
+
+const ALLOWED_MS = 10
+const MIN_BYTES = 16_384
+const PART_OF_ARRIVED = 1 / 8
+
+export class UrgentAllowance {
+  #bytes = MIN_BYTES
+
+  get isSpent (): boolean {
+    return this.#bytes <= 0
+  }
+
+  spend (byteLength: number): void {
+    this.#bytes -= byteLength
+  }
+
+  renew (arrivedBytes: number, isHeld: boolean, bytesPerMs: number): void {
+    const mostBytes = Math.max(MIN_BYTES, ALLOWED_MS * bytesPerMs)
+    this.#bytes = isHeld ? Math.min(mostBytes, this.#bytes + PART_OF_ARRIVED * arrivedBytes) : mostBytes
+  }
+}

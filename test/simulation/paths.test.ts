@@ -1,0 +1,58 @@
+// The bound on bytes under way, on paths of all kinds beside no bound: who loses, who gains. `npm run simulate -- --paths 5000` goes on.
+import { quantile } from 'simple-statistics'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { judge } from './paths/judge.ts'
+import { drawPlan } from './paths/plan.ts'
+import type { Verdict } from './paths/judge.ts'
+
+const SEEDS = 200
+const TIMEOUT_MS = 120_000
+
+let verdicts: Verdict[]
+
+beforeAll(() => {
+  verdicts = Array.from({ length: SEEDS }, (_, index) => judge(drawPlan(index + 1))).flat()
+}, TIMEOUT_MS)
+
+function goodputOf (isMeant: (verdict: Verdict) => boolean): number[] {
+  return verdicts.filter(isMeant).map(({ goodput }) => goodput)
+}
+
+describe('with the bound bulk carries', () => {
+  test('0.98 of what it does without, in the median', () => {
+    expect(quantile(goodputOf(() => true), 0.5)).toBeGreaterThanOrEqual(0.98)
+  })
+
+  test('0.88 of it at least where a connection is alone and sends, however busy programs are and whatever becomes of pongs', () => {
+    const goodput = goodputOf(({ isAlone, isTwoWay }) => isAlone && !isTwoWay)
+
+    expect(Math.min(...goodput)).toBeGreaterThanOrEqual(0.88)
+    expect(quantile(goodput, 0.05)).toBeGreaterThanOrEqual(0.94)
+    expect(quantile(goodput, 0.5)).toBeGreaterThanOrEqual(0.998)
+  })
+
+  test('0.89 of it in nine of ten cases where up to 20 connections of a node send, on lines that they share or do not', () => {
+    expect(quantile(goodputOf(({ isAlone, isTwoWay }) => !isAlone && !isTwoWay), 0.1)).toBeGreaterThanOrEqual(0.89)
+  })
+
+  test('0.84 of it in the median where it goes both ways, and each end waits behind the other', () => {
+    expect(quantile(goodputOf(({ isTwoWay }) => isTwoWay), 0.5)).toBeGreaterThanOrEqual(0.84)
+  })
+})
+
+describe('an urgent message', () => {
+  test('is no later than without it, within a tenth, in 97 of 100 cases', () => {
+    const urgent = verdicts.map(({ urgent }) => urgent).filter(Number.isFinite)
+
+    expect(urgent.length).toBeGreaterThan(400)
+    expect(quantile(urgent, 0.97)).toBeLessThanOrEqual(1.1)
+  })
+
+  test('takes a quarter of the time in nine of ten cases where the path is what is slow, and less than 0.02 in half of them', () => {
+    const urgent = verdicts.filter(({ isSlow }) => isSlow).map(({ urgent }) => urgent)
+
+    expect(urgent.length).toBeGreaterThan(50)
+    expect(quantile(urgent, 0.9)).toBeLessThanOrEqual(0.25)
+    expect(quantile(urgent, 0.5)).toBeLessThanOrEqual(0.02)
+  })
+})

@@ -1,0 +1,55 @@
+// What the bound on bytes under way does to a plan, beside what happens without it.
+import { run } from './run.ts'
+import type { ConnectionPlan, Plan } from './plan.ts'
+
+const MAX_QUEUE_DELAY_MS = 10
+/** With less than this of bulk there is nothing to compare */
+const LEAST_BYTES = 20_000
+/** Where a path is slow, and kernels take much of it */
+const SLOW_BYTES_PER_MS = 6250
+const LARGE_BUFFER_BYTES = 1_048_576
+/** It is the path that is slow when the message takes so much longer beside bulk than alone */
+const SLOWER = 8
+
+/** Of a line and all connections on it */
+export interface Verdict {
+  seed: number
+  line: number
+  /** Several connections, over this line or others */
+  isAlone: boolean
+  isTwoWay: boolean
+  /** What bulk carries with the bound, of what it does without */
+  goodput: number
+  /** The 99th percentile of an urgent message, beside what it is without */
+  urgent: number
+  /** The line is slow, not the programs: there the bound has to help */
+  isSlow: boolean
+}
+
+export function judge (plan: Plan): Verdict[] {
+  const bounded = run(plan, { maxQueueDelayMs: MAX_QUEUE_DELAY_MS })
+  const unbounded = run(plan, { maxQueueDelayMs: Infinity })
+  const alone = run(plan, { maxQueueDelayMs: Infinity, isIdle: true })
+
+  return plan.lines.flatMap(({ steps }, line) => {
+    const connections = plan.connections.filter(connection => connection.line === line)
+    const withoutMs = unbounded[line].urgentP99Ms
+
+    return unbounded[line].deliveredBytes < LEAST_BYTES
+      ? []
+      : [{
+          seed: plan.seed,
+          line,
+          isAlone: plan.connections.length === 1,
+          isTwoWay: connections.some(({ isTwoWay }) => isTwoWay),
+          goodput: bounded[line].deliveredBytes / unbounded[line].deliveredBytes,
+          urgent: bounded[line].urgentP99Ms / withoutMs,
+          isSlow: steps.every(({ rateBytesPerMs }) => rateBytesPerMs <= SLOW_BYTES_PER_MS) && connections.every(isPlain) && withoutMs > SLOWER * alone[line].urgentP99Ms
+        }]
+  })
+}
+
+/** Always more to send, over a large buffer, to a peer that answers */
+function isPlain ({ buffers, answering, work, isTwoWay }: ConnectionPlan): boolean {
+  return buffers.sendBytes >= LARGE_BUFFER_BYTES && answering.kind === 'all' && work.kind === 'bulk' && !isTwoWay
+}

@@ -1,0 +1,142 @@
+// Runs a plan: what arrives, and how long urgent messages take, with the bound on bytes under way or without it.
+import { NodePaths } from '../../../src/core/path/node-paths.ts'
+import { Random } from '../random.ts'
+import { EventQueue } from './event-queue.ts'
+import { Endpoint } from './endpoint.ts'
+import { Line } from './line.ts'
+import { Program, World } from './program.ts'
+import { Socket } from './socket.ts'
+import type { Answers, Content } from './endpoint.ts'
+import type { Answering, Plan, Turns } from './plan.ts'
+
+/** Of a line and all connections on it */
+export interface Outcome {
+  deliveredBytes: number
+  urgentP99Ms: number
+}
+
+export interface RunOptions {
+  maxQueueDelayMs: number
+  /** Nothing but urgent messages */
+  isIdle?: boolean
+  /** Called every `stepMs`, with this node's ends of the connections */
+  stepMs?: number
+  onStep?(nowMs: number, own: Endpoint[]): void
+}
+
+function turnsOf ({ meanMs, busyPart }: Turns, random: Random): () => number {
+  if (meanMs === 0) {
+    return () => 0
+  }
+
+  return () => {
+    const isBusy = random.chance(busyPart)
+    const ms = meanMs * (0.5 + random.next())
+
+    return isBusy ? ms : Math.min(1, ms)
+  }
+}
+
+function createAnswers (answering: Answering, random: Random): Answers {
+  switch (answering.kind) {
+    case 'none':
+      return () => undefined
+    case 'some':
+      return () => random.chance(answering.droppedPart) ? undefined : 0
+    case 'few': {
+      let nextMs = 0
+
+      return nowMs => {
+        if (nowMs < nextMs) {
+          return undefined
+        }
+
+        nextMs = nowMs + 1000 / answering.perSecond
+
+        return 0
+      }
+    }
+    case 'late':
+      return () => random.chance(answering.part) ? answering.minMs + random.next() * (answering.maxMs - answering.minMs) : 0
+    case 'clumps':
+      return nowMs => Math.ceil(nowMs / answering.everyMs) * answering.everyMs - nowMs
+    default:
+      return () => 0
+  }
+}
+
+export function run (plan: Plan, { maxQueueDelayMs, isIdle = false, stepMs = Infinity, onStep }: RunOptions): Outcome[] {
+  const random = new Random(plan.seed)
+  const world = new World(new EventQueue())
+  const program = new Program(world, turnsOf(plan.turns, random.fork()))
+  const nodePaths = new NodePaths()
+
+  const lines = plan.lines.map(({ steps, jitterMs }) => {
+    const [there, back] = [random.fork(), random.fork()]
+    const jitterOf = (random: Random): () => number => () => random.next() * jitterMs
+
+    return { there: new Line(world, steps, jitterOf(there)), back: new Line(world, steps, jitterOf(back)) }
+  })
+
+  const connections = plan.connections.map(({ line, buffers, peerTurns, answering, work, startMs, isTwoWay }) => {
+    const { there, back } = lines[line]
+    const toPeer = new Socket<Content>(world, there, buffers)
+    const fromPeer = new Socket<Content>(world, back, buffers)
+    const { msPerMegabyte } = plan
+    const common = { world, maxQueueDelayMs, msPerMegabyte }
+    const [peerRandom, answersRandom] = [random.fork(), random.fork()]
+    const own = new Endpoint({ ...common, program, out: toPeer, in: fromPeer, nodePaths, answers: () => 0 })
+    const peer = new Endpoint({ ...common, program: new Program(world, turnsOf(peerTurns, peerRandom)), out: fromPeer, in: toPeer, nodePaths: new NodePaths(), answers: createAnswers(answering, answersRandom) })
+
+    const begin = (endpoint: Endpoint): void => {
+      if (work.kind === 'bulk') {
+        endpoint.send(Infinity)
+      } else {
+        const burst = (): void => {
+          endpoint.send(work.byteLength)
+          world.in(work.everyMs, burst)
+        }
+
+        burst()
+      }
+    }
+
+    const remind = (): void => {
+      own.sendUrgent()
+      world.in(plan.urgentEveryMs, remind)
+    }
+
+    world.in(startMs + plan.urgentEveryMs / 2, remind)
+
+    if (!isIdle) {
+      world.in(startMs, () => {
+        begin(own)
+
+        if (isTwoWay) {
+          begin(peer)
+        }
+      })
+    }
+
+    return { line, own, peer }
+  })
+
+  for (let atMs = 0; atMs < plan.durationMs; atMs += stepMs) {
+    world.runUntil(atMs)
+    onStep?.(atMs, connections.map(({ own }) => own))
+  }
+
+  world.runUntil(plan.settledMs)
+  connections.forEach(({ own, peer }) => { [own, peer].forEach(end => { end.forget() }) })
+  world.runUntil(plan.durationMs)
+
+  return lines.map((_, index) => {
+    const on = connections.filter(({ line }) => line === index)
+    const latenciesMs = on.flatMap(({ peer }) => peer.latenciesMs).sort((a, b) => a - b)
+
+    return {
+      deliveredBytes: on.reduce((sum, { own, peer }) => sum + own.deliveredBytes + peer.deliveredBytes, 0),
+      urgentP99Ms: latenciesMs[Math.floor(latenciesMs.length * 0.99)] ?? Infinity
+    }
+  })
+}

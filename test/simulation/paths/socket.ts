@@ -1,0 +1,135 @@
+// One direction of a connection below the muxer: what the kernels at both ends keep, and the line between them.
+import type { Line } from './line.ts'
+import type { World } from './program.ts'
+
+/** TCP begins with ten segments, and adds what is acknowledged (RFC 6928, RFC 5681). Nothing is lost here. */
+const FIRST_CONGESTION_WINDOW_BYTES = 14_600
+/** Others are served between two segments of a write, which take a millisecond each */
+const SEGMENT_MS = 1
+const MIN_SEGMENT_BYTES = 4096
+const MAX_SEGMENT_BYTES = 65_536
+/** Node keeps so much that the kernel does not take before it says "wait", and says "drain" when the kernel has taken it */
+const HIGH_WATER_MARK_BYTES = 65_536
+
+export interface Buffers {
+  /** What the sender's kernel takes: all that is not acknowledged */
+  sendBytes: number
+  /** What the receiver's kernel takes: on its way, or not read */
+  receiveBytes: number
+}
+
+interface Write<T> {
+  leftBytes: number
+  content: T
+}
+
+interface Segment<T> {
+  byteLength: number
+  /** Of the write that ends with it */
+  content: T | undefined
+}
+
+export class Socket<T> {
+  onDrain = (): void => {}
+  onReadable = (): void => {}
+  readonly #world: World
+  readonly #line: Line
+  readonly #buffers: Buffers
+  /** Handed down, and not acknowledged by the receiver's kernel */
+  #unacknowledgedBytes = 0
+  /** On the line, or not read */
+  #windowedBytes = 0
+  /** On the line, or on the way back as an acknowledgement */
+  #inFlightBytes = 0
+  #congestionWindowBytes = FIRST_CONGESTION_WINDOW_BYTES
+  #unsent: Array<Write<T>> = []
+  #unread: Array<Segment<T>> = []
+  #isFull = false
+
+  constructor (world: World, line: Line, buffers: Buffers) {
+    this.#world = world
+    this.#line = line
+    this.#buffers = buffers
+  }
+
+  /** Returns false for "wait". `atMs` may lie ahead: a program's turn takes time. */
+  send (byteLength: number, content: T, atMs: number): boolean {
+    this.#unacknowledgedBytes += byteLength
+    this.#isFull ||= this.#unacknowledgedBytes >= this.#buffers.sendBytes + HIGH_WATER_MARK_BYTES
+    this.#world.events.push(atMs, () => {
+      this.#unsent.push({ leftBytes: byteLength, content })
+      this.#transmit()
+    })
+
+    return !this.#isFull
+  }
+
+  /** All that has arrived. Returns how much that is. */
+  read (onContent: (content: T) => void): number {
+    const segments = this.#unread
+    let byteLength = 0
+    this.#unread = []
+
+    for (const segment of segments) {
+      byteLength += segment.byteLength
+
+      if (segment.content !== undefined) {
+        onContent(segment.content)
+      }
+    }
+
+    this.#world.in(this.#line.delayMs, () => {
+      this.#windowedBytes -= byteLength
+      this.#transmit()
+    })
+
+    return byteLength
+  }
+
+  #transmit (): void {
+    const segmentBytes = Math.min(MAX_SEGMENT_BYTES, Math.max(MIN_SEGMENT_BYTES, Math.floor(SEGMENT_MS * this.#line.rateBytesPerMs)))
+
+    for (let roomBytes = this.#roomBytes; this.#unsent.length > 0 && roomBytes >= Math.min(MIN_SEGMENT_BYTES, this.#unsent[0].leftBytes); roomBytes = this.#roomBytes) {
+      const write = this.#unsent[0]
+      const byteLength = Math.min(write.leftBytes, segmentBytes, roomBytes)
+      write.leftBytes -= byteLength
+      this.#windowedBytes += byteLength
+      this.#inFlightBytes += byteLength
+      const isLast = write.leftBytes === 0
+
+      if (isLast) {
+        this.#unsent.shift()
+      }
+
+      this.#line.send(byteLength, () => { this.#arrive({ byteLength, content: isLast ? write.content : undefined }) })
+    }
+  }
+
+  /** What TCP lets onto the line */
+  get #roomBytes (): number {
+    const { sendBytes, receiveBytes } = this.#buffers
+
+    return Math.min(receiveBytes - this.#windowedBytes, Math.min(this.#congestionWindowBytes, sendBytes) - this.#inFlightBytes)
+  }
+
+  #arrive (segment: Segment<T>): void {
+    this.#unread.push(segment)
+    this.#world.in(this.#line.delayMs, () => { this.#acknowledge(segment.byteLength) })
+
+    if (this.#unread.length === 1) {
+      this.onReadable()
+    }
+  }
+
+  #acknowledge (byteLength: number): void {
+    this.#unacknowledgedBytes -= byteLength
+    this.#inFlightBytes -= byteLength
+    this.#congestionWindowBytes += byteLength
+    this.#transmit()
+
+    if (this.#isFull && this.#unacknowledgedBytes <= this.#buffers.sendBytes) {
+      this.#isFull = false
+      this.onDrain()
+    }
+  }
+}

@@ -1,0 +1,66 @@
+// Of `npm run simulate`: the bound on bytes under way on many paths, or one of them with all that happens.
+import { quantile } from 'simple-statistics'
+import { judge } from './judge.ts'
+import { describePlan, drawPlan } from './plan.ts'
+import { run } from './run.ts'
+import type { Verdict } from './judge.ts'
+
+const WORST = 10
+const STEP_PART = 1 / 30
+
+const groups: Array<[name: string, isMeant: (verdict: Verdict) => boolean]> = [
+  ['all', () => true],
+  ['one connection', ({ isAlone, isTwoWay }) => isAlone && !isTwoWay],
+  ['one connection, both ways', ({ isAlone, isTwoWay }) => isAlone && isTwoWay],
+  ['several connections', ({ isAlone, isTwoWay }) => !isAlone && !isTwoWay],
+  ['several connections, both ways', ({ isAlone, isTwoWay }) => !isAlone && isTwoWay]
+]
+
+/** Each line of the plans of so many seeds, and the seeds that lose most */
+export function searchPaths (first: number, seeds: number): void {
+  const verdicts = Array.from({ length: seeds }, (_, index) => judge(drawPlan(first + index))).flat()
+
+  for (const [name, isMeant] of groups) {
+    const meant = verdicts.filter(isMeant)
+
+    if (meant.length > 0) {
+      console.info(`${name}: ${meant.length} lines; bulk beside none without the bound: ${spread(meant.map(({ goodput }) => goodput), [0, 0.01, 0.05, 0.1, 0.5])}`)
+    }
+  }
+
+  const slow = verdicts.filter(({ isSlow }) => isSlow).map(({ urgent }) => urgent)
+  console.info(`urgent messages, p99 beside that without the bound: ${spread(verdicts.map(({ urgent }) => urgent).filter(Number.isFinite), [0.5, 0.95, 0.99, 1])}`)
+
+  if (slow.length > 0) {
+    console.info(`the same on ${slow.length} slow lines: ${spread(slow, [0.5, 0.9, 1])}`)
+  }
+
+  for (const { seed, line, goodput } of verdicts.sort((a, b) => a.goodput - b.goodput).slice(0, WORST)) {
+    console.info(`npm run simulate -- --path ${seed}   line ${line}: ${goodput.toFixed(3)}`)
+  }
+}
+
+/** What is under way on each connection, and what has arrived */
+export function replayPath (seed: number): void {
+  const plan = drawPlan(seed)
+  console.info(describePlan(plan))
+  judge(plan).forEach(({ line, goodput, urgent }) => { console.info(`line ${line}: bulk ${goodput.toFixed(3)}, urgent ${urgent.toFixed(3)}`) })
+
+  run(plan, {
+    maxQueueDelayMs: 10,
+    stepMs: plan.durationMs * STEP_PART,
+    onStep (nowMs, own) {
+      const connections = own.map(({ underWay: { estimate, byteLength, isHeld } }) =>
+        `${kilobytes(byteLength)} of ${kilobytes(estimate.boundBytes)} KB${isHeld ? ', held' : ''}, ${Math.round(estimate.bytesPerMs)} KB/s, ${estimate.roundTripMs?.toFixed(1) ?? '-'} ms`)
+      console.info(`${Math.round(nowMs)} ms  ${connections.join('  |  ')}`)
+    }
+  })
+}
+
+function kilobytes (bytes: number): string {
+  return bytes === Infinity ? 'any' : String(Math.round(bytes / 1000))
+}
+
+function spread (values: number[], at: number[]): string {
+  return at.map(part => `${part === 0 ? 'least' : part === 0.5 ? 'median' : part === 1 ? 'most' : `${part * 100} %`} ${quantile(values, part).toFixed(3)}`).join(', ')
+}
