@@ -226,6 +226,7 @@ export class BytesUnderWay {
 
     const mark = this.#marks[index]
     const arrivedBytes = mark.positionBytes - this.acknowledgedBytes
+    const wasHeld = this.isHeld
     this.#noteAnswered(index)
 
     if (this.isHeld && !this.estimate.isProbing) {
@@ -248,7 +249,7 @@ export class BytesUnderWay {
       }
 
       this.#follow(nowMs)
-      this.#urgent.renew(arrivedBytes, this.isHeld, this.estimate.bytesPerMs)
+      this.#urgent.renew(arrivedBytes, wasHeld, this.estimate.bytesPerMs)
       this.letsUrgentPass = !this.#urgent.isSpent
     }
 

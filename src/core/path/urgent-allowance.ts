@@ -8,18 +8,19 @@ const MIN_BYTES = 16_384
 const PART_OF_ARRIVED = 1 / 8
 
 export class UrgentAllowance {
+  /** It waits like other data, until all of it is there again */
+  isSpent = false
   #bytes = MIN_BYTES
-
-  get isSpent (): boolean {
-    return this.#bytes <= 0
-  }
 
   spend (byteLength: number): void {
     this.#bytes -= byteLength
+    this.isSpent ||= this.#bytes <= 0
   }
 
-  renew (arrivedBytes: number, isHeld: boolean, bytesPerMs: number): void {
+  /** So much has arrived; `wasHeld`: while data was held back */
+  renew (arrivedBytes: number, wasHeld: boolean, bytesPerMs: number): void {
     const mostBytes = Math.max(MIN_BYTES, ALLOWED_MS * bytesPerMs)
-    this.#bytes = isHeld ? Math.min(mostBytes, this.#bytes + PART_OF_ARRIVED * arrivedBytes) : mostBytes
+    this.#bytes = wasHeld ? Math.min(mostBytes, this.#bytes + PART_OF_ARRIVED * arrivedBytes) : mostBytes
+    this.isSpent &&= this.#bytes < mostBytes
   }
 }

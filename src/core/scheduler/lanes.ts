@@ -15,7 +15,7 @@ import type { Batch } from './batch.ts'
 import type { StreamState } from '../stream-state.ts'
 
 /**
- * What the lanes in front may send while a lane waits; then it sends a frame. Eight quanta: a lane that is always passed keeps a
+ * What the lanes in front may send while a lane waits; then it sends up to a quantum. Eight quanta: a lane that is always passed keeps a
  * ninth of the connection, and 1 Mbit/s still lets bulk move every second.
  */
 export const MAX_PASSED_BYTES = 131_072
@@ -148,7 +148,8 @@ export class DataLanes<Owner> {
       const sentBytes = this.#writeFrame(ring, batch, maxFrames, lane === URGENT ? 0 : reservedBytes, nowMs)
 
       if (sentBytes !== NO_ROOM) {
-        ring.overtakenBytes = 0
+        // by bytes, not by frames: small messages of a lane behind would pile up while megabytes pass
+        ring.overtakenBytes = Math.max(0, ring.overtakenBytes - sentBytes * this.maxPassedBytes / this.#sizes.frameBytes)
         urgentBytes += lane === URGENT ? sentBytes : 0
 
         if (ring.streamCount < this.streamCount) {

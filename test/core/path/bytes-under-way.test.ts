@@ -582,6 +582,20 @@ describe('on a fast path', () => {
     expect(underWay.isHeld).toBe(true)
   })
 
+  test('nothing is held back if that is what the transport takes before it says "wait", and not if it takes more', () => {
+    run(10_000, 0, 200)
+    underWay.handDown(300_000, 200, false)
+    underWay.onTransportFull(200)
+    // they arrive in 30 ms
+    run(10_000, 230, 100)
+    // 200,000 in 20 ms
+    expect(underWay.estimate.isFast).toBe(false)
+
+    run(20_000, 330, 100)
+    // 400,000
+    expect(underWay.estimate.isFast).toBe(true)
+  })
+
   test('nothing is held back as long as it has not', () => {
     run(500_000, 0, 100)
     run(105_000, 100, 2000)
@@ -613,27 +627,27 @@ describe('urgent data', () => {
     expect(underWay.letsUrgentPass).toBe(true)
   })
 
-  test('passes again by an eighth of what arrives while other data is held back', () => {
-    const value = mark(8000, 0)
-    fill(0)
-    underWay.handDown(16_384 + 999, 0, false, 16_384 + 999)
-    mark(100_000, 0)
+  test('passes again when eight times what it used up has arrived while other data was held back', () => {
+    const [first, second] = [mark(120_000, 0), mark(12_000, 0)]
+    underWay.handDown(16_384, 0, false, 16_384)
+    mark(300_000, 0)
     expect(underWay.letsUrgentPass).toBe(false)
 
-    // 1000 of 8000 bytes, which is one more than it took too much
-    underWay.acknowledge(value, ROUND_TRIP_MS)
-    expect(underWay.isHeld).toBe(true)
-    expect(underWay.letsUrgentPass).toBe(true)
-    underWay.handDown(1, ROUND_TRIP_MS, false, 1)
+    // an eighth of 120,000 bytes is 15,000
+    underWay.acknowledge(first, ROUND_TRIP_MS)
     expect(underWay.letsUrgentPass).toBe(false)
+    // and of 12,012 more with the mark 1501
+    underWay.acknowledge(second, ROUND_TRIP_MS)
+    expect(underWay.letsUrgentPass).toBe(true)
   })
 
-  test('passes when nothing is held back any more', () => {
+  test('passes when nothing was held back any more', () => {
     const values = fill(0)
     underWay.handDown(1_000_000, 1, false, 1_000_000)
     answer([...values, mark(0, 1)], ROUND_TRIP_MS)
-
     expect(underWay.isHeld).toBe(false)
+    underWay.acknowledge(mark(1000, 2 * ROUND_TRIP_MS), 3 * ROUND_TRIP_MS)
+
     expect(underWay.letsUrgentPass).toBe(true)
   })
 })

@@ -251,14 +251,18 @@ describe('beside another path whose marks wait for as long', () => {
     expect(comeBack({ restBytes: 0, hasLost: true })).toBe(178_158.5)
   })
 
-  test('both fall silent when one seems to be longer, and measure it with marks that were written when the line was empty', () => {
-    // the rate of one has fallen, and what it then measures with little under way is longer
+  /** The rate of one has fallen, and what it then measures with little under way is longer */
+  function seemLonger (): void {
     for (let round = 0; round < 10; round++) {
       sample(500, 150, { isNewRound: false })
     }
 
     other.sampledMs = nowMs
     sample(500, 150, { markedBytes: 4096 })
+  }
+
+  test('both fall silent when one seems to be longer, and measure it with marks that were written when the line was empty', () => {
+    seemLonger()
     expect([estimate, other].map(({ boundBytes, isProbing }) => [boundBytes, isProbing])).toEqual([[0, true], [0, true]])
 
     // written 149 ms later, and 150 ms
@@ -268,6 +272,15 @@ describe('beside another path whose marks wait for as long', () => {
     expect(estimate.boundBytes).toBeGreaterThan(0)
     // 70, less what two writes of 4096 bytes take at the rate of before
     expect(estimate.roundTripMs).toBeCloseTo(70 - 8.192)
+  })
+
+  test('one that seems to be longer goes on as it was while the other looks for its rate, and asks again', () => {
+    other.lift()
+    seemLonger()
+    expect([estimate.isProbing, estimate.awaitsDrain, estimate.roundTripMs]).toEqual([false, true, 50])
+
+    sample(500, 150)
+    expect(estimate.isProbing).toBe(true)
   })
 })
 

@@ -140,8 +140,9 @@ describe('a silence', () => {
     expect(lastPong()).toBe(undefined)
   })
 
-  test.each([[34], [66]])('is one although other bytes came at %d: nothing did for a third of it', nowMs => {
-    silence.onChunk(nowMs)
+  test('is one although other bytes came now and then: nothing did for a third of it', () => {
+    silence.onChunk(33)
+    silence.onChunk(66)
 
     expect(lastPong()).toMatchObject({ silentMs: 100 })
   })

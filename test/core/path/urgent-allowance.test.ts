@@ -41,18 +41,28 @@ describe('urgent data', () => {
     expect(isSpentAfter(FRAME_BYTES)).toBe(true)
   })
 
-  test('passes again when eight times as much has arrived while data is held back', () => {
+  test('that has used up what is allowed waits until eight times that has arrived, while data is held back', () => {
     allowance.spend(FRAME_BYTES)
+    allowance.renew(131_064, true, 100)
+    expect(allowance.isSpent).toBe(true)
+
+    allowance.renew(8, true, 100)
+    expect(allowance.isSpent).toBe(false)
+    expect(isSpentAfter(FRAME_BYTES)).toBe(true)
+  })
+
+  test('that has used up a part of it passes, and gets an eighth of what arrives', () => {
+    allowance.spend(FRAME_BYTES - 100)
     allowance.renew(800, true, 100)
 
-    expect(isSpentAfter(99)).toBe(false)
+    expect(isSpentAfter(199)).toBe(false)
     expect(isSpentAfter(1)).toBe(true)
   })
 
-  test('that was a whole write, more than was allowed, waits until that is made up for', () => {
-    // 65,519 - 16,384 = 49,135 too many, which are an eighth of 393,080
+  test('that was a whole write, more than was allowed, waits until that is made up for as well', () => {
+    // all of the 65,519 bytes, which are an eighth of 524,152
     allowance.spend(WRITE_BYTES)
-    allowance.renew(393_080, true, 100)
+    allowance.renew(524_144, true, 100)
     expect(allowance.isSpent).toBe(true)
 
     allowance.renew(8, true, 100)
