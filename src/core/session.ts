@@ -303,14 +303,13 @@ export class Session<Owner> implements DataHandler<Owner>, ControlHandler<Owner>
       return undefined
     }
 
-    const isMarkDue = underWay.handDown(freeBytes - batch.roomBytes, nowMs, this.lanes.streamCount === 0, urgentDataBytes)
+    const isMarkDue = underWay.handDown(freeBytes - batch.roomBytes, nowMs, this.lanes.streamCount === 0, urgentDataBytes, batch.dataFrameCount > 0)
 
     if (batch.dataFrameCount > 0) {
       this.#dataEndBytes = underWay.handedDownBytes
     }
 
-    // the peer's marks say that it has data under way: pongs alone are none
-    if (isMarkDue && batch.dataFrameCount > 0) {
+    if (isMarkDue) {
       this.#followWithMark(maxBytes - writeBytes, maxFrames, nowMs)
     }
 

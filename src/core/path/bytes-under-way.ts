@@ -103,6 +103,8 @@ export class BytesUnderWay {
   #roundBefore = this.#lastRound
   /** Until this has arrived samples are app-limited */
   #appLimitedBytes = 0
+  /** There was no more to send */
+  #isAllHandedDown = true
   #lastRoundTripMs = 0
   #lastPongMs = 0
   #heldSinceMs = 0
@@ -154,14 +156,15 @@ export class BytesUnderWay {
     return Math.min(LONGEST_LOOK_MS, Math.max(this.estimate.markIntervalMs, LOOK_ROUND_TRIPS * this.#lastRoundTripMs) * 2 ** Math.max(0, this.#looks - QUICK_LOOKS))
   }
 
-  /** So much is being handed down, `urgentBytes` of it urgent data. `isAppLimited`: and there is no more. Returns whether a mark is to follow. Hot. */
-  handDown (byteLength: number, nowMs: number, isAppLimited: boolean, urgentBytes = 0): boolean {
+  /** So much is being handed down, `urgentBytes` of it urgent data. `isAppLimited`: and there is no more; without `hasData` it is control frames. Returns whether a mark is to follow. Hot. */
+  handDown (byteLength: number, nowMs: number, isAppLimited: boolean, urgentBytes = 0, hasData = true): boolean {
     if (this.isHeld) {
       this.#urgent.spend(urgentBytes)
       this.letsUrgentPass = !this.#urgent.isSpent
     }
 
-    const isFirst = this.#marks.length === 0 && this.#appLimitedBytes === this.handedDownBytes
+    const isFirst = this.#marks.length === 0 && this.#isAllHandedDown
+    this.#isAllHandedDown = isAppLimited
 
     // nothing was to be sent: that time is no part of a sample
     if (isFirst) {
@@ -182,7 +185,8 @@ export class BytesUnderWay {
       this.#hold(nowMs)
     }
 
-    return this.isMarkOwed || (this.handedDownBytes >= this.#markFromBytes && this.#mayMark(nowMs))
+    // the peer's marks say that it has data under way: pongs alone are none
+    return this.isMarkOwed || (hasData && this.handedDownBytes >= this.#markFromBytes && this.#mayMark(nowMs))
   }
 
   /** The value of a mark that is written now */
@@ -234,8 +238,7 @@ export class BytesUnderWay {
     }
 
     this.#marks.splice(0, index + 1)
-    this.awaitsPong = this.#marks.length > 0
-    this.estimate.onWaiting(this.awaitsPong ? this.#marks[0].sentMs : Infinity, nowMs)
+    this.#noteWaiting(nowMs)
     this.acknowledgedBytes = mark.positionBytes
     this.#lastPongMs = nowMs
     this.#looks = 0
@@ -262,7 +265,7 @@ export class BytesUnderWay {
 
     if (this.isBounded) {
       this.#marks = this.#marks.filter(mark => mark.positionBytes > positionBytes)
-      this.awaitsPong = this.#marks.length > 0
+      this.#noteWaiting(nowMs)
       this.estimate.onRoundTrip(roundTripMs)
       this.#follow(nowMs)
     }
@@ -313,6 +316,11 @@ export class BytesUnderWay {
       this.#looks++
       this.isMarkOwed = this.canMark
     }
+  }
+
+  #noteWaiting (nowMs: number): void {
+    this.awaitsPong = this.#marks.length > 0
+    this.estimate.onWaiting(this.awaitsPong ? this.#marks[0].sentMs : Infinity, nowMs)
   }
 
   /** Pongs come in order: marks in front of one that is answered will never be */

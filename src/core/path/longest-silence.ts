@@ -5,13 +5,13 @@
 
 const FADES_MS = 10_000
 const FORGIVEN_PART = 0.01
-const MOST_FORGIVEN_MS = 200
+const MOST_FORGIVEN_MS = 1000
 
 export class LongestSilence {
   ms = 0
   #atMs = 0
   #forgivenMs = 0
-  #forgivenAtMs = 0
+  #forgivenAtMs: number | undefined
 
   fade (nowMs: number): void {
     this.ms *= Math.exp(-Math.abs(nowMs - this.#atMs) / FADES_MS)
@@ -29,7 +29,7 @@ export class LongestSilence {
 
   /** It is within the part of the time that may be lost */
   forgives (silentMs: number, nowMs: number): boolean {
-    this.#forgivenMs = Math.min(MOST_FORGIVEN_MS, this.#forgivenMs + FORGIVEN_PART * Math.abs(nowMs - this.#forgivenAtMs))
+    this.#forgivenMs = Math.min(MOST_FORGIVEN_MS, this.#forgivenMs + FORGIVEN_PART * Math.abs(nowMs - (this.#forgivenAtMs ?? nowMs)))
     this.#forgivenAtMs = nowMs
     const isForgiven = silentMs <= this.#forgivenMs
     this.#forgivenMs -= isForgiven ? silentMs : 0

@@ -105,7 +105,7 @@ export class NodePaths {
     }
 
     for (const other of this.#paths) {
-      if (other.awaitsDrain && other !== path && !sharing.includes(other)) {
+      if (other.awaitsDrain && other.canDrain && isRecent(other, nowMs) && other !== path && !sharing.includes(other)) {
         sharing.push(other)
       }
     }
@@ -206,7 +206,9 @@ export class NodePaths {
 }
 
 function isWaiting ({ waitsSinceMs }: NodePath, nowMs: number): boolean {
-  return nowMs - waitsSinceMs < WAITS_MS
+  const waitedMs = nowMs - waitsSinceMs
+
+  return waitedMs >= 0 && waitedMs < WAITS_MS
 }
 
 function isRecent ({ sampledMs }: NodePath, nowMs: number): boolean {

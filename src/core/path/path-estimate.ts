@@ -43,6 +43,9 @@ const PROBE_EVERY_ROUND_TRIPS = 1000
 /** One that has changed is measured again so much sooner: others may have made it longer, and a part of that comes off each time */
 const CHANGED_PROBE_PART = 1 / 12
 
+/** One that was told to wait until all may fall silent looks again after so long */
+const ASKS_AGAIN_MS = 1000
+
 /** The peer's marks count for so long */
 const PEER_SEEN_MS = 2000
 
@@ -140,6 +143,7 @@ export class PathEstimate implements NodePath {
   waitsSinceMs = Infinity
   /** It seemed to be longer, and was told to wait */
   awaitsDrain = false
+  #asksAgainMs = 0
   lastRoundTripMs = 0
   /** Nothing is handed down, and only marks count that are written from then on: by then the line is empty */
   #drainedFromMs: number | undefined
@@ -356,7 +360,7 @@ export class PathEstimate implements NodePath {
     const probeAfterMs = Math.max(PROBE_EVERY_MS, PROBE_EVERY_ROUND_TRIPS * (this.roundTripMs ?? 0)) * (this.#hasChanged ? CHANGED_PROBE_PART : 1)
     const isProbeDue = Math.abs(nowMs - this.#probedMs) >= probeAfterMs
 
-    if (isProbeDue || this.hasFallen || (this.awaitsDrain && this.#nodePaths.mayDrain(nowMs))) {
+    if (isProbeDue || this.hasFallen || (this.awaitsDrain && nowMs >= this.#asksAgainMs && this.#nodePaths.mayDrain(nowMs))) {
       this.#probe(nowMs)
     }
   }
@@ -378,6 +382,7 @@ export class PathEstimate implements NodePath {
       if (answer !== 'alone') {
         if (answer === 'put-off') {
           this.awaitsDrain = true
+          this.#asksAgainMs = nowMs + ASKS_AGAIN_MS
           this.#steady()
         }
 
@@ -429,7 +434,8 @@ export class PathEstimate implements NodePath {
   }
 
   #setBound (): void {
-    const boundBytes = this.isFast ? Infinity : Math.max(this.#chooseBound(), this.#boostBytes)
+    const leastBytes = this.#phase === 'probing' ? 0 : this.#boostBytes
+    const boundBytes = this.isFast ? Infinity : Math.max(this.#chooseBound(), leastBytes)
     const writes = this.#phase === 'first' || this.#phase === 'startUp' ? FIRST_WRITES_PER_BOUND : WRITES_PER_BOUND
     this.writeBytes = Math.min(this.#maxWriteBytes, Math.max(MIN_WRITE_BYTES, Math.floor(boundBytes / writes)))
     // writes are whole, so what is under way is within half a write of it

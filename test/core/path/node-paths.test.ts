@@ -284,3 +284,22 @@ describe('a trial', () => {
     expect(secondsToNext(paths, 32_500)).toBe(4)
   })
 })
+
+describe('a path whose connection has ended', () => {
+  test('is forgotten, and counts no more when its object is used again', () => {
+    const gone = addPath()
+    const path = addPath({}, 60_000)
+    sample(60_000, path)
+    gone.sampledMs = 60_000
+
+    expect(nodePaths.sharedBytesPerMs(path, 100, 60_000)).toBe(0)
+  })
+
+  test('keeps no others from falling silent, although it waited to', () => {
+    addPath({ awaitsDrain: true, canDrain: false })
+    const [path, other] = [addPath({}, 3_600_000), addPath({}, 3_600_000)]
+    sample(3_600_000, path, other)
+
+    expect(nodePaths.drain(path, 100, 3_600_000)).toBe('drained')
+  })
+})

@@ -274,11 +274,14 @@ describe('beside another path whose marks wait for as long', () => {
     expect(estimate.roundTripMs).toBeCloseTo(70 - 8.192)
   })
 
-  test('one that seems to be longer goes on as it was while the other looks for its rate, and asks again', () => {
+  test('one that seems to be longer goes on as it was while the other looks for its rate, and asks again after a second', () => {
     other.lift()
     seemLonger()
     expect([estimate.isProbing, estimate.awaitsDrain, estimate.roundTripMs]).toEqual([false, true, 50])
 
+    sample(500, 150)
+    expect(estimate.isProbing).toBe(false)
+    nowMs += 1000
     sample(500, 150)
     expect(estimate.isProbing).toBe(true)
   })

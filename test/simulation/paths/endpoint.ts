@@ -218,7 +218,7 @@ export class Endpoint {
       this.waitingBytes -= content.dataBytes
     }
 
-    if (underWay.handDown(byteLength, nowMs, this.waitingBytes === 0, URGENT_BYTES * content.urgentDueMs.length) && content.dataBytes + content.urgentDueMs.length > 0) {
+    if (underWay.handDown(byteLength, nowMs, this.waitingBytes === 0, URGENT_BYTES * content.urgentDueMs.length, content.dataBytes + content.urgentDueMs.length > 0)) {
       if (underWay.canMark) {
         content.pings.push(underWay.mark(nowMs))
         markBytes += HEADER_BYTES
