@@ -8,7 +8,7 @@ import { Receiver } from './receiver.ts'
 import { Batch } from './scheduler/batch.ts'
 import { ControlLane } from './scheduler/control.ts'
 import { URGENT } from './scheduler/lane.ts'
-import { DataLanes, MAX_PASSED_BYTES } from './scheduler/lanes.ts'
+import { DataLanes } from './scheduler/lanes.ts'
 import { EVENT_FAILED, EVENT_LOCAL_FIN, EVENT_OPENED, EVENT_REMOTE_FIN, EVENT_REMOTE_RST, PENDING_ACK, PENDING_FIN, PENDING_RST, PENDING_SYN, PENDING_UPDATE } from './stream-state.ts'
 import { StreamTable } from './stream-table.ts'
 import { RoundTrip } from './window/round-trip.ts'
@@ -79,7 +79,6 @@ export class Session<Owner> implements DataHandler<Owner>, ControlHandler<Owner>
   readonly #decoder: Decoder
   /** No other session's: bytes of one connection must not reach another's peer, whatever goes wrong in between */
   readonly #batch = new Batch()
-  readonly #frameBytes: number
   /** Whose FIN is in a batch that the transport has not taken yet */
   finsInBatch: Array<StreamState<Owner>> = []
 
@@ -92,7 +91,6 @@ export class Session<Owner> implements DataHandler<Owner>, ControlHandler<Owner>
     this.windowTuning = { budget: this.streams.budget, roundTrip: this.roundTrip }
     this.control = new ControlLane(this)
     this.lanes = new DataLanes(init, this)
-    this.#frameBytes = init.frameBytes
     this.#receiver = new Receiver(init, this)
     this.#decoder = new Decoder(this.#receiver)
   }
@@ -294,8 +292,7 @@ export class Session<Owner> implements DataHandler<Owner>, ControlHandler<Owner>
     let urgentDataBytes = 0
 
     if (!underWay.isHeld || underWay.letsUrgentPass) {
-      // urgent data beyond a little takes turns with the rest: a lone message of another stream does not wait for megabytes
-      this.lanes.maxPassedBytes = underWay.letsUrgentPass ? MAX_PASSED_BYTES : this.#frameBytes
+      this.lanes.isUrgentSpent = !underWay.letsUrgentPass
       urgentDataBytes = this.lanes.fill(batch, maxFrames, Math.max(urgentBytes, markBytes), nowMs, underWay.isHeld)
     }
 

@@ -28,9 +28,9 @@ const SHORTEST_MS = 1
 /** A pong may have been dropped, as go-yamux does when it is busy: another mark asks again, at first after so many round trips */
 const LOOK_ROUND_TRIPS = 1 / 2
 /** So often, and then less and less */
-const QUICK_LOOKS = 3
+const QUICK_LOOKS = 4
 const LONGEST_LOOK_MS = 1000
-/** Without a pong for so long, and so many round trips, nothing is held back: 256 KiB take 4.2 s at 0.5 Mbit/s */
+/** Without a pong for so long, and so many round trips, nothing is held back */
 const SHORTEST_LIFT_MS = 5000
 const LIFT_ROUND_TRIPS = 4
 /** A peer that has not answered any ping yet may be one that answers none */
@@ -153,10 +153,13 @@ export class BytesUnderWay {
       return this.estimate.markIntervalMs
     }
 
-    return Math.min(LONGEST_LOOK_MS, Math.max(this.estimate.markIntervalMs, LOOK_ROUND_TRIPS * this.#lastRoundTripMs) * 2 ** Math.max(0, this.#looks - QUICK_LOOKS))
+    return Math.min(LONGEST_LOOK_MS, Math.max(this.estimate.markIntervalMs, LOOK_ROUND_TRIPS * this.#lastRoundTripMs) * 2 ** Math.max(0, this.#looks + 1 - QUICK_LOOKS))
   }
 
-  /** So much is being handed down, `urgentBytes` of it urgent data. `isAppLimited`: and there is no more; without `hasData` it is control frames. Returns whether a mark is to follow. Hot. */
+  /**
+   * So much is being handed down, `urgentBytes` of it urgent data; without `hasData` it is control frames alone. `isAppLimited`: there is no
+   * more to send. Returns whether a mark is to follow. Hot.
+   */
   handDown (byteLength: number, nowMs: number, isAppLimited: boolean, urgentBytes = 0, hasData = true): boolean {
     if (this.isHeld) {
       this.#urgent.spend(urgentBytes)

@@ -68,8 +68,8 @@ export class DataLanes<Owner> {
   streamCount = 0
   /** No stream's share is larger. On a slow path this is as small as a write, else Infinity. */
   shareLimitBytes = Infinity
-  /** What the lanes in front may send while one waits */
-  maxPassedBytes = MAX_PASSED_BYTES
+  /** The urgent lane has had what passes at once: it takes turns with the others, frame by frame */
+  isUrgentSpent = false
   readonly #rings: Array<Ring<Owner>> = LANES.map(() => ({ first: undefined, last: undefined, streamCount: 0, overtakenBytes: 0 }))
   readonly #urgent = this.#rings[URGENT]
   readonly #sizes: FrameSizes
@@ -133,12 +133,14 @@ export class DataLanes<Owner> {
    * only if its lane was passed for too long. Returns how much of it is urgent data.
    */
   fill (batch: Batch, maxFrames: number, reservedBytes: number, nowMs: number, isHeldBack = false): number {
+    const { frameBytes } = this.#sizes
+    const maxPassedBytes = this.isUrgentSpent ? frameBytes : MAX_PASSED_BYTES
     let hasRoomForOthers = true
     let urgentBytes = 0
 
     while (this.streamCount > 0 && batch.frameCount < maxFrames) {
       hasRoomForOthers &&= batch.roomBytes > reservedBytes
-      const lane = this.#next(hasRoomForOthers, isHeldBack)
+      const lane = this.#next(hasRoomForOthers, isHeldBack, maxPassedBytes)
 
       if (lane === undefined) {
         break
@@ -149,7 +151,7 @@ export class DataLanes<Owner> {
 
       if (sentBytes !== NO_ROOM) {
         // by bytes, not by frames: small messages of a lane behind would pile up while megabytes pass
-        ring.overtakenBytes = Math.max(0, ring.overtakenBytes - sentBytes * this.maxPassedBytes / this.#sizes.frameBytes)
+        ring.overtakenBytes = Math.max(0, ring.overtakenBytes - sentBytes * maxPassedBytes / frameBytes)
         urgentBytes += lane === URGENT ? sentBytes : 0
 
         if (ring.streamCount < this.streamCount) {
@@ -166,7 +168,7 @@ export class DataLanes<Owner> {
   }
 
   /** A lane that was passed for too long, else the first with data */
-  #next (hasRoomForOthers: boolean, isHeldBack: boolean): number | undefined {
+  #next (hasRoomForOthers: boolean, isHeldBack: boolean, maxPassedBytes: number): number | undefined {
     const last = hasRoomForOthers ? BULK : URGENT
     let first: number | undefined
 
@@ -174,7 +176,7 @@ export class DataLanes<Owner> {
       const ring = this.#rings[lane]
 
       if (ring.streamCount > 0) {
-        if (ring.overtakenBytes >= this.maxPassedBytes) {
+        if (ring.overtakenBytes >= maxPassedBytes) {
           return lane
         }
 
