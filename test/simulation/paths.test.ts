@@ -3,6 +3,7 @@ import { quantile } from 'simple-statistics'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { judge } from './paths/judge.ts'
 import { drawPlan } from './paths/plan.ts'
+import { run } from './paths/run.ts'
 import type { Verdict } from './paths/judge.ts'
 
 const SEEDS = 200
@@ -55,4 +56,29 @@ describe('an urgent message', () => {
     expect(quantile(urgent, 0.9)).toBeLessThanOrEqual(0.25)
     expect(quantile(urgent, 0.5)).toBeLessThanOrEqual(0.02)
   })
+})
+
+test.each([10, 50, 100])('an urgent message 100 ms behind the first bulk of a connection, at 2 Mbit/s and %d ms, waits 350 ms at most', roundTripMs => {
+  const startMs = 500
+  const [{ urgentP99Ms }] = run({
+    seed: 1,
+    // as long as it may take, and no other is due to arrive sooner
+    durationMs: startMs + 460,
+    settledMs: 0,
+    turns: { meanMs: 0, busyPart: 1 },
+    lines: [{ steps: [{ atMs: 0, rateBytesPerMs: 250, delayMs: roundTripMs / 2 }], jitterMs: 0 }],
+    connections: [{
+      line: 0,
+      buffers: { sendBytes: 2_500_000, receiveBytes: 3_000_000 },
+      peerTurns: { meanMs: 0, busyPart: 1 },
+      answering: { kind: 'all' },
+      work: { kind: 'bulk' },
+      startMs,
+      isTwoWay: false
+    }],
+    urgentEveryMs: 200,
+    msPerMegabyte: 2.5
+  }, { maxQueueDelayMs: 10 })
+
+  expect(urgentP99Ms).toBeLessThanOrEqual(350)
 })
