@@ -8,8 +8,8 @@
  * Invariants: the bound leaves room for two writes, but while a line is drained; it is Infinity while no pong comes, and on fast paths.
  */
 import { NodePaths } from './node-paths.ts'
-import { LongestSilence } from './longest-silence.ts'
 import { RecentHighest } from './recent-highest.ts'
+import { SlowPrograms } from './slow-programs.ts'
 import type { NodePath } from './node-paths.ts'
 import type { CameBack } from './pong-silence.ts'
 
@@ -55,17 +55,6 @@ const VALID_MS = 500
 const VALID_SAMPLES = 4
 const VALID_SILENCES = 4
 
-/** What was under way had come back, and the path was idle: so much more is tried, while the rate is looked for, and later */
-const START_UP_BOOST = 4
-/** The longer a silence is the more it costs to find in steps how much is needed */
-const LONG_SILENCE_MS = 50
-const MOST_BOOST = 16
-const BOOST = 2
-/** What comes twice as fast as the path carries, or at once, did not come from its queue */
-const TOGETHER_PART = 1 / 2
-const TOGETHER_MS = 1
-/** Less of what was under way says nothing of its pace */
-const REST_PART = 1 / 4
 /** Beyond the longest silence */
 const SILENCE_GAIN = 1.1
 /** A peer that answers few marks, and none for so long, says next to nothing of what has arrived */
@@ -161,13 +150,11 @@ export class PathEstimate implements NodePath {
   #hasChanged = false
   sampledMs = 0
   #probedMs = 0
-  readonly #silence = new LongestSilence()
-  /** What is tried until so much has come back */
-  #boostBytes = 0
-  #boostUntilBytes = 0
+  readonly #slowPrograms: SlowPrograms
 
   constructor (maxQueueDelayMs: number, maxWriteBytes: number, nodePaths = new NodePaths()) {
     this.#nodePaths = nodePaths
+    this.#slowPrograms = new SlowPrograms(this, nodePaths)
     this.#maxQueueDelayMs = maxQueueDelayMs
     this.#maxWriteBytes = maxWriteBytes
     this.writeBytes = maxWriteBytes
@@ -227,7 +214,6 @@ export class PathEstimate implements NodePath {
     this.#beginAnew()
     const validMs = this.#chooseValidMs(sample)
     this.#rate.learn(sample.deliveredBytes / sample.intervalMs, isAppLimited, nowMs, validMs)
-    this.#silence.fade(nowMs)
     this.sampledMs = nowMs
     this.lastRoundTripMs = roundTripMs
     this.queueMs = roundTripMs - this.#knownRoundTripMs
@@ -235,9 +221,7 @@ export class PathEstimate implements NodePath {
     this.isFast = this.bytesPerMs * FAST_MS * (this.isFast ? FAST_NO_MORE : 1) >= this.#kernelBytes
     this.#isRateKnown ||= !isAppLimited || sample.intervalMs >= FILLED_ROUND_TRIPS * this.#knownRoundTripMs
 
-    if (this.#boostBytes > 0 && sample.arrivedBytes >= this.#boostUntilBytes) {
-      this.#boostBytes = 0
-    }
+    this.#slowPrograms.onArrived(sample.arrivedBytes, nowMs)
 
     if (this.#phase === 'startUp' && sample.isNewRound && !isAppLimited) {
       this.#lookForGrowth(nowMs)
@@ -256,40 +240,21 @@ export class PathEstimate implements NodePath {
     this.#setBound()
   }
 
-  /** When it came faster than the path carries, the path had nothing left to do: programs were slow, or it holds more than was allowed */
-  onCameBack ({ nowMs, arrivedBytes, silentMs, byteLength, restBytes, restMs, hasLost }: CameBack): void {
-    if (restMs > Math.max(TOGETHER_MS, TOGETHER_PART * restBytes / this.bytesPerMs)) {
+  /** All that was under way while data waited has come back */
+  onCameBack (cameBack: CameBack): void {
+    if (!this.#slowPrograms.onCameBack(cameBack, this.roundTripMs ?? 0, this.#phase === 'startUp')) {
       return
     }
 
-    if (this.#silence.forgives(silentMs, nowMs)) {
-      return
-    }
-
-    // what stood together in the queue of a shared line comes together too, at the pace of all
-    const lineBytesPerMs = this.bytesPerMs + this.#nodePaths.sharedBytesPerMs(this, silentMs, nowMs)
-    const isClear = hasLost || (restBytes >= REST_PART * byteLength && restMs <= TOGETHER_PART * restBytes / lineBytesPerMs)
-
-    if (!isClear && !this.#nodePaths.mayGrow(this, silentMs, nowMs)) {
-      return
-    }
-
-    this.#silence.learn(silentMs + (this.roundTripMs ?? 0), nowMs)
-
-    if (this.answersFew && silentMs > FEW_SILENT_MS) {
+    if (this.answersFew && cameBack.silentMs > FEW_SILENT_MS) {
       this.lift()
-      return
+    } else {
+      this.#setBound()
     }
-
-    const startUpBoost = Math.min(MOST_BOOST, START_UP_BOOST * Math.max(1, silentMs / LONG_SILENCE_MS))
-    this.#boostBytes = Math.max(this.#boostBytes, byteLength * (this.#phase === 'startUp' ? startUpBoost : BOOST))
-    this.#boostUntilBytes = arrivedBytes + this.#boostBytes
-    this.#setBound()
   }
 
   forgetSilence (): void {
-    this.#silence.forget()
-    this.#boostBytes = 0
+    this.#slowPrograms.forget()
   }
 
   /** Before anything was measured the transport's own "wait" is the bound: it has less room than is allowed here */
@@ -311,7 +276,7 @@ export class PathEstimate implements NodePath {
   #chooseValidMs ({ nowMs, roundTripMs }: PathSample): number {
     const ownRoundTripMs = Math.min(roundTripMs, this.#knownRoundTripMs)
 
-    return Math.max(VALID_MS, VALID_ROUND_TRIPS * ownRoundTripMs, VALID_SAMPLES * (nowMs - this.sampledMs), VALID_SILENCES * this.#silence.ms)
+    return Math.max(VALID_MS, VALID_ROUND_TRIPS * ownRoundTripMs, VALID_SAMPLES * (nowMs - this.sampledMs), VALID_SILENCES * this.#slowPrograms.longest.ms)
   }
 
   get #knownRoundTripMs (): number {
@@ -434,7 +399,7 @@ export class PathEstimate implements NodePath {
   }
 
   #setBound (): void {
-    const leastBytes = this.#phase === 'probing' ? 0 : this.#boostBytes
+    const leastBytes = this.#phase === 'probing' ? 0 : this.#slowPrograms.boostBytes
     const boundBytes = this.isFast ? Infinity : Math.max(this.#chooseBound(), leastBytes)
     const writes = this.#phase === 'first' || this.#phase === 'startUp' ? FIRST_WRITES_PER_BOUND : WRITES_PER_BOUND
     this.writeBytes = Math.min(this.#maxWriteBytes, Math.max(MIN_WRITE_BYTES, Math.floor(boundBytes / writes)))
@@ -470,7 +435,7 @@ export class PathEstimate implements NodePath {
 
   /** With less the path runs empty: what it carries in a round trip and until pongs come that come late */
   get #neededBytes (): number {
-    const neededMs = Math.max(this.usualSilenceMs, SILENCE_GAIN * this.#silence.ms)
+    const neededMs = Math.max(this.usualSilenceMs, SILENCE_GAIN * this.#slowPrograms.longest.ms)
 
     return this.bytesPerMs * (this.#isPeerBounded && this.bytesPerMs > 0 ? Math.max(neededMs, ROUND_TRIP_GAIN * this.#longestRoundTripMs) : neededMs)
   }

@@ -1,0 +1,76 @@
+/**
+ * What more may be under way because programs, or pongs, are slow and the path is not: what the path carries in the longest silence of
+ * late, and for a moment a multiple of what came back at once, to see whether the path carries that too.
+ */
+import { LongestSilence } from './longest-silence.ts'
+import type { NodePath, NodePaths } from './node-paths.ts'
+import type { CameBack } from './pong-silence.ts'
+
+/** So much more is tried while the rate is looked for, and later */
+const START_UP_BOOST = 4
+const BOOST = 2
+/** The longer a silence is the more it costs to find in steps how much is needed */
+const LONG_SILENCE_MS = 50
+const MOST_BOOST = 16
+/** What comes twice as fast as the path carries, or at once, did not come from its queue */
+const TOGETHER_PART = 1 / 2
+const TOGETHER_MS = 1
+/** Less of what was under way says nothing of its pace */
+const REST_PART = 1 / 4
+
+export class SlowPrograms {
+  /** What is tried until so much has arrived */
+  boostBytes = 0
+  readonly #path: NodePath
+  readonly #nodePaths: NodePaths
+  /** How long what is under way must last */
+  readonly longest = new LongestSilence()
+  #boostUntilBytes = 0
+
+  constructor (path: NodePath, nodePaths: NodePaths) {
+    this.#path = path
+    this.#nodePaths = nodePaths
+  }
+
+  onArrived (arrivedBytes: number, nowMs: number): void {
+    this.longest.fade(nowMs)
+
+    if (arrivedBytes >= this.#boostUntilBytes) {
+      this.boostBytes = 0
+    }
+  }
+
+  /** Returns whether programs, or pongs, were slow */
+  onCameBack (cameBack: CameBack, roundTripMs: number, isRateLookedFor: boolean): boolean {
+    const { nowMs, arrivedBytes, silentMs, byteLength } = cameBack
+
+    if (!this.#cameTogether(cameBack) || this.longest.forgives(silentMs, nowMs) ||
+      !(this.#isOwn(cameBack) || this.#nodePaths.mayGrow(this.#path, silentMs, nowMs))) {
+      return false
+    }
+
+    const startUpBoost = Math.min(MOST_BOOST, START_UP_BOOST * Math.max(1, silentMs / LONG_SILENCE_MS))
+    this.longest.learn(silentMs + roundTripMs, nowMs)
+    this.boostBytes = Math.max(this.boostBytes, byteLength * (isRateLookedFor ? startUpBoost : BOOST))
+    this.#boostUntilBytes = arrivedBytes + this.boostBytes
+
+    return true
+  }
+
+  forget (): void {
+    this.longest.forget()
+    this.boostBytes = 0
+  }
+
+  /** The path had nothing left to do */
+  #cameTogether ({ restBytes, restMs }: CameBack): boolean {
+    return !(restMs > Math.max(TOGETHER_MS, TOGETHER_PART * restBytes / this.#path.bytesPerMs))
+  }
+
+  /** What stood together in the queue of a shared line comes together too, but at the pace of all */
+  #isOwn ({ nowMs, silentMs, byteLength, restBytes, restMs, hasLost }: CameBack): boolean {
+    const lineBytesPerMs = this.#path.bytesPerMs + this.#nodePaths.sharedBytesPerMs(this.#path, silentMs, nowMs)
+
+    return hasLost || (restBytes >= REST_PART * byteLength && restMs <= TOGETHER_PART * restBytes / lineBytesPerMs)
+  }
+}
