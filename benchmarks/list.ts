@@ -20,6 +20,7 @@ export const benchmarks: Benchmark[] = [
   { name: 'apps', module: 'apps/start.ts', about: 'Helia, gossipsub, ReqResp and kad-dht: what a user of each gets' },
   { name: 'idle', module: 'idle/start.ts', about: 'lone requests on a quiet connection, by strategy' },
   { name: 'busy', module: 'busy/start.ts', about: 'turns of the event loop that a reader and a server need, which work in each of them' },
+  { name: 'bulk', module: 'bulk/start.ts', about: 'large messages in processes that are new; with --node, options of Node for them' },
   { name: 'browser', module: 'browser/start.ts', about: 'messages of a page in Chromium' },
   { name: 'attacks', module: 'attacks/start.ts', nodeOptions: ['--expose-gc'], about: 'what a million frames of each attack cost' },
   { name: 'steps', module: 'micro/steps.ts', nodeOptions: WITHOUT_COLLECTIONS, about: 'each step of a message\'s way, in time and in memory' },

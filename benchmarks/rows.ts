@@ -56,6 +56,13 @@ export const rows: Row[] = [
   requests('requests', 'requests, new streams', 'requests', 50)
 ]
 
+/** The rows of the benchmark of bulk in new processes, by units of 48 MiB */
+export const bulkRows: Row[] = [
+  messages('10x1m', '10 × 1 MiB', 10, MIB, 5),
+  messages('1x1m', '1 × 1 MiB', 1, MIB, 48),
+  messages('1x64k', '1 × 64 KiB', 1, 64 * KIB, 768)
+]
+
 /** Requests that have the connection to themselves: for their latency both processes stay awake */
 export function isOfLoneRequests ({ scenario }: Row): boolean {
   return scenario === 'requests' || scenario === 'requests-on-one-stream'
