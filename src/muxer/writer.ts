@@ -5,6 +5,7 @@
 import { adaptive, delay, NEXT_TURN, off, turn } from '../core/flush/strategies.ts'
 import { HEADER_BYTES } from '../core/wire/frame.ts'
 import { toError } from '../thrown.ts'
+import { fillYoungMemory } from '../young-memory.ts'
 import type { Clock } from '../clock.ts'
 import type { Config } from '../options/config.ts'
 import type { FlushDecision, FlushOccasion, FlushPolicy, FlushReason, FlushTime, Moment } from '../core/flush/policy.ts'
@@ -313,6 +314,7 @@ export class Writer implements Moment {
 
   #transmit (bytes: Uint8ArrayList): void {
     const drainsBefore = this.#drains
+    fillYoungMemory(bytes.byteLength)
     const takesMore = this.#handler.transmit(bytes)
     // a transport that drained within the call will not say so again
     const isFull = !takesMore && this.#drains === drainsBefore
