@@ -9,6 +9,7 @@ import { Batch } from './scheduler/batch.ts'
 import { ControlLane } from './scheduler/control.ts'
 import { URGENT } from './scheduler/lane.ts'
 import { DataLanes } from './scheduler/lanes.ts'
+import { chooseShareBytes, chooseWriteBytes } from './scheduler/shares.ts'
 import { EVENT_FAILED, EVENT_LOCAL_FIN, EVENT_OPENED, EVENT_REMOTE_FIN, EVENT_REMOTE_RST, PENDING_ACK, PENDING_FIN, PENDING_RST, PENDING_SYN, PENDING_UPDATE } from './stream-state.ts'
 import { StreamTable } from './stream-table.ts'
 import { RoundTrip } from './window/round-trip.ts'
@@ -18,6 +19,7 @@ import type { NodePaths } from './path/node-paths.ts'
 import type { Limits } from './limits/peer-limits.ts'
 import type { ControlHandler } from './scheduler/control.ts'
 import type { DataHandler } from './scheduler/lanes.ts'
+import type { ShareSizes } from './scheduler/shares.ts'
 import type { StreamState } from './stream-state.ts'
 import type { StreamTableInit } from './stream-table.ts'
 import type { WindowTuning } from './window/receive-window.ts'
@@ -27,16 +29,19 @@ export interface SessionInit extends StreamTableInit {
   isDialler: boolean
   /** A waiting writer may go on at or below this */
   lowWaterMarkBytes: number
-  /** The largest payload of a frame that no other stream waits behind */
+  /** The largest payload of a frame that no other stream waits behind, on a path that is not fast */
   loneFrameBytes: number
+  /** And of any frame */
+  maxFrameBytes: number
   /** Credit is given back for what arrives, not for what is read */
   creditsOnReceipt: boolean
   /** How long what is handed down may wait below the muxer */
   maxQueueDelayMs: number
   /** Of all connections of this node; without them the session is the only one */
   nodePaths?: NodePaths
-  /** The most one write holds */
+  /** The most one write holds: a record, or on a fast path several */
   maxBatchBytes: number
+  maxWriteBytes: number
   limits: Limits
 }
 
@@ -75,6 +80,7 @@ export class Session<Owner> implements DataHandler<Owner>, ControlHandler<Owner>
   /** Credit is given back for what arrives, not for what is read */
   readonly creditsOnReceipt: boolean
   readonly #observer: SessionObserver
+  readonly #sizes: ShareSizes
   readonly #receiver: Receiver<Owner>
   readonly #decoder: Decoder
   /** No other session's: bytes of one connection must not reach another's peer, whatever goes wrong in between */
@@ -83,6 +89,7 @@ export class Session<Owner> implements DataHandler<Owner>, ControlHandler<Owner>
   finsInBatch: Array<StreamState<Owner>> = []
 
   constructor (init: SessionInit, observer: SessionObserver) {
+    this.#sizes = init
     this.creditsOnReceipt = init.creditsOnReceipt
     this.#observer = observer
     this.streams = new StreamTable(init.isDialler, init)
@@ -270,14 +277,14 @@ export class Session<Owner> implements DataHandler<Owner>, ControlHandler<Owner>
   }
 
   /**
-   * The next write, at most `maxBytes` and `maxFrames` long, but for a message that must not be cut; undefined when there
-   * is nothing to write. While there are urgent streams, data of others leaves `reservedBytes` free. The session is of no
-   * use any more when this throws, or when the transport does not take what it returns.
+   * The next write, at most `maxFrames` and a record of `maxBytes` long, or several where the path is fast, but for a message that must not
+   * be cut; undefined when there is nothing to write. While there are urgent streams, data of others leaves `reservedBytes` free. The
+   * session is of no use any more when this throws, or when the transport does not take what it returns.
    */
   pull (maxBytes: number, maxFrames: number, nowMs: number, reservedBytes = 0): Uint8ArrayList | undefined {
     const batch = this.#batch
     const { underWay } = this
-    const writeBytes = Math.min(maxBytes, underWay.estimate.writeBytes)
+    const writeBytes = this.#shareOut(maxBytes)
     batch.begin(writeBytes)
 
     if (underWay.isMarkOwed) {
@@ -286,8 +293,7 @@ export class Session<Owner> implements DataHandler<Owner>, ControlHandler<Owner>
 
     const freeBytes = batch.roomBytes
     this.control.fill(batch, maxFrames, nowMs)
-    this.lanes.shareLimitBytes = writeBytes < maxBytes ? writeBytes : Infinity
-    const urgentBytes = this.streams.urgentCount > 0 ? Math.floor(reservedBytes * writeBytes / maxBytes) : 0
+    const urgentBytes = this.streams.urgentCount > 0 ? Math.floor(reservedBytes * Math.min(1, writeBytes / maxBytes)) : 0
     const markBytes = underWay.handedDownBytes + writeBytes >= underWay.leavesRoomFromBytes ? HEADER_BYTES : 0
     let urgentDataBytes = 0
 
@@ -441,6 +447,15 @@ export class Session<Owner> implements DataHandler<Owner>, ControlHandler<Owner>
 
   onRepliesFull (): void {
     this.#observer.onRepliesFull()
+  }
+
+  /** Returns what the next write may hold. Where something urgent may come that is one record at most: it waits for the write. */
+  #shareOut (recordBytes: number): number {
+    const { bytesPerMs, writeBytes } = this.underWay.estimate
+    const isSlow = writeBytes < recordBytes
+    this.lanes.shareBytes = isSlow ? writeBytes : chooseShareBytes(this.#sizes, bytesPerMs)
+
+    return isSlow ? writeBytes : this.streams.urgentCount > 0 ? recordBytes : chooseWriteBytes(this.#sizes, recordBytes, bytesPerMs)
   }
 
   #writeMark (nowMs: number): void {

@@ -56,7 +56,8 @@ export interface CoalesceOptions {
   maxDelayMs?: number
 
   /**
-   * The most that one write holds, from 2,048 to 16,777,216. The default is what Noise seals into one record: 65,535 less a tag of 16.
+   * The most that one write holds, from 2,048 to 16,777,216. The default is what Noise seals into one record, 65,535 less a tag of 16. Where
+   * the path is fast and no stream is urgent, it is as many whole records as are carried in a millisecond, up to 16.
    *
    * @unit bytes
    * @default 65_519
@@ -110,6 +111,7 @@ export interface CoalesceConfig {
   delayMs: number
   maxDelayMs: number
   maxBatchBytes: number
+  maxWriteBytes: number
   watermarkBytes: number
   reservedBytes: number
   mergeFromBytes: number
@@ -120,6 +122,7 @@ export interface CoalesceConfig {
 const MERGE_FROM_BYTES = new Map<MergeMessages, number>([['backlog', 16_384], [true, 0], [false, Infinity]])
 /** What Noise seals into one record: 65,535 less a tag of 16 */
 const RECORD_BYTES = 65_519
+const MAX_RECORDS = 16
 /** A turn of one urgent stream, of a Noise record */
 const RESERVED_PART = 1 / 4
 /** What a study of write coalescing in go-yamux settled on */
@@ -133,7 +136,8 @@ const MAX_BATCH_BYTES = 2 ** 24
 
 export function createCoalesceConfig (options: OptionReader<CoalesceOptions>): CoalesceConfig {
   const strategy = strategyOf(options)
-  const maxBatchBytes = options.integer('maxBytes', RECORD_BYTES, MIN_BATCH_BYTES, MAX_BATCH_BYTES)
+  const maxBytes = (byDefault: number): number => options.integer('maxBytes', byDefault, MIN_BATCH_BYTES, MAX_BATCH_BYTES)
+  const maxBatchBytes = maxBytes(RECORD_BYTES)
   const reservedBytes = options.integer('reservedBytes', Math.floor(maxBatchBytes * RESERVED_PART), 0, MAX_BATCH_BYTES)
 
   if (reservedBytes > maxBatchBytes - MIN_BATCH_BYTES / 2) {
@@ -145,6 +149,7 @@ export function createCoalesceConfig (options: OptionReader<CoalesceOptions>): C
     delayMs: options.number('delayMs', DELAY_MS, 0, MAX_DELAY_MS),
     maxDelayMs: options.number('maxDelayMs', DELAY_MS, 0, MAX_DELAY_MS),
     maxBatchBytes,
+    maxWriteBytes: maxBytes(MAX_RECORDS * RECORD_BYTES),
     watermarkBytes: maxBatchBytes * options.number('highWatermark', 0.8, Number.MIN_VALUE, 1),
     reservedBytes,
     maxQueueDelayMs: options.number('maxQueueDelayMs', MAX_QUEUE_DELAY_MS, 1, Infinity),

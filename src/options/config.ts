@@ -121,11 +121,11 @@ export interface YamuxMuxerInit extends StreamMuxerOptions<YamuxStreamOptions> {
   maxEarlyStreams?: number
 
   /**
-   * The largest payload of a frame, from 1,024 on; more than 65,536 counts as that. A message that is larger is sent as several
-   * frames.
+   * The largest payload of a frame, from 1,024 on; what is beyond 65,536 counts on a fast path only. A message that is larger is sent as
+   * several frames.
    *
    * @unit bytes
-   * @default `16_384`, or `65_507` for a stream that has the connection to itself
+   * @default `16_384`, or `65_507` for a stream that has the connection to itself; on a fast path what it carries in a millisecond, up to `1_048_292`
    */
   maxMessageSize?: number
 
@@ -183,6 +183,7 @@ export interface Config extends CoalesceConfig {
   maxEarlyStreams: number
   frameBytes: number
   loneFrameBytes: number
+  maxFrameBytes: number
   creditsOnReceipt: boolean
   maxGrowthBytes: number
   streamOptions: Required<YamuxStreamOptions>
@@ -196,6 +197,8 @@ export interface Config extends CoalesceConfig {
  */
 const FRAME_BYTES = 16_384
 const LONE_FRAME_BYTES = 65_507
+/** rust-yamux and jvm-libp2p end the connection at a frame beyond 1 MiB. With its header it fills the largest write. */
+const LONGEST_FRAME_BYTES = 1_048_292
 const MIN_FRAME_BYTES = 1024
 
 /** What one stream may do before it is reset */
@@ -231,7 +234,7 @@ function readStreamLimits (options: OptionReader<StreamOptions>, defaults: Strea
 export function createConfig (init: YamuxMuxerInit, onUnknown: (report: string) => void = () => {}): Config {
   const options = new OptionReader(init, '', [])
   const streamOptions = options.section('streamOptions', createStreamConfig)
-  const frameBytes = (byDefault: number): number => Math.min(MAX_FRAME_BYTES, options.integer('maxMessageSize', byDefault, MIN_FRAME_BYTES, Infinity))
+  const frameBytes = (byDefault: number, mostBytes = MAX_FRAME_BYTES): number => Math.min(mostBytes, options.integer('maxMessageSize', byDefault, MIN_FRAME_BYTES, Infinity))
 
   const config: Config = {
     enableKeepAlive: options.boolean('enableKeepAlive', true),
@@ -241,6 +244,7 @@ export function createConfig (init: YamuxMuxerInit, onUnknown: (report: string) 
     maxEarlyStreams: options.number('maxEarlyStreams', 10, 0, Infinity),
     frameBytes: frameBytes(FRAME_BYTES),
     loneFrameBytes: frameBytes(LONE_FRAME_BYTES),
+    maxFrameBytes: frameBytes(Infinity, LONGEST_FRAME_BYTES),
     creditsOnReceipt: options.choice('windowUpdateMode', 'onRead', WINDOW_UPDATE_MODES) === 'onReceive',
     maxGrowthBytes: options.integer('maxConnectionWindow', streamOptions.maxStreamWindowSize, 0, Infinity),
     ...options.section('coalesce', createCoalesceConfig),

@@ -22,10 +22,12 @@ test('without options all have the documented defaults', () => {
     maxEarlyStreams: 10,
     frameBytes: 16_384,
     loneFrameBytes: 65_507,
+    maxFrameBytes: 1_048_292,
     strategy: 'turn',
     delayMs: 2,
     maxDelayMs: 2,
     maxBatchBytes: 65_519,
+    maxWriteBytes: 1_048_304,
     watermarkBytes: 65_519 * 0.8,
     reservedBytes: 16_379,
     mergeFromBytes: 16_384,
@@ -156,7 +158,7 @@ test('all windows of a connection may grow by what one may have, unless said oth
 })
 
 test('messages larger than 64 KiB are sent in frames of 64 KiB', () => {
-  expect(createConfig({ maxMessageSize: 1_000_000 })).toMatchObject({ frameBytes: 65_536, loneFrameBytes: 65_536 })
+  expect(createConfig({ maxMessageSize: 1_000_000 })).toMatchObject({ frameBytes: 65_536, loneFrameBytes: 65_536, maxFrameBytes: 1_000_000 })
 })
 
 test('options that are undefined count as left out', () => {

@@ -15,10 +15,11 @@ import type { Batch } from './batch.ts'
 import type { StreamState } from '../stream-state.ts'
 
 /**
- * What the lanes in front may send while a lane waits; then it sends up to a quantum. Eight quanta: a lane that is always passed keeps a
+ * What the lanes in front may send while a lane waits; then it sends up to a share. Eight shares: a lane that is always passed keeps a
  * ninth of the connection, and 1 Mbit/s still lets bulk move every second.
  */
 export const MAX_PASSED_BYTES = 131_072
+const MAX_PASSED_SHARES = 8
 
 /**
  * Nobody is sent a frame cut to less than this: its header and the receiver's work cost more than the space. A share that the
@@ -27,9 +28,9 @@ export const MAX_PASSED_BYTES = 131_072
 const MIN_CUT_FRAME_BYTES = 1024
 
 export interface FrameSizes {
-  /** The largest payload of a frame while streams contend, and the share of each in a round */
+  /** The share of each stream in a round until something else is said, and the largest payload of a frame while streams contend */
   readonly frameBytes: number
-  /** The largest payload of a frame that no other stream waits behind */
+  /** The largest payload of a frame that no other stream waits behind, if its share is not larger */
   readonly loneFrameBytes: number
   /** A waiting writer may go on at or below this */
   readonly lowWaterMarkBytes: number
@@ -66,8 +67,8 @@ export class DataLanes<Owner> {
   queuedBytes = 0
   /** Streams with data to send and credit for it */
   streamCount = 0
-  /** No stream's share is larger. On a slow path this is as small as a write, else Infinity. */
-  shareLimitBytes = Infinity
+  /** A stream's share of a round: small on a slow path, where writes are, and large on a fast one */
+  shareBytes: number
   /** The urgent lane has had what passes at once: it takes turns with the others, frame by frame */
   isUrgentSpent = false
   readonly #rings: Array<Ring<Owner>> = LANES.map(() => ({ first: undefined, last: undefined, streamCount: 0, overtakenBytes: 0 }))
@@ -77,6 +78,7 @@ export class DataLanes<Owner> {
 
   constructor (sizes: FrameSizes, handler: DataHandler<Owner>) {
     this.#sizes = sizes
+    this.shareBytes = sizes.frameBytes
     this.#handler = handler
   }
 
@@ -133,8 +135,8 @@ export class DataLanes<Owner> {
    * only if its lane was passed for too long. Returns how much of it is urgent data.
    */
   fill (batch: Batch, maxFrames: number, reservedBytes: number, nowMs: number, isHeldBack = false): number {
-    const { frameBytes } = this.#sizes
-    const maxPassedBytes = this.isUrgentSpent ? frameBytes : MAX_PASSED_BYTES
+    const quantumBytes = this.#quantumBytes
+    const maxPassedBytes = this.isUrgentSpent ? quantumBytes : Math.max(MAX_PASSED_BYTES, MAX_PASSED_SHARES * quantumBytes)
     let hasRoomForOthers = true
     let urgentBytes = 0
 
@@ -151,7 +153,7 @@ export class DataLanes<Owner> {
 
       if (sentBytes !== NO_ROOM) {
         // by bytes, not by frames: small messages of a lane behind would pile up while megabytes pass
-        ring.overtakenBytes = Math.max(0, ring.overtakenBytes - sentBytes * maxPassedBytes / frameBytes)
+        ring.overtakenBytes = Math.max(0, ring.overtakenBytes - sentBytes * maxPassedBytes / quantumBytes)
         urgentBytes += lane === URGENT ? sentBytes : 0
 
         if (ring.streamCount < this.streamCount) {
@@ -165,6 +167,11 @@ export class DataLanes<Owner> {
     }
 
     return urgentBytes
+  }
+
+  /** The largest payload of a frame while streams contend */
+  get #quantumBytes (): number {
+    return Math.max(this.#sizes.frameBytes, this.shareBytes)
   }
 
   /** A lane that was passed for too long, else the first with data */
@@ -237,19 +244,22 @@ export class DataLanes<Owner> {
   #choosePayloadBytes (stream: StreamState<Owner>, batch: Batch, roomBytes: number): number {
     const { sendQueue } = stream
     const wholeBytes = stream.wholeFrameBytes
-    const shareBytes = this.streamCount === 1 ? this.#sizes.loneFrameBytes : this.#renewShare(stream, wholeBytes || MIN_CUT_FRAME_BYTES)
+    const { loneFrameBytes } = this.#sizes
+    const shareBytes = this.streamCount === 1 ? Math.max(loneFrameBytes, this.shareBytes) : this.#renewShare(stream, wholeBytes || MIN_CUT_FRAME_BYTES)
 
     if (wholeBytes > roomBytes && batch.dataFrameCount > 0) {
       return NO_ROOM
     }
 
     // a batch without other data is as large as any, or small for a slow path: the message may exceed it
-    if (wholeBytes > 0 && (stream.isNeverCut || this.shareLimitBytes < wholeBytes)) {
+    if (wholeBytes > 0 && (stream.isNeverCut || this.shareBytes < wholeBytes)) {
       return Math.min(wholeBytes, stream.creditBytes)
     }
 
     const messageBytes = stream.isMerging ? sendQueue.byteLength : wholeBytes || sendQueue.firstPieceBytes
-    const payloadBytes = Math.min(messageBytes, stream.creditBytes, shareBytes)
+    // a peer may give more credit only behind the frame, as this muxer does
+    const creditBytes = Math.max(Math.min(stream.creditBytes, loneFrameBytes), Math.floor(stream.creditBytes / 2))
+    const payloadBytes = Math.min(messageBytes, creditBytes, shareBytes)
 
     if (payloadBytes <= roomBytes) {
       return payloadBytes
@@ -261,13 +271,13 @@ export class DataLanes<Owner> {
 
   /** What the stream may send now. A share smaller than `leastBytes` is not worth a frame: it adds up with the next. */
   #renewShare (stream: StreamState<Owner>, leastBytes: number): number {
-    const { frameBytes } = this.#sizes
+    const quantumBytes = this.#quantumBytes
 
     if (stream.deficitBytes < leastBytes) {
-      stream.deficitBytes += Math.min(frameBytes, Math.max(this.shareLimitBytes, leastBytes))
+      stream.deficitBytes += Math.min(quantumBytes, Math.max(this.shareBytes, leastBytes))
     }
 
-    return Math.min(stream.deficitBytes, frameBytes)
+    return Math.min(stream.deficitBytes, quantumBytes)
   }
 
   #account (stream: StreamState<Owner>, payloadBytes: number, nowMs: number): void {

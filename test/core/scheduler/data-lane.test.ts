@@ -176,8 +176,8 @@ describe('a batch', () => {
   test.each([
     ['cuts a message that is longer', Infinity, [4096, 4096, 1808]],
     ['is as long as a message where it is small for a slow path', 4096, [10_000]]
-  ])('%s', (_, shareLimitBytes, frames) => {
-    lane.shareLimitBytes = shareLimitBytes
+  ])('%s', (_, shareBytes, frames) => {
+    lane.shareBytes = shareBytes
     enlist(createStream(1, { queued: [10_000], maxWholeBytes: 16_384, mergeFromBytes: 16_384 }))
     const sent = frames.flatMap(() => shares(fill(12 + 4096)))
 
