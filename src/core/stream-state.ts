@@ -93,6 +93,11 @@ export class StreamState<Owner = unknown> {
   previousInDataLane: StreamState<Owner> | undefined
   /** What is left of its share in this round (the deficit counter of the literature) */
   deficitBytes = 0
+  /** What it has sent since its lane had sent so much */
+  roundBytes = 0
+  roundFromBytes = -Infinity
+  /** It goes before the streams whose turn it is */
+  isAhead = false
 
   /** Messages share frames, until nothing waits any more */
   isMerging: boolean

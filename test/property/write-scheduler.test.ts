@@ -59,14 +59,15 @@ function controlOf ({ pongs, refusedIds, ping, goAwayCode }: Replies, streams: I
   ]
 }
 
-/** Lane by lane, in turns of a frame; who has nobody beside it sends larger ones */
+/** Lane by lane, who has little first, then in turns of a frame; who has nobody beside it sends larger ones */
 function dataOf (streams: Intent[]): Line[] {
   const lines: Line[] = []
   const left = streams.map(sendableBytes)
   const first = streams.map(({ pending }) => (pending & PENDING_UPDATE) === 0 ? pending & (SYN | ACK) : 0)
 
   for (const lane of LANES.keys()) {
-    const turns = [...streams.keys()].filter(id => streams[id].lane === lane && left[id] > 0)
+    const ids = [...streams.keys()].filter(id => streams[id].lane === lane && left[id] > 0)
+    const turns = [...ids.filter(id => hasLittle(streams[id])), ...ids.filter(id => !hasLittle(streams[id]))]
 
     for (let id = turns.shift(); id != null; id = turns.shift()) {
       const isAlone = left.filter(bytes => bytes > 0).length === 1
@@ -82,6 +83,10 @@ function dataOf (streams: Intent[]): Line[] {
   }
 
   return lines
+}
+
+function hasLittle ({ queuedBytes }: Intent): boolean {
+  return queuedBytes <= FRAME_BYTES
 }
 
 function sendableBytes ({ queuedBytes, creditBytes }: Pick<Intent, 'queuedBytes' | 'creditBytes'>): number {

@@ -2,9 +2,10 @@
  * Which stream's bytes go out next. Hot.
  *
  * Lanes: urgent before normal before bulk, and none waits for ever. Within a lane deficit round robin: each stream in turn may
- * send one quantum, and what a full batch cuts off goes first in the next one. So every stream with data gets the same share of
- * bytes, whatever the size of its messages, and waits at most one quantum of each other stream (Shreedhar and Varghese, "Efficient
- * Fair Queuing").
+ * send one share, and what a full batch cuts off goes first in the next one. So every stream with data gets the same share of
+ * bytes, whatever the size of its messages, and waits at most one share of each other stream (Shreedhar and Varghese, "Efficient
+ * Fair Queuing"). A stream that has had little of the round does not wait for it at all: it goes ahead, as new flows do with FQ-CoDel
+ * (RFC 8290, 4.2), so a small message beside bulk waits for a write and not for everybody's megabytes.
  *
  * Invariant: queuedBytes and streamCount are the sums over the streams in the lanes.
  */
@@ -54,7 +55,12 @@ export interface DataHandler<Owner> {
 interface Ring<Owner> {
   first: StreamState<Owner> | undefined
   last: StreamState<Owner> | undefined
+  /** The last of those in front that go ahead of the round */
+  lastAhead: StreamState<Owner> | undefined
   streamCount: number
+  sentBytes: number
+  /** So much more went ahead than had its turn */
+  aheadBytes: number
   /** What lanes in front have sent since this one began to wait */
   overtakenBytes: number
 }
@@ -71,7 +77,7 @@ export class DataLanes<Owner> {
   shareBytes: number
   /** The urgent lane has had what passes at once: it takes turns with the others, frame by frame */
   isUrgentSpent = false
-  readonly #rings: Array<Ring<Owner>> = LANES.map(() => ({ first: undefined, last: undefined, streamCount: 0, overtakenBytes: 0 }))
+  readonly #rings: Array<Ring<Owner>> = LANES.map(() => createRing())
   readonly #urgent = this.#rings[URGENT]
   readonly #sizes: FrameSizes
   readonly #handler: DataHandler<Owner>
@@ -98,8 +104,28 @@ export class DataLanes<Owner> {
       ring.streamCount++
       this.streamCount++
       this.queuedBytes += stream.sendQueue.byteLength
-      append(ring, stream)
+
+      if (this.#mayGoAhead(ring, stream)) {
+        insertAhead(ring, stream)
+      } else {
+        append(ring, stream)
+      }
     }
+  }
+
+  /** It has had less than a share of this round, with what it sends now: it takes from nobody. While many do it half of the bytes have their turn. */
+  #mayGoAhead (ring: Ring<Owner>, stream: StreamState<Owner>): boolean {
+    const shareBytes = Math.min(this.#sizes.frameBytes, this.shareBytes)
+
+    const roundBytes = ring.streamCount * this.shareBytes
+    const rounds = Math.floor((ring.sentBytes - stream.roundFromBytes) / roundBytes)
+
+    if (rounds > 0) {
+      stream.roundFromBytes = ring.sentBytes
+      stream.roundBytes = Math.max(0, stream.roundBytes - rounds * shareBytes)
+    }
+
+    return ring.aheadBytes < shareBytes && stream.roundBytes + stream.sendQueue.byteLength <= shareBytes
   }
 
   /** The stream sends no more for now */
@@ -127,6 +153,7 @@ export class DataLanes<Owner> {
   move (stream: StreamState<Owner>, lane: number): void {
     this.remove(stream)
     stream.lane = lane
+    stream.roundFromBytes = -Infinity
     this.enlist(stream, 0)
   }
 
@@ -230,6 +257,9 @@ export class DataLanes<Owner> {
     }
 
     stream.pending &= ~flags
+    ring.sentBytes += payloadBytes
+    ring.aheadBytes = Math.max(0, ring.aheadBytes + (stream.isAhead ? payloadBytes : -payloadBytes))
+    stream.roundBytes += payloadBytes
     this.#account(stream, payloadBytes, nowMs)
 
     if (stream.sendQueue.byteLength === 0 && stream.isClosing) {
@@ -330,6 +360,32 @@ export class DataLanes<Owner> {
   }
 }
 
+function createRing<Owner> (): Ring<Owner> {
+  return { first: undefined, last: undefined, lastAhead: undefined, streamCount: 0, sentBytes: 0, aheadBytes: 0, overtakenBytes: 0 }
+}
+
+/** In front of the round, behind those that are there already */
+function insertAhead<Owner> (ring: Ring<Owner>, stream: StreamState<Owner>): void {
+  const previous = ring.lastAhead
+  const next = previous === undefined ? ring.first : previous.nextInDataLane
+  stream.isAhead = true
+  stream.previousInDataLane = previous
+  stream.nextInDataLane = next
+  ring.lastAhead = stream
+
+  if (previous === undefined) {
+    ring.first = stream
+  } else {
+    previous.nextInDataLane = stream
+  }
+
+  if (next === undefined) {
+    ring.last = stream
+  } else {
+    next.previousInDataLane = stream
+  }
+}
+
 function append<Owner> (ring: Ring<Owner>, stream: StreamState<Owner>): void {
   stream.previousInDataLane = ring.last
 
@@ -346,6 +402,12 @@ function unlink<Owner> (ring: Ring<Owner>, stream: StreamState<Owner>): void {
   const { previousInDataLane: previous, nextInDataLane: next } = stream
   stream.previousInDataLane = undefined
   stream.nextInDataLane = undefined
+
+  if (ring.lastAhead === stream) {
+    ring.lastAhead = previous
+  }
+
+  stream.isAhead = false
 
   if (previous === undefined) {
     ring.first = next

@@ -36,7 +36,7 @@ describe('a batch', () => {
     enlist(5, 'urgent', 20_000)
     enlist(7, 'urgent', 10)
 
-    expect(ids(fill())).toEqual([5, 7, 5, 3, 3, 1, 1])
+    expect(ids(fill())).toEqual([7, 5, 5, 3, 3, 1, 1])
   })
 
   test('is led by urgent data that comes while bulk is in the middle of a message', () => {

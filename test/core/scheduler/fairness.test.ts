@@ -119,31 +119,88 @@ describe('a newcomer', () => {
     expect(ids(fill(99_999, 5))).toEqual([3, 1, 5, 3, 1])
   })
 
-  test('waits for one turn of each of 100 busy streams, not for their data', () => {
+  test('with much waits for one turn of each of 100 busy streams, not for their data', () => {
     enlist(...Array.from({ length: 100 }, (_, i) => createStream(1 + 2 * i, { queued: [200_000] })))
     fill(99_999, 1)
-    enlist(createStream(999, { queued: [1] }))
+    enlist(createStream(999, { queued: [16_385] }))
 
     expect(ids(fill(10_000_000, 101)).indexOf(999)).toBe(100)
   })
 
-  test('that comes again and again with little gets no more than its turn', () => {
-    const busy = createStream(1, { queued: [200_000] })
-    const chatty = createStream(3, { queued: [10] })
-    enlist(busy, chatty)
-    const order: number[] = []
+  test('with little goes ahead of 100 busy streams', () => {
+    enlist(...Array.from({ length: 100 }, (_, i) => createStream(1 + 2 * i, { queued: [200_000] })))
+    fill(99_999, 1)
+    enlist(createStream(999, { queued: [16_384] }))
 
-    for (let i = 0; i < 6; i++) {
-      order.push(...ids(fill(99_999, 1)))
+    expect(ids(fill(99_999, 2))).toEqual([999, 3])
+  })
 
-      if (chatty.sendQueue.byteLength === 0) {
-        chatty.sendQueue.push(pattern(10))
-        lane.enlist(chatty, 10)
+  test('with little goes behind others that have little, in the order in which they came', () => {
+    enlist(createStream(1, { queued: [200_000] }), createStream(3, { queued: [200_000] }))
+    fill(99_999, 1)
+    enlist(...[5, 7, 9].map(id => createStream(id, { queued: [10] })))
+
+    expect(ids(fill(99_999, 4))).toEqual([5, 7, 9, 3])
+  })
+
+  test('with little does not interrupt the message of one that is in the middle of it for long', () => {
+    enlist(createStream(1, { queued: [40_000] }), createStream(3, { queued: [40_000] }))
+    fill(20_024)
+    enlist(createStream(5, { queued: [10] }))
+
+    // what the last batch has cut off comes next
+    expect(shares(fill(12 + 10 + 12 + 12_768))).toEqual([[5, 10], [3, 12_768]])
+  })
+})
+
+describe('a stream that comes again and again with little', () => {
+  function sentBeside (busy: StreamState, chatty: StreamState[], size: number): Map<number, number> {
+    const sentBytes = new Map<number, number>()
+    enlist(busy, ...chatty)
+
+    for (let i = 0; i < 1000; i++) {
+      for (const { id, length } of fill(99_999, 1)) {
+        sentBytes.set(id, (sentBytes.get(id) ?? 0) + length)
+      }
+
+      refill(busy, 100_000)
+
+      for (const stream of chatty.filter(({ sendQueue }) => sendQueue.byteLength === 0)) {
+        stream.sendQueue.push(pattern(size))
+        lane.enlist(stream, size)
       }
     }
 
-    expect(order).toEqual([1, 3, 1, 3, 1, 3])
+    return sentBytes
+  }
+
+  test.each([100, 1000, 5000, 16_384])('gets no more than a busy one: %i bytes each time', size => {
+    const chatty = createStream(3)
+    chatty.creditBytes += 100_000_000
+    const sentBytes = sentBeside(busyStream(1, 100_000, 0), [chatty], size)
+
+    expect(sentBytes.get(3)).toBeGreaterThan(0)
+    expect(sentBytes.get(3)).toBeLessThanOrEqual(sentBytes.get(1)! + QUANTUM_BYTES)
   })
+})
+
+test('however many streams come with little, a busy one has its turn', () => {
+  const busy = busyStream(1, 100_000, 0)
+  let busyBytes = 0
+  let allBytes = 0
+
+  for (let i = 0; i < 2000; i++) {
+    enlist(createStream(3 + 2 * i, { queued: [1000] }))
+
+    for (const { id, length } of fill(99_999, 1)) {
+      busyBytes += id === 1 ? length : 0
+      allBytes += length
+    }
+
+    refill(busy, 100_000)
+  }
+
+  expect(busyBytes / allBytes).toBeGreaterThan(0.2)
 })
 
 describe('a stream that is alone', () => {
@@ -206,14 +263,14 @@ describe('a stream without credit', () => {
   })
 
   test('comes back behind the others when it has some', () => {
-    const blocked = createStream(1, { queued: [1000] })
+    const blocked = createStream(1, { queued: [20_000] })
     blocked.creditBytes -= WINDOW_BYTES - 100
     enlist(blocked, createStream(3, { queued: [50_000] }))
     fill(65_519, 1)
     blocked.creditBytes += 5000
     lane.enlist(blocked, 0)
 
-    expect(shares(fill(65_519, 3))).toEqual([[3, 16_384], [1, 900], [3, 16_384]])
+    expect(shares(fill(65_519, 3))).toEqual([[3, 16_384], [1, 5000], [3, 16_384]])
   })
 
   test('is dropped when its turn comes if its bytes were discarded, and may come back', () => {
