@@ -1,37 +1,58 @@
 // That bulk fills V8's space of young objects where that is needed, and nowhere else.
+import { PerformanceObserver, constants } from 'node:perf_hooks'
 import { memoryUsage, versions } from 'node:process'
+import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { fillYoungMemory, needsYoungMemory } from '../src/young-memory.ts'
 
+/** The types of Node leave out what kind of collection it was */
+type GcEntry = PerformanceEntry & { detail?: { kind: number } }
+
 const RECORD_BYTES = 65_519
-const RECORDS = 16
+const MEBIBYTE = 2 ** 20
 
-/** A collection in between makes less of it, never more */
-function grownBytes (byteLength: number, pieces = 1): number {
-  const grown = Array.from({ length: 10 }, () => {
-    const before = memoryUsage().heapUsed
-
-    for (let piece = 0; piece < pieces; piece++) {
-      fillYoungMemory(byteLength)
-    }
-
-    return memoryUsage().heapUsed - before
+/** How often V8 has collected young objects while so much passed */
+async function countCollections (pieceBytes: number, allBytes: number): Promise<number> {
+  let collections = 0
+  const observer = new PerformanceObserver(list => {
+    collections += list.getEntries().filter(entry => (entry as GcEntry).detail?.kind === constants.NODE_PERFORMANCE_GC_MINOR).length
   })
+  observer.observe({ entryTypes: ['gc'] })
 
-  return Math.max(...grown)
+  for (let passedBytes = 0; passedBytes < allBytes; passedBytes += pieceBytes) {
+    fillYoungMemory(pieceBytes)
+  }
+
+  await setImmediate()
+  await setImmediate()
+  observer.disconnect()
+
+  return collections
 }
 
 describe('Young memory', () => {
-  it('grows by as much as passes in long pieces, where it is needed', () => {
-    expect(grownBytes(RECORD_BYTES, RECORDS) >= RECORDS * RECORD_BYTES).toBe(needsYoungMemory(versions))
-  })
+  it.each([
+    ['records', RECORD_BYTES],
+    ['writes of a mebibyte', MEBIBYTE]
+  ])('is collected once for 20 MiB or so that pass in %s, where it is needed', async (_, pieceBytes) => {
+    const collections = await countCollections(pieceBytes, 800 * MEBIBYTE)
 
-  it('grows by as much for a write of a mebibyte', () => {
-    expect(grownBytes(2 ** 20) >= 2 ** 20).toBe(needsYoungMemory(versions))
+    if (needsYoungMemory(versions)) {
+      expect(collections).toBeGreaterThan(25)
+      expect(collections).toBeLessThan(70)
+    } else {
+      expect(collections).toBeLessThan(5)
+    }
   })
 
   it('is left alone by short pieces', () => {
-    expect(grownBytes(16_383, RECORDS)).toBeLessThan(RECORDS * 16_383 / 2)
+    const before = memoryUsage().heapUsed
+
+    for (let piece = 0; piece < 10_000; piece++) {
+      fillYoungMemory(16_383)
+    }
+
+    expect(memoryUsage().heapUsed - before).toBeLessThan(MEBIBYTE)
   })
 
   it.each([
