@@ -1,5 +1,5 @@
 // When output is written and how much of it a write holds: the `turn` strategy, `off`, and back-pressure.
-import { describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { systemClock } from '../../src/clock.ts'
 import { ACK, data, DATA, FIN, parseFrames, pattern, ping, SYN, WINDOW_UPDATE, windowUpdate } from '../fixtures/frames.ts'
 import { createRawPeer, nextTurn, quietMicrotasks } from '../fixtures/raw-peer.ts'
@@ -324,6 +324,67 @@ describe('a turn', () => {
     expect(peer.takeWrites().length).toBeGreaterThan(0)
   })
 
+  describe('of a program that works 50 ms in each', () => {
+    const WORK_MS = 50
+    const WRITE_MS = 2
+    let clock: VirtualClock
+
+    beforeEach(() => { clock = new VirtualClock() })
+
+    async function createSlowPeer (): Promise<Awaited<ReturnType<typeof createOpenPeer>>> {
+      const created = await createOpenPeer(1, { clock })
+      const { peer, streams: [stream] } = created
+      const { transport } = peer
+      const send = transport.send.bind(transport)
+      peer.deliver(windowUpdate(1, 10_000_000))
+      transport.send = bytes => {
+        clock.advance(WRITE_MS)
+
+        return send(bytes)
+      }
+      // one turn of the program behind a write
+      stream.send(pattern(10))
+      await quietMicrotasks()
+      clock.advance(WORK_MS)
+      await oneTurn()
+      peer.takeWrites()
+
+      return created
+    }
+
+    test('writes for as long as that: what is stopped waits for all of it', async () => {
+      const { peer, streams: [stream] } = await createSlowPeer()
+      stream.send(pattern(4_000_000))
+      await quietMicrotasks()
+      const writes = peer.takeWrites().length
+
+      expect(writes).toBeGreaterThanOrEqual(WORK_MS / WRITE_MS)
+      expect(writes).toBeLessThanOrEqual(WORK_MS / WRITE_MS + 2)
+    })
+
+    test('writes no longer with several connections, but for 5 ms of each', async () => {
+      const peers = [await createSlowPeer(), await createSlowPeer(), await createSlowPeer()]
+      const writes: number[] = []
+
+      for (const { peer, streams: [stream] } of peers) {
+        stream.send(pattern(4_000_000))
+        await quietMicrotasks()
+        writes.push(peer.takeWrites().length)
+      }
+
+      expect(writes[0]).toBeGreaterThanOrEqual(WORK_MS / WRITE_MS)
+      expect(writes.slice(1)).toEqual([4, 4])
+    })
+
+    test('does not put the rest of a full write off to the turn behind the next', async () => {
+      const { peer, streams: [stream] } = await createSlowPeer()
+      stream.send(pattern(NOISE_RECORD_BYTES + 100))
+      await quietMicrotasks()
+
+      expect(peer.takeWrites()).toHaveLength(2)
+    })
+  })
+
   test.each<[string, RawPeerInit]>([
     ['an urgent stream', { priority: () => 'urgent' }],
     ['a stream under \'off\'', { coalesce: { strategy: 'off' } }]
@@ -419,8 +480,13 @@ describe('pongs of one turn', () => {
     const clock = new VirtualClock()
     const { peer } = await createOpenPeer(1, { clock })
     await pongsOfTurn(peer, clock, 8, 0)
-    clock.advance(10)
-    await nextTurn()
+
+    // what is left to the next turn leaves in it, so that the program works between that and the one behind it
+    for (let turn = 0; turn < 2; turn++) {
+      clock.advance(10)
+      await oneTurn()
+    }
+
     peer.takeWrites()
 
     expect(await pongsOfTurn(peer, clock, 8, 0)).toBe(8)
