@@ -9,7 +9,7 @@ import { Batch } from './scheduler/batch.ts'
 import { ControlLane } from './scheduler/control.ts'
 import { URGENT } from './scheduler/lane.ts'
 import { DataLanes } from './scheduler/lanes.ts'
-import { chooseShareBytes, chooseWriteBytes } from './scheduler/shares.ts'
+import { chooseShareBytes, chooseWriteBytes, LONE_SHARE_MS, SHARE_MS } from './scheduler/shares.ts'
 import { EVENT_FAILED, EVENT_LOCAL_FIN, EVENT_OPENED, EVENT_REMOTE_FIN, EVENT_REMOTE_RST, PENDING_ACK, PENDING_FIN, PENDING_RST, PENDING_SYN, PENDING_UPDATE } from './stream-state.ts'
 import { StreamTable } from './stream-table.ts'
 import { RoundTrip } from './window/round-trip.ts'
@@ -452,10 +452,18 @@ export class Session<Owner> implements DataHandler<Owner>, ControlHandler<Owner>
   /** Returns what the next write may hold. Where something urgent may come that is one record at most: it waits for the write. */
   #shareOut (recordBytes: number): number {
     const { bytesPerMs, writeBytes } = this.underWay.estimate
-    const isSlow = writeBytes < recordBytes
-    this.lanes.shareBytes = isSlow ? writeBytes : chooseShareBytes(this.#sizes, bytesPerMs)
 
-    return isSlow ? writeBytes : this.streams.urgentCount > 0 ? recordBytes : chooseWriteBytes(this.#sizes, recordBytes, bytesPerMs)
+    if (writeBytes < recordBytes) {
+      this.lanes.shareBytes = writeBytes
+
+      return writeBytes
+    }
+
+    const hasUrgent = this.streams.urgentCount > 0
+    const shareMs = this.lanes.streamCount > 1 || hasUrgent ? SHARE_MS : LONE_SHARE_MS
+    this.lanes.shareBytes = chooseShareBytes(this.#sizes, bytesPerMs, shareMs)
+
+    return hasUrgent ? recordBytes : chooseWriteBytes(this.#sizes, recordBytes, bytesPerMs, shareMs)
   }
 
   #writeMark (nowMs: number): void {

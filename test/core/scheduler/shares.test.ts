@@ -71,6 +71,16 @@ describe('a session whose path', () => {
     expect(lengths(createBusySession(500_000))).toEqual([458_633 - 12])
   })
 
+  test('is fast lets a stream that is alone write for four milliseconds', () => {
+    const session = createSession({ ...sizes, loneFrameBytes: 65_507, maxQueueDelayMs: Infinity })
+    Object.defineProperty(session.underWay.estimate, 'bytesPerMs', { value: 50_000 })
+    const stream = session.open(0)
+    stream.creditBytes = 2 ** 21
+    session.write(stream, pattern(2 ** 20))
+
+    expect(lengths(session)).toEqual([196_557 - 12])
+  })
+
   test('is fast lets streams take turns', () => {
     const session = createBusySession(65_536)
 
