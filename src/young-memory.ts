@@ -10,8 +10,8 @@
  * See docs/tuning-node.md.
  */
 
-/** What is shorter brings young objects enough of its own */
-const FROM_BYTES = 16_384
+/** What is shorter brings young objects enough of its own, and is not worth the call */
+export const YOUNG_FROM_BYTES = 16_384
 /** Of each byte that passes two are outside: as it came from the network, and decrypted. From 28 MiB on the full collections are back. */
 const COLLECT_EVERY_BYTES = 16 * 2 ** 20
 /** The space grows with what lives in it */
@@ -42,7 +42,7 @@ const held: { array?: unknown[] } = {}
 
 /** So many bytes were read at once, or are written */
 export function fillYoungMemory (byteLength: number): void {
-  if (v8 === undefined || byteLength < FROM_BYTES) {
+  if (v8 === undefined || byteLength < YOUNG_FROM_BYTES) {
     return
   }
 

@@ -4,6 +4,7 @@
  */
 import { PeerLimits, RAPID_MS } from './limits/peer-limits.ts'
 import { BytesUnderWay, FIRST_MARK_VALUE } from './path/bytes-under-way.ts'
+import { MIN_WRITE_BYTES } from './path/path-estimate.ts'
 import { Receiver } from './receiver.ts'
 import { Batch } from './scheduler/batch.ts'
 import { ControlLane } from './scheduler/control.ts'
@@ -284,7 +285,8 @@ export class Session<Owner> implements DataHandler<Owner>, ControlHandler<Owner>
   pull (maxBytes: number, maxFrames: number, nowMs: number, reservedBytes = 0): Uint8ArrayList | undefined {
     const batch = this.#batch
     const { underWay } = this
-    const writeBytes = this.#shareOut(maxBytes)
+    // what fits into the smallest write is shared by nobody
+    const writeBytes = this.lanes.queuedBytes > MIN_WRITE_BYTES ? this.#shareOut(maxBytes) : Math.min(maxBytes, underWay.estimate.writeBytes)
     batch.begin(writeBytes)
 
     if (underWay.isMarkOwed) {
@@ -463,7 +465,7 @@ export class Session<Owner> implements DataHandler<Owner>, ControlHandler<Owner>
     const shareMs = this.lanes.streamCount > 1 || hasUrgent ? SHARE_MS : LONE_SHARE_MS
     this.lanes.shareBytes = chooseShareBytes(this.#sizes, bytesPerMs, shareMs)
 
-    return hasUrgent ? recordBytes : chooseWriteBytes(this.#sizes, recordBytes, bytesPerMs, shareMs)
+    return hasUrgent ? recordBytes : chooseWriteBytes(this.#sizes, recordBytes, this.lanes.queuedBytes, bytesPerMs, shareMs)
   }
 
   #writeMark (nowMs: number): void {

@@ -2,7 +2,7 @@
  * Joins a session to its transport and to its streams: feeds it what the transport brings, has the writer write what it says, and
  * tells the streams what has happened to them. Hot.
  */
-import { fillYoungMemory } from '../young-memory.ts'
+import { fillYoungMemory, YOUNG_FROM_BYTES } from '../young-memory.ts'
 import { partsOf } from '../bytes.ts'
 import { URGENT } from '../core/scheduler/lane.ts'
 import { Session } from '../core/session.ts'
@@ -333,7 +333,11 @@ export class Driver implements SessionObserver, WriterHandler {
         const nowMs = this.clock.nowMs()
         this.timers.onReceived(nowMs)
         this.#traces?.received.push(parts)
-        fillYoungMemory(chunk.byteLength)
+
+        if (chunk.byteLength >= YOUNG_FROM_BYTES) {
+          fillYoungMemory(chunk.byteLength)
+        }
+
         this.session.receive(parts, nowMs)
       }
     } catch (err) {

@@ -5,7 +5,7 @@
 import { adaptive, delay, NEXT_TURN, off, turn } from '../core/flush/strategies.ts'
 import { HEADER_BYTES } from '../core/wire/frame.ts'
 import { toError } from '../thrown.ts'
-import { fillYoungMemory } from '../young-memory.ts'
+import { fillYoungMemory, YOUNG_FROM_BYTES } from '../young-memory.ts'
 import type { Clock } from '../clock.ts'
 import type { Config } from '../options/config.ts'
 import type { FlushDecision, FlushOccasion, FlushPolicy, FlushReason, FlushTime, Moment } from '../core/flush/policy.ts'
@@ -42,6 +42,8 @@ const LONG_TURN_MS = 10
 /** A new decision replaces what is arranged only if it is earlier */
 const PRECEDENCE: Record<FlushTime, number> = { keep: 0, later: 1, 'next-round': 2, 'next-turn': 3, soon: 4, now: 5 }
 
+/** Turns that write less, and leave nothing, say nothing of how long the program works */
+const LOOKED_FROM_BYTES = 4096
 /** A write that is shorter takes next to no time */
 const TIMED_FROM_BYTES = 65_519
 
@@ -331,7 +333,10 @@ export class Writer implements Moment {
 
   #transmit (bytes: Uint8ArrayList): void {
     const drainsBefore = this.#drains
-    fillYoungMemory(bytes.byteLength)
+    if (bytes.byteLength >= YOUNG_FROM_BYTES) {
+      fillYoungMemory(bytes.byteLength)
+    }
+
     const takesMore = this.#handler.transmit(bytes)
     // a transport that drained within the call will not say so again
     const isFull = !takesMore && this.#drains === drainsBefore
@@ -397,7 +402,8 @@ export class Writer implements Moment {
   readonly #onNextTurn = (): void => {
     this.#isNextTurnAwaited = false
 
-    if (this.#turnWrites > 0) {
+    // a lone message is not worth the look at the clock
+    if (this.#turnWrites > 0 && (this.#arranged !== undefined || this.#turnBytes >= LOOKED_FROM_BYTES)) {
       this.#programMs = this.#clock.nowMs() - this.#flushedMs - (allWritingMs - this.#flushedWritingMs)
     }
 

@@ -343,7 +343,7 @@ describe('a turn', () => {
         return send(bytes)
       }
       // one turn of the program behind a write
-      stream.send(pattern(10))
+      stream.send(pattern(5000))
       await quietMicrotasks()
       clock.advance(WORK_MS)
       await oneTurn()

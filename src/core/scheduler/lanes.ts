@@ -105,7 +105,13 @@ export class DataLanes<Owner> {
       this.streamCount++
       this.queuedBytes += stream.sendQueue.byteLength
 
-      if (this.#mayGoAhead(ring, stream)) {
+      if (ring.streamCount === 1) {
+        // a lone request: no calls. It is ahead if it has little, as those are that come behind it.
+        stream.isAhead = stream.sendQueue.byteLength <= this.#sizes.frameBytes
+        ring.first = stream
+        ring.last = stream
+        ring.lastAhead = stream.isAhead ? stream : undefined
+      } else if (this.#mayGoAhead(ring, stream)) {
         insertAhead(ring, stream)
       } else {
         append(ring, stream)
@@ -135,10 +141,15 @@ export class DataLanes<Owner> {
       stream.isInDataLane = false
       this.streamCount--
       this.queuedBytes -= stream.sendQueue.byteLength
-      unlink(ring, stream)
 
       if (--ring.streamCount === 0) {
+        stream.isAhead = false
+        ring.first = undefined
+        ring.last = undefined
+        ring.lastAhead = undefined
         ring.overtakenBytes = 0
+      } else {
+        unlink(ring, stream)
       }
     }
   }
@@ -162,7 +173,7 @@ export class DataLanes<Owner> {
    * only if its lane was passed for too long. Returns how much of it is urgent data.
    */
   fill (batch: Batch, maxFrames: number, reservedBytes: number, nowMs: number, isHeldBack = false): number {
-    const quantumBytes = this.#quantumBytes
+    const quantumBytes = Math.max(this.#sizes.frameBytes, this.shareBytes)
     const maxPassedBytes = this.isUrgentSpent ? quantumBytes : Math.max(MAX_PASSED_BYTES, MAX_PASSED_SHARES * quantumBytes)
     let hasRoomForOthers = true
     let urgentBytes = 0
@@ -194,11 +205,6 @@ export class DataLanes<Owner> {
     }
 
     return urgentBytes
-  }
-
-  /** The largest payload of a frame while streams contend */
-  get #quantumBytes (): number {
-    return Math.max(this.#sizes.frameBytes, this.shareBytes)
   }
 
   /** A lane that was passed for too long, else the first with data */
@@ -301,7 +307,7 @@ export class DataLanes<Owner> {
 
   /** What the stream may send now. A share smaller than `leastBytes` is not worth a frame: it adds up with the next. */
   #renewShare (stream: StreamState<Owner>, leastBytes: number): number {
-    const quantumBytes = this.#quantumBytes
+    const quantumBytes = Math.max(this.#sizes.frameBytes, this.shareBytes)
 
     if (stream.deficitBytes < leastBytes) {
       stream.deficitBytes += Math.min(quantumBytes, Math.max(this.shareBytes, leastBytes))

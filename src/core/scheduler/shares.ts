@@ -26,9 +26,9 @@ export function chooseShareBytes ({ frameBytes, maxFrameBytes }: ShareSizes, byt
   return Math.max(frameBytes, Math.min(maxFrameBytes, Math.floor(bytesPerMs * shareMs)))
 }
 
-/** Whole records, so that none is sealed half full */
-export function chooseWriteBytes ({ maxWriteBytes }: ShareSizes, recordBytes: number, bytesPerMs: number, shareMs = SHARE_MS): number {
-  const records = Math.floor(Math.min(maxWriteBytes, bytesPerMs * shareMs) / recordBytes)
+/** Whole records, and no more than there is data for: what would fill another only in part can wait for more */
+export function chooseWriteBytes ({ maxWriteBytes }: ShareSizes, recordBytes: number, queuedBytes: number, bytesPerMs: number, shareMs = SHARE_MS): number {
+  const records = Math.floor(Math.min(maxWriteBytes, queuedBytes, bytesPerMs * shareMs) / recordBytes)
 
   return Math.max(1, records) * recordBytes
 }

@@ -32,8 +32,16 @@ describe('a write', () => {
     ['is the whole records that the path carries in a millisecond', 200_000, 3],
     ['has at most 16', 10_000_000, 16]
   ])('%s', (_, bytesPerMs, records) => {
-    expect(chooseWriteBytes(sizes, RECORD_BYTES, bytesPerMs)).toBe(records * RECORD_BYTES)
+    expect(chooseWriteBytes(sizes, RECORD_BYTES, 2 ** 24, bytesPerMs)).toBe(records * RECORD_BYTES)
   })
+})
+
+test.each([
+  ['a chunk of 64 KiB, which is a little more than a record, is one record', 65_536, 1],
+  ['what is nearly four records is three', 4 * RECORD_BYTES - 1, 3],
+  ['less than a record has room for one', 100, 1]
+])('a write on a fast path leaves out what would fill a record in part: %s', (_, queuedBytes, records) => {
+  expect(chooseWriteBytes(sizes, RECORD_BYTES, queuedBytes, 10_000_000)).toBe(records * RECORD_BYTES)
 })
 
 describe('a session whose path', () => {
