@@ -81,16 +81,10 @@ export class PongSilence {
 
   /** While data waits. `noteCameBack` follows when it is accounted for. */
   watch (pong: PongBehindSilence): void {
-    const { nowMs, acknowledgedBytes, positionBytes, handedDownBytes, usualSilenceMs } = pong
-
-    // the first pong behind it may tell of too little to end it, and let more be handed down that is still on its way
-    if (this.#silence !== undefined && nowMs - this.#silence.endedMs <= usualSilenceMs) {
-      return
-    }
-
+    const { nowMs, acknowledgedBytes, positionBytes, handedDownBytes } = pong
     const silentMs = this.#silentBefore(pong)
 
-    if (silentMs > usualSilenceMs && !isExplained(pong, silentMs)) {
+    if (silentMs > pong.usualSilenceMs && !isExplained(pong, silentMs)) {
       const untilBytes = acknowledgedBytes + EMPTIED_PART * (pong.markedDataBytes - acknowledgedBytes)
 
       this.#silence = {
