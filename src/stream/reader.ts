@@ -9,8 +9,9 @@
  * Listeners may call anything in here. Delivery is one loop that looks anew at everything after each event, so such a call only changes
  * what the loop sees.
  */
-import { StreamBufferError, StreamMessageEvent, StreamStateError } from '@libp2p/interface'
+import { StreamBufferError, StreamStateError } from '@libp2p/interface'
 import { copyOf } from '../bytes.ts'
+import { ReceivedMessageEvent } from '../emitter.ts'
 import { iterateStream } from './iterator.ts'
 import { Loops } from './loops.ts'
 import type { ReadBuffer } from '../core/buffers/read-buffer.ts'
@@ -241,7 +242,7 @@ export class Reader implements ChunkSource {
       do {
         const chunk = this.#buffer.take()
         readBytes += chunk.byteLength
-        this.#stream.dispatchEvent(new StreamMessageEvent(chunk))
+        this.#stream.dispatchEvent(new ReceivedMessageEvent(chunk, this.#stream))
       } while (this.#buffer.readyBytes > 0 && this.status === 'readable' && this.#loops.areNone && !this.#isPutBack && this.#isListenedTo)
     } finally {
       this.#onRead(readBytes)
@@ -261,7 +262,7 @@ export class Reader implements ChunkSource {
     }
 
     if (isListenedTo || this.#stream.isObserved) {
-      this.#stream.dispatchEvent(new StreamMessageEvent(chunk))
+      this.#stream.dispatchEvent(new ReceivedMessageEvent(chunk, this.#stream))
     }
 
     this.#closeIfDone()

@@ -54,6 +54,52 @@ describe('listeners', () => {
     expect(seen).toEqual([object, 'news', emitter])
   })
 
+  test('find in the event whose it is, in one made by anybody', () => {
+    const seen: unknown[] = []
+    const made = new Event('news')
+    emitter.addEventListener('news', ({ target, currentTarget }) => { seen.push(target, currentTarget) })
+    emitter.dispatchEvent(made)
+    emitter.safeDispatchEvent('news')
+
+    expect(seen).toEqual([emitter, emitter, emitter, emitter])
+  })
+
+  test('may keep an event from those behind them, as often as it is dispatched', () => {
+    const made = new Event('news')
+    emitter.addEventListener('news', hear('the first'))
+    emitter.addEventListener('news', evt => {
+      if (heard.length < 2) {
+        evt.stopImmediatePropagation()
+      }
+    })
+    emitter.addEventListener('news', hear('the last'))
+
+    emitter.dispatchEvent(made)
+    expect(heard).toEqual(['the first'])
+    emitter.dispatchEvent(made)
+    expect(heard).toEqual(['the first', 'the first', 'the last'])
+  })
+
+  test('that prevent the default are seen by who dispatches', () => {
+    emitter.addEventListener('news', evt => { evt.preventDefault() })
+
+    expect(emitter.dispatchEvent(new Event('news', { cancelable: true }))).toBe(false)
+    expect(emitter.dispatchEvent(new Event('news'))).toBe(true)
+  })
+
+  test('that another removes or adds while the event is told are left out', () => {
+    const removed = hear('removed')
+    emitter.addEventListener('news', () => {
+      emitter.removeEventListener('news', removed)
+      emitter.addEventListener('news', hear('added'))
+    }, { once: true })
+    emitter.addEventListener('news', removed)
+    emitter.addEventListener('news', hear('the last'))
+
+    expect(announce()).toEqual(['the last'])
+    expect(announce()).toEqual(['the last', 'added'])
+  })
+
   test('within each other beyond 32 are told later, in the order of the events', async () => {
     const deepest: number[] = []
     let depth = 0

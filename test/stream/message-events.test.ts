@@ -55,3 +55,17 @@ test('a listener that pauses and resumes at the last message does not bring the 
 
   expect(seen).toEqual(['10 bytes', 'end'])
 })
+
+test('a message knows its stream, and a listener may keep it from those behind', async () => {
+  const peer = createRawPeer()
+  const stream = await peer.muxer.createStream()
+  const seen: unknown[] = []
+  stream.addEventListener('message', evt => {
+    seen.push(evt.target, evt.currentTarget)
+    evt.stopImmediatePropagation()
+  })
+  stream.addEventListener('message', () => { seen.push('told') })
+  peer.deliver(data(1, pattern(10), ACK))
+
+  expect(seen).toEqual([stream, stream])
+})
