@@ -12,24 +12,24 @@
 import { StreamBufferError, StreamStateError } from '@libp2p/interface'
 import { copyOf } from '../bytes.ts'
 import { ReceivedMessageEvent } from '../emitter.ts'
-import { iterateStream } from './iterator.ts'
 import { Loops } from './loops.ts'
 import type { ReadBuffer } from '../core/buffers/read-buffer.ts'
 import type { StreamState } from '../core/stream-state.ts'
-import type { ChunkReader, ChunkSource } from './iterator.ts'
+import type { LoopsHandler } from './loops.ts'
 import type { MuxedStream } from './stream.ts'
 import type { Driver } from '../muxer/driver.ts'
 import type { MessageStreamReadStatus } from '@libp2p/interface'
 import type { Uint8ArrayList } from 'uint8arraylist'
 
-export class Reader implements ChunkSource {
+export class Reader implements LoopsHandler {
   status: MessageStreamReadStatus = 'readable'
   hasEnded = false
   readonly #state: StreamState<MuxedStream>
   readonly #buffer: ReadBuffer
   readonly #driver: Driver
   readonly #stream: MuxedStream
-  readonly #loops: Loops
+  /** Made with the first: most streams are listened to */
+  #loops: Loops | undefined
   #isDelivering = false
   /** A reader has put bytes back, and would be given the same again and again: they are offered to it later */
   #isPutBack = false
@@ -43,7 +43,6 @@ export class Reader implements ChunkSource {
   constructor (state: StreamState<MuxedStream>, driver: Driver, stream: MuxedStream) {
     this.#state = state
     this.#buffer = state.readBuffer
-    this.#loops = new Loops(state.readBuffer.mergeFromBytes)
     this.#driver = driver
     this.#stream = stream
   }
@@ -98,7 +97,7 @@ export class Reader implements ChunkSource {
   onListener (): void {
     this.#isPutBack = false
 
-    if (!this.#loops.areNone) {
+    if (this.#loops !== undefined) {
       this.#loops.leaveBehind()
       this.#onRead(this.#loops.takeFinishedBytes())
     }
@@ -176,23 +175,18 @@ export class Reader implements ChunkSource {
   }
 
   iterate (): AsyncGenerator<Uint8Array | Uint8ArrayList> {
-    return iterateStream(this)
+    this.#loops ??= new Loops(this.#buffer.mergeFromBytes, this)
+
+    return this.#loops.iterate()
   }
 
-  addReader (reader: ChunkReader): void {
+  onLoop (): void {
     this.#isPutBack = false
     this.#isLoopNew = true
-    this.#loops.add(reader)
-  }
-
-  removeReader (reader: ChunkReader): void {
-    this.#loops.remove(reader)
-    this.onAsk()
   }
 
   onAsk (): void {
-    this.#loops.catchUp()
-    this.#onRead(this.#loops.takeFinishedBytes())
+    this.#onRead(this.#loops?.takeFinishedBytes() ?? 0)
 
     if (this.#isLoopNew) {
       // others who begin to read in the same moment get the same bytes
@@ -213,15 +207,16 @@ export class Reader implements ChunkSource {
   #deliverAll (): void {
     while (this.#buffer.readyBytes > 0 && this.status !== 'closed') {
       const isListenedTo = this.#isListenedTo
+      const loops = this.#loops
 
-      if (!this.#isWanted(isListenedTo)) {
+      if (this.status === 'paused' || this.#isPutBack || !(isListenedTo || (loops !== undefined && loops.areWaitedFor && loops.areAllAsking))) {
         break
       }
 
-      if (this.#loops.areNone) {
+      if (loops === undefined || loops.areNone) {
         this.#handOverToListeners()
       } else {
-        this.#handOver(this.#buffer.take(), isListenedTo)
+        this.#handOver(loops, this.#buffer.take(), isListenedTo)
       }
     }
 
@@ -243,7 +238,7 @@ export class Reader implements ChunkSource {
         const chunk = this.#buffer.take()
         readBytes += chunk.byteLength
         this.#stream.dispatchEvent(new ReceivedMessageEvent(chunk, this.#stream))
-      } while (this.#buffer.readyBytes > 0 && this.status === 'readable' && this.#loops.areNone && !this.#isPutBack && this.#isListenedTo)
+      } while (this.#buffer.readyBytes > 0 && this.status === 'readable' && this.#loops?.areNone !== false && !this.#isPutBack && this.#isListenedTo)
     } finally {
       this.#onRead(readBytes)
     }
@@ -251,14 +246,14 @@ export class Reader implements ChunkSource {
     this.#closeIfDone()
   }
 
-  #handOver (chunk: Uint8ArrayList, isListenedTo: boolean): void {
+  #handOver (loops: Loops, chunk: Uint8ArrayList, isListenedTo: boolean): void {
     const { maxReadBufferLength } = this.#stream
 
     if (isListenedTo) {
       this.#onRead(chunk.byteLength)
-      this.#loops.pushRead(chunk, maxReadBufferLength)
+      loops.pushRead(chunk, maxReadBufferLength)
     } else {
-      this.#loops.push(chunk, maxReadBufferLength)
+      loops.push(chunk, maxReadBufferLength)
     }
 
     if (isListenedTo || this.#stream.isObserved) {
@@ -275,7 +270,7 @@ export class Reader implements ChunkSource {
       return
     }
 
-    if (this.#buffer.byteLength === 0 && this.#stream.remoteWriteStatus === 'closed' && this.status !== 'paused' && this.#loops.areAllAsking) {
+    if (this.#buffer.byteLength === 0 && this.#stream.remoteWriteStatus === 'closed' && this.status !== 'paused' && this.#loops?.areAllAsking !== false) {
       this.status = 'closed'
     }
 
@@ -287,13 +282,9 @@ export class Reader implements ChunkSource {
     return this.#stream.remoteWriteStatus === 'closed'
   }
 
-  #isWanted (isListenedTo: boolean): boolean {
-    return this.status === 'readable' && !this.#isPutBack && (isListenedTo || (this.#loops.count > 0 && this.#loops.areAllAsking))
-  }
-
   /** Somebody reads, now or when the loop comes round */
   get #isRead (): boolean {
-    return this.status === 'readable' && (this.#isListenedTo || this.#loops.count > 0)
+    return this.status === 'readable' && (this.#isListenedTo || this.#loops?.areWaitedFor === true)
   }
 
   get #isListenedTo (): boolean {
@@ -319,7 +310,7 @@ export class Reader implements ChunkSource {
   #onPushedBack (bytes: number): void {
     this.#pushedBackBytes += bytes
 
-    if (!this.#isDelivering && this.#loops.areAllAsking) {
+    if (!this.#isDelivering && this.#loops?.areAllAsking !== false) {
       this.deliverSoon()
     } else if (!this.#isPutBack) {
       // a reader that cannot use what it was given
@@ -348,7 +339,7 @@ export class Reader implements ChunkSource {
       return
     }
 
-    this.#loops.end(this.#error)
+    this.#loops?.end(this.#error)
 
     if (!this.hasEnded) {
       this.hasEnded = true
