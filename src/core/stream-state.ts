@@ -23,7 +23,7 @@ export const EVENT_OPENED = 1
 export const EVENT_DATA = 2
 export const EVENT_REMOTE_FIN = 4
 export const EVENT_REMOTE_RST = 8
-/** The queue has fallen to the low mark, or is empty */
+/** The queue has fallen to the low mark, or is empty, and somebody waits for that */
 export const EVENT_DRAINED = 16
 /** The transport has taken the FIN */
 export const EVENT_LOCAL_FIN = 32
@@ -74,6 +74,8 @@ export class StreamState<Owner = unknown> {
   awaitsAck = false
   /** A writer was told to wait */
   awaitsDrain = false
+  /** Somebody wants to know when nothing is queued any more */
+  tellsIdle = false
 
   readonly openedMs: number
   /** When bytes last moved in either direction, or this side asked for the end */

@@ -236,6 +236,8 @@ export class MuxedStream extends GuardedEmitter<MessageStreamEvents> implements 
   override onListenerAdded (type: string): void {
     if (type === 'message') {
       this.#reader.onListener()
+    } else if (type === 'idle') {
+      this.#state.tellsIdle = true
     }
   }
 

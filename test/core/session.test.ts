@@ -63,8 +63,14 @@ describe('a stream of this side', () => {
     expect(pullAll(session).map(({ length }) => length)).toEqual([10])
   })
 
-  test('tells its owner when its bytes were taken', () => {
-    session.write(session.open(0), pattern(10))
+  test('tells its owner when its bytes were taken, if somebody waits for that', () => {
+    const stream = session.open(0)
+    session.write(stream, pattern(10))
+    pull(session)
+    expect(takeEvents(session)).toEqual([])
+
+    stream.tellsIdle = true
+    session.write(stream, pattern(10))
     expect(takeEvents(session)).toEqual([])
 
     pull(session)

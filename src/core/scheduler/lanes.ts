@@ -330,8 +330,9 @@ export class DataLanes<Owner> {
 
     if (stream.sendQueue.byteLength === 0) {
       stream.onQueueEmpty()
-      this.#handler.emit(stream, EVENT_DRAINED)
-    } else if (stream.awaitsDrain && stream.sendQueue.byteLength <= this.#sizes.lowWaterMarkBytes) {
+    }
+
+    if (stream.awaitsDrain ? stream.sendQueue.byteLength <= this.#sizes.lowWaterMarkBytes : stream.tellsIdle && stream.sendQueue.byteLength === 0) {
       this.#handler.emit(stream, EVENT_DRAINED)
     }
   }

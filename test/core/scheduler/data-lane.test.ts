@@ -146,7 +146,7 @@ describe('a FIN', () => {
 
     expect(shares(fill(maxBytes, maxFrames))).toEqual([[1, 5]])
     expect(finsDue).toEqual([1])
-    expect(news).toEqual([[1, EVENT_DRAINED]])
+    expect(news).toEqual([])
   })
 })
 
