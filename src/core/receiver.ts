@@ -4,7 +4,7 @@
 import { InboundIds } from './limits/inbound-ids.ts'
 import { ProtocolError } from './protocol-error.ts'
 import { EVENT_DATA, EVENT_STALLED } from './stream-state.ts'
-import { FLAG_FIN, FLAG_RST, FLAG_SYN, GoAwayCode, INITIAL_WINDOW_BYTES, MAX_FRAME_BYTES, MAX_UINT32, SESSION_ID, TYPE_DATA, TYPE_GO_AWAY, TYPE_PING, TYPE_WINDOW_UPDATE } from './wire/frame.ts'
+import { FLAG_FIN, FLAG_RST, FLAG_SYN, INITIAL_WINDOW_BYTES, MAX_FRAME_BYTES, MAX_UINT32, SESSION_ID, TYPE_DATA, TYPE_GO_AWAY, TYPE_PING, TYPE_WINDOW_UPDATE } from './wire/frame.ts'
 import type { Limits } from './limits/peer-limits.ts'
 import type { Session, SessionInit } from './session.ts'
 import type { StreamState } from './stream-state.ts'
@@ -197,14 +197,11 @@ export class Receiver<Owner> implements FrameSink {
   }
 
   #handleGoAway (code: number): void {
-    const { remoteGoAwayCode } = this.#session
-
-    if (remoteGoAwayCode !== undefined) {
+    if (this.#session.remoteGoAwayCode !== undefined) {
       this.#spend('emptyFrames')
     }
 
-    // the first that is no normal end says why
-    this.#session.remoteGoAwayCode = remoteGoAwayCode === undefined || remoteGoAwayCode === GoAwayCode.NormalTermination ? code : remoteGoAwayCode
+    this.#session.handleGoAway(code)
   }
 
   /** A frame of length 0 says something if it opens, ends or acknowledges the stream, and that once */

@@ -15,7 +15,7 @@ import { EVENT_FAILED, EVENT_LOCAL_FIN, EVENT_OPENED, EVENT_REMOTE_FIN, EVENT_RE
 import { StreamTable } from './stream-table.ts'
 import { RoundTrip } from './window/round-trip.ts'
 import { Decoder } from './wire/decoder.ts'
-import { FLAG_SYN, HEADER_BYTES, INITIAL_WINDOW_BYTES, SESSION_ID, TYPE_PING } from './wire/frame.ts'
+import { FLAG_SYN, GoAwayCode, HEADER_BYTES, INITIAL_WINDOW_BYTES, SESSION_ID, TYPE_PING } from './wire/frame.ts'
 import type { NodePaths } from './path/node-paths.ts'
 import type { Limits } from './limits/peer-limits.ts'
 import type { ControlHandler } from './scheduler/control.ts'
@@ -46,8 +46,10 @@ export interface SessionInit extends StreamTableInit {
   limits: Limits
 }
 
-/** Who measures and logs what goes on inside. `onWaited` and `onRefused` must not call back. */
+/** Who follows what goes on inside. Only `onRepliesFull` may call back. */
 export interface SessionObserver {
+  /** The peer goes away, for the first time */
+  onGoAway (code: number): void
   /** A frame of a stream whose `waitsSinceMs` is known was written */
   onWaited (lane: number, waitedMs: number): void
   /** A stream that the peer has opened is not taken */
@@ -124,9 +126,9 @@ export class Session<Owner> implements DataHandler<Owner>, ControlHandler<Owner>
     return stream
   }
 
-  /** Queues a message. Hot: runs once per send. */
-  write (stream: StreamState<Owner>, message: Uint8Array): void {
-    const { byteLength } = message
+  /** Queues a message, or one in parts. Hot: runs once per send. */
+  write (stream: StreamState<Owner>, message: Uint8Array | Uint8Array[]): void {
+    const byteLength = message instanceof Uint8Array ? message.byteLength : lengthOf(message)
 
     // the peer may have reset the stream without its owner knowing yet
     if (byteLength === 0 || stream.isOver) {
@@ -134,24 +136,13 @@ export class Session<Owner> implements DataHandler<Owner>, ControlHandler<Owner>
     }
 
     stream.beforeMessage(byteLength)
-    stream.sendQueue.add(message, stream.isMerging)
-    this.lanes.enlist(stream, byteLength)
-  }
 
-  /** Queues a message in parts */
-  writeParts (stream: StreamState<Owner>, parts: Uint8Array[]): void {
-    let byteLength = 0
-
-    for (const part of parts) {
-      byteLength += part.byteLength
+    if (message instanceof Uint8Array) {
+      stream.sendQueue.add(message, stream.isMerging)
+    } else {
+      stream.sendQueue.addParts(message, byteLength, stream.isMerging)
     }
 
-    if (byteLength === 0 || stream.isOver) {
-      return
-    }
-
-    stream.beforeMessage(byteLength)
-    stream.sendQueue.addParts(parts, byteLength, stream.isMerging)
     this.lanes.enlist(stream, byteLength)
   }
 
@@ -174,16 +165,6 @@ export class Session<Owner> implements DataHandler<Owner>, ControlHandler<Owner>
 
     if (stream.sendQueue.byteLength === 0) {
       this.schedule(stream, PENDING_FIN)
-    }
-  }
-
-  /**
-   * The application has read so much; credit is given back when enough has gathered. It counts as read when the last chunk came: a look at
-   * the clock for each event would cost more than it tells. Hot: runs once per event.
-   */
-  read (stream: StreamState<Owner>, payloadBytes: number): void {
-    if (!this.creditsOnReceipt) {
-      this.giveBack(stream, payloadBytes)
     }
   }
 
@@ -355,7 +336,10 @@ export class Session<Owner> implements DataHandler<Owner>, ControlHandler<Owner>
     this.#observer.onRefused(id)
   }
 
-  /** So many bytes of the window are free again; an update is due when they are enough */
+  /**
+   * So many bytes of the window are free again; an update is due when they are enough. They count as read when the last chunk came: a look
+   * at the clock for each event would cost more than it tells. Hot: runs once per event.
+   */
   giveBack (stream: StreamState<Owner>, payloadBytes: number): void {
     const { receiveWindow } = stream
     const nowMs = this.receivedMs
@@ -367,6 +351,16 @@ export class Session<Owner> implements DataHandler<Owner>, ControlHandler<Owner>
       if (this.roundTrip.isStale(nowMs)) {
         this.ping()
       }
+    }
+  }
+
+  handleGoAway (code: number): void {
+    if (this.remoteGoAwayCode === undefined) {
+      this.remoteGoAwayCode = code
+      this.#observer.onGoAway(code)
+    } else if (this.remoteGoAwayCode === GoAwayCode.NormalTermination) {
+      // the first that is no normal end says why
+      this.remoteGoAwayCode = code
     }
   }
 
@@ -514,4 +508,14 @@ export class Session<Owner> implements DataHandler<Owner>, ControlHandler<Owner>
     this.streams.acknowledge(stream)
     this.streams.remove(stream)
   }
+}
+
+function lengthOf (parts: Uint8Array[]): number {
+  let byteLength = 0
+
+  for (const part of parts) {
+    byteLength += part.byteLength
+  }
+
+  return byteLength
 }

@@ -38,12 +38,12 @@ export interface NodeState {
 }
 
 export interface DriverHandler {
+  /** The peer goes away, and opens no stream any more; in the middle of a chunk */
+  onGoAway (code: number): void
   /** The peer has opened a stream */
   onOpened (state: State): void
   /** A stream has ended, which may be said twice; `isAbortedAgain`: and the application aborts it once more */
   onStreamEnded (state: State, isAbortedAgain: boolean): void
-  /** The streams have been told. Hot: runs once per chunk and once per flush. */
-  onTold (): void
   /** A chunk was dealt with, up to the peer's violation of the protocol if there is one */
   onReceived (violation: Error | undefined): void
   /** The transport refuses to send */
@@ -66,9 +66,12 @@ export class Driver implements SessionObserver, WriterHandler {
   readonly #streamLog: StreamLog
   readonly #stalls: Stalls
   readonly #lateFins: LateFins
+  /** Run when streams have been told, behind each chunk and each flush: nobody waits on most connections */
+  readonly afterTelling = new Set<() => void>()
   /** Streams are being told; one request at the end does for all that they write */
   #isTelling = false
   #isReceiving = false
+  #hasStopped = false
   #isTransmitting = false
   /** The peer has broken a rule: nothing more is read */
   #isBroken = false
@@ -102,11 +105,7 @@ export class Driver implements SessionObserver, WriterHandler {
 
   /** Hot: runs once per send */
   write (state: State, data: Chunk): void {
-    if (data instanceof Uint8Array) {
-      this.session.write(state, data)
-    } else {
-      this.session.writeParts(state, partsOf(data, 'send()'))
-    }
+    this.session.write(state, data instanceof Uint8Array ? data : partsOf(data, 'send()'))
 
     if (this.metrics !== undefined && state.sendQueue.byteLength > 0) {
       state.waitsSinceMs ??= this.clock.nowMs()
@@ -170,9 +169,11 @@ export class Driver implements SessionObserver, WriterHandler {
     this.#handler.onStreamEnded(state, true)
   }
 
-  /** Hot: runs once per event */
+  /** The application has read so much. Hot: runs once per event. */
   read (state: State, payloadBytes: number): void {
-    this.session.read(state, payloadBytes)
+    if (!this.config.creditsOnReceipt) {
+      this.session.giveBack(state, payloadBytes)
+    }
 
     if (!this.#isTelling) {
       this.request()
@@ -220,6 +221,21 @@ export class Driver implements SessionObserver, WriterHandler {
     }
   }
 
+  /** Resolves when `isSo`, at the latest when the connection has ended */
+  async until (isSo: () => boolean): Promise<void> {
+    await new Promise<void>(resolve => {
+      const look = (): void => {
+        if (isSo() || this.#hasStopped) {
+          this.afterTelling.delete(look)
+          resolve()
+        }
+      }
+
+      this.afterTelling.add(look)
+      look()
+    })
+  }
+
   drained (): void {
     this.#writer.drained()
   }
@@ -229,10 +245,12 @@ export class Driver implements SessionObserver, WriterHandler {
   }
 
   stop (): void {
+    this.#hasStopped = true
     this.#lateFins.stop()
     this.#writer.stop()
     this.#stalls.stop()
     this.timers.stop()
+    this.afterTelling.forEach(look => { look() })
   }
 
   /** Takes what the transport brings. Hot: runs once per chunk. */
@@ -257,6 +275,10 @@ export class Driver implements SessionObserver, WriterHandler {
 
   onWaited (lane: number, waitedMs: number): void {
     this.metrics?.onWaited(lane, waitedMs)
+  }
+
+  onGoAway (code: number): void {
+    this.#handler.onGoAway(code)
   }
 
   onRefused (streamId: number): void {
@@ -396,6 +418,8 @@ export class Driver implements SessionObserver, WriterHandler {
       this.#isTelling = false
     }
 
-    this.#handler.onTold()
+    if (this.afterTelling.size > 0) {
+      this.afterTelling.forEach(look => { look() })
+    }
   }
 }

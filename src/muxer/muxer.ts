@@ -9,7 +9,7 @@ import { GoAwayCode } from '../core/wire/frame.ts'
 import { GuardedEmitter } from '../emitter.ts'
 import { RemoteGoAwayError, TransportClosedError } from '../errors.ts'
 import { createStreamLimits } from '../options/config.ts'
-import { abortable, handled, withHandledRejection } from '../promises.ts'
+import { abortable, handled } from '../promises.ts'
 import { MuxedStream } from '../stream/stream.ts'
 import { logDebug, logError, reasonOf, toError } from '../thrown.ts'
 import { Driver } from './driver.ts'
@@ -71,18 +71,12 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
   #phase: Phase = 'open'
   readonly #streams = new StreamList()
   #closing: Promise<void> | undefined
-  /** Settled when all output is handed down, the GoAway last */
-  #goAwaySaid: PromiseWithResolvers<void> | undefined
-  /** Settled when the peer has answered the ping behind the last data */
-  #confirmed: PromiseWithResolvers<void> | undefined
-  /** Settled when the ping that is under way is answered */
-  #pong: PromiseWithResolvers<number> | undefined
 
   constructor (transport: MessageStream, config: Config, clock: Clock, node: NodeState = { paths: new NodePaths() }) {
     super()
     this.#transport = transport
     this.#driver = new Driver(transport, config, clock, node, this)
-    this.#opener = new Opener(this.#driver.session.streams, config.maxOutboundStreams, limits => this.#open(limits))
+    this.#opener = new Opener(this.#driver.session.streams, config.maxOutboundStreams, limits => this.#open(limits), this.#driver.afterTelling)
     this.#earlyStreams = new EarlyStreams(config.maxEarlyStreams, clock, this.#announce, err => { this.#fail(err) })
     transport.addEventListener('message', this.#onMessage)
     transport.addEventListener('drain', () => { this.#driver.drained() })
@@ -120,11 +114,15 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
       throw new MuxerClosedError()
     }
 
-    this.#pong ??= withHandledRejection()
-    const { promise } = this.#pong
+    const { roundTrip } = this.#driver.session
     this.#driver.ping()
+    await abortable(this.#driver.until(() => !roundTrip.isPending), options?.signal)
 
-    return abortable(promise, options?.signal)
+    if (roundTrip.isPending || roundTrip.lastMs === undefined) {
+      throw new MuxerClosedError()
+    }
+
+    return roundTrip.lastMs
   }
 
   getRTT (): number {
@@ -182,6 +180,15 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
 
   // What the driver says
 
+  onGoAway (code: number): void {
+    if (this.#phase === 'open') {
+      this.#phase = 'goneAway'
+      this.#opener.close(new MuxerClosedError('The peer is going away'))
+      this.#logClosed('the peer', code)
+      this.#driver.afterTelling.add(this.#leaveIfDone)
+    }
+  }
+
   onOpened (state: StreamState<MuxedStream>): void {
     if (this.#phase === 'ended') {
       return
@@ -201,31 +208,6 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
       this.#streams.settle()
     } else if (owner != null) {
       this.#streams.remove(owner)
-    }
-  }
-
-  onTold (): void {
-    const { session } = this.#driver
-
-    if (session.remoteGoAwayCode !== undefined) {
-      this.#followRemoteGoAway(session.remoteGoAwayCode)
-    }
-
-    if (this.#opener.waiting.size > 0) {
-      this.#opener.admit()
-    }
-
-    if (this.#pong !== undefined && !session.roundTrip.isPending && session.roundTrip.lastMs !== undefined) {
-      this.#pong.resolve(session.roundTrip.lastMs)
-      this.#pong = undefined
-    }
-
-    if (this.#goAwaySaid !== undefined && !session.hasOutput) {
-      this.#goAwaySaid.resolve()
-    }
-
-    if (this.#confirmed !== undefined && !this.#awaitsAnswer) {
-      this.#confirmed.resolve()
     }
   }
 
@@ -310,10 +292,9 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
 
     // one that has said GoAway is about to close its end, and needs no other
     if (this.#phase === 'closing' && session.remoteGoAwayCode === undefined) {
-      this.#goAwaySaid = withHandledRejection()
       session.goAway(reason)
       this.#driver.request()
-      await abortable(this.#goAwaySaid.promise, signal).catch(() => { callersSignal?.throwIfAborted() })
+      await abortable(this.#driver.until(() => !session.hasOutput), signal).catch(() => { callersSignal?.throwIfAborted() })
     }
   }
 
@@ -337,26 +318,20 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
     this.#endStreams(stream => { stream.onClosed() })
     this.#driver.session.confirm()
     this.#driver.request()
-    this.#confirmed = withHandledRejection()
     // all is handed down: to wait no longer is no failure
-    await abortable(this.#confirmed.promise, AbortSignal.any([signal, AbortSignal.timeout(CONFIRM_TIMEOUT_MS)])).catch(() => {})
+    await abortable(this.#driver.until(() => !this.#awaitsAnswer), AbortSignal.any([signal, AbortSignal.timeout(CONFIRM_TIMEOUT_MS)])).catch(() => {})
     // when the peer closes at the same time its GoAway is seen by then: one in return would meet the end of its transport
     await new Promise<void>(resolve => { this.#driver.clock.nextTurn(resolve) })
   }
 
-  #followRemoteGoAway (code: number): void {
-    if (this.#phase === 'open') {
-      this.#phase = 'goneAway'
-      this.#opener.close(new MuxerClosedError('The peer is going away'))
-      this.#logClosed('the peer', code)
-    }
+  /** The peer has gone away, and the last stream with it: the connection is of no use to anybody */
+  readonly #leaveIfDone = (): void => {
+    const { streams, hasOutput, remoteGoAwayCode } = this.#driver.session
 
-    const { streams, hasOutput } = this.#driver.session
-
-    if (code === GoAwayCode.NormalTermination && this.#phase === 'goneAway' && streams.size === 0 && !hasOutput) {
-      // no stream is left: the connection is of no use to anybody. Nothing is written any more, for the peer may be closing its end.
+    if (remoteGoAwayCode === GoAwayCode.NormalTermination && this.#phase === 'goneAway' && streams.size === 0 && !hasOutput) {
+      // nothing is written any more, for the peer may be closing its end
       this.#phase = 'left'
-      closeTransport(this.#transport, new RemoteGoAwayError(code))
+      closeTransport(this.#transport, new RemoteGoAwayError(remoteGoAwayCode))
     }
   }
 
@@ -428,13 +403,8 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
   #end (endStream: (stream: MuxedStream, hasUnsent: boolean) => void): void {
     const { metrics } = this.#driver
     this.#phase = 'ended'
-    this.#driver.stop()
     this.#opener.close(new MuxerClosedError())
-    this.#pong?.reject(new MuxerClosedError())
-    this.#pong = undefined
-    this.#goAwaySaid?.resolve()
-    this.#confirmed?.resolve()
-
+    this.#driver.stop()
     this.#endStreams(endStream)
     metrics?.end()
   }

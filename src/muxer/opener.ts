@@ -16,15 +16,20 @@ export class Opener {
   readonly #streams: StreamTable<MuxedStream>
   readonly #maxOutboundStreams: number
   readonly #open: (limits: StreamLimits) => MuxedStream
+  readonly #afterTelling: Set<() => void>
   /** Opens that wait for the peer to acknowledge earlier ones, or for their resets to be written, in order */
-  readonly waiting = new Set<Waiting>()
+  readonly #waiting = new Set<Waiting>()
   #refusal: Error | undefined
 
-  /** `open` has to be synchronous: the SYN may leave, and the answer come, before anybody who awaits it runs again */
-  constructor (streams: StreamTable<MuxedStream>, maxOutboundStreams: number, open: (limits: StreamLimits) => MuxedStream) {
+  /**
+   * `open` has to be synchronous: the SYN may leave, and the answer come, before anybody who awaits it runs again. What is in
+   * `afterTelling` runs when the peer may have made room.
+   */
+  constructor (streams: StreamTable<MuxedStream>, maxOutboundStreams: number, open: (limits: StreamLimits) => MuxedStream, afterTelling: Set<() => void>) {
     this.#streams = streams
     this.#maxOutboundStreams = maxOutboundStreams
     this.#open = open
+    this.#afterTelling = afterTelling
   }
 
   /** Throws MuxerClosedError, TooManyOutboundProtocolStreamsError or StreamIdsExhaustedError */
@@ -32,7 +37,7 @@ export class Opener {
     signal?.throwIfAborted()
     this.#check()
 
-    const stream = this.#hasPlace && this.waiting.size === 0 ? this.#open(limits) : await this.#wait(limits, signal)
+    const stream = this.#hasPlace && this.#waiting.size === 0 ? this.#open(limits) : await this.#wait(limits, signal)
 
     if (this.#refusal != null) {
       stream.abort(this.#refusal)
@@ -43,13 +48,13 @@ export class Opener {
   }
 
   /** Opens streams as far as there is room, for those who have waited longest first */
-  admit (): void {
-    for (const waiting of this.waiting) {
+  readonly #admit = (): void => {
+    for (const waiting of this.#waiting) {
       if (!this.#hasPlace) {
         return
       }
 
-      this.waiting.delete(waiting)
+      this.#waiting.delete(waiting)
 
       if (this.#streams.hasOutboundId) {
         // here and not where it is awaited, so that nobody slips in between
@@ -58,17 +63,19 @@ export class Opener {
         waiting.reject(new StreamIdsExhaustedError())
       }
     }
+
+    this.#afterTelling.delete(this.#admit)
   }
 
   /** Nobody may open a stream any more */
   close (reason: Error): void {
     this.#refusal ??= reason
 
-    for (const waiting of this.waiting) {
+    for (const waiting of this.#waiting) {
       waiting.reject(this.#refusal)
     }
 
-    this.waiting.clear()
+    this.#waiting.clear()
   }
 
   /** The peer takes another stream, and the reset of an earlier one does not hold its place */
@@ -85,8 +92,8 @@ export class Opener {
 
     const { openOutboundCount, hasOutboundId } = this.#streams
 
-    if (openOutboundCount + this.waiting.size >= this.#maxOutboundStreams) {
-      throw new TooManyOutboundProtocolStreamsError(`${openOutboundCount} streams are open and ${this.waiting.size} wait to be, maxOutboundStreams allows ${this.#maxOutboundStreams}`)
+    if (openOutboundCount + this.#waiting.size >= this.#maxOutboundStreams) {
+      throw new TooManyOutboundProtocolStreamsError(`${openOutboundCount} streams are open and ${this.#waiting.size} wait to be, maxOutboundStreams allows ${this.#maxOutboundStreams}`)
     }
 
     if (!hasOutboundId) {
@@ -96,12 +103,13 @@ export class Opener {
 
   async #wait (limits: StreamLimits, signal?: AbortSignal): Promise<MuxedStream> {
     const waiting: Waiting = { ...Promise.withResolvers<MuxedStream>(), limits }
-    this.waiting.add(waiting)
+    this.#waiting.add(waiting)
+    this.#afterTelling.add(this.#admit)
 
     try {
       return await abortable(waiting.promise, signal)
     } catch (err: any) {
-      this.waiting.delete(waiting)
+      this.#waiting.delete(waiting)
       waiting.reject(err)
       // admitted in the moment of the abort: nobody will use it
       waiting.promise.then(stream => { stream.abort(err) }, () => {})

@@ -151,10 +151,10 @@ describe('credit', () => {
   test('is given back in one update once half the window was read', () => {
     const stream = accept()
     session.receive(data(2, pattern(HALF_WINDOW_BYTES)), 0)
-    session.read(stream, HALF_WINDOW_BYTES - 1000)
+    session.giveBack(stream, HALF_WINDOW_BYTES - 1000)
     expect(session.hasOutput).toBe(false)
 
-    session.read(stream, 1000)
+    session.giveBack(stream, 1000)
     expect(pullAll(session).filter(({ type }) => type !== PING)).toMatchObject([{ type: WINDOW_UPDATE, flags: 0, id: 2, length: HALF_WINDOW_BYTES }])
     expect(session.hasOutput).toBe(false)
   })
@@ -174,7 +174,7 @@ describe('credit', () => {
     const stream = accept()
     const receiveAndRead = (nowMs: number): number => {
       session.receive(data(2, pattern(HALF_WINDOW_BYTES)), nowMs)
-      session.read(stream, HALF_WINDOW_BYTES)
+      session.giveBack(stream, HALF_WINDOW_BYTES)
       const request = pull(session, 65_519, nowMs).find(({ type }) => type === PING)
 
       if (request != null) {
@@ -192,8 +192,8 @@ describe('credit', () => {
     session.ping()
     session.receive(ping(pull(session, 65_519, 0)[0].length, ACK), 100)
     session.receive(data(2, pattern(HALF_WINDOW_BYTES)), 100)
-    session.read(stream, 0)
-    session.read(stream, HALF_WINDOW_BYTES)
+    session.giveBack(stream, 0)
+    session.giveBack(stream, HALF_WINDOW_BYTES)
 
     expect(pull(session, 65_519, 150)).toMatchObject([{ type: WINDOW_UPDATE, id: 2, length: HALF_WINDOW_BYTES + 262_144 }])
   })
@@ -203,8 +203,8 @@ describe('credit', () => {
     session.receive(concat(data(2, pattern(HALF_WINDOW_BYTES), FIN), data(4, pattern(HALF_WINDOW_BYTES))), 0)
     session.reset(reset, 0, 0)
     pullAll(session)
-    session.read(finished, HALF_WINDOW_BYTES)
-    session.read(reset, HALF_WINDOW_BYTES)
+    session.giveBack(finished, HALF_WINDOW_BYTES)
+    session.giveBack(reset, HALF_WINDOW_BYTES)
 
     expect(session.hasOutput).toBe(false)
   })

@@ -149,7 +149,7 @@ class Run {
 
     if (step.does === 'read') {
       while (stream.readBuffer.readyBytes > 0) {
-        session.read(stream, stream.readBuffer.take().byteLength)
+        session.giveBack(stream, stream.readBuffer.take().byteLength)
       }
     } else if (step.does === 'reset') {
       session.reset(stream, 1, 0)
