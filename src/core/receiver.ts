@@ -173,6 +173,7 @@ export class Receiver<Owner> implements FrameSink {
       }
 
       stream.creditBytes += length
+      this.#session.answeredMs = this.#session.receivedMs
       this.#session.lanes.enlist(stream, 0)
     }
 
@@ -191,7 +192,9 @@ export class Receiver<Owner> implements FrameSink {
       if (!hasSaidGoAway) {
         control.replies.pong(value)
       }
-    } else if (!this.#session.handlePong(value, this.#session.receivedMs)) {
+    } else if (this.#session.handlePong(value, this.#session.receivedMs)) {
+      this.#session.answeredMs = this.#session.receivedMs
+    } else {
       this.#spend('emptyFrames')
     }
   }

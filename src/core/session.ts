@@ -71,6 +71,8 @@ export class Session<Owner> implements DataHandler<Owner>, ControlHandler<Owner>
   framesWritten = 0
   /** When the last chunk came */
   receivedMs = 0
+  /** When the peer last showed that it has read something: a pong, or credit */
+  answeredMs = -Infinity
   /** How much had been handed down when the last data was in it */
   #dataEndBytes = 0
   /** How much had been handed down in front of the last ping that is no mark */

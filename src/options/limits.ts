@@ -69,7 +69,8 @@ export interface LimitOptions extends Partial<Record<keyof Limits, Partial<Limit
   closeTimeoutMs?: number
 
   /**
-   * A connection whose transport has data and accepts none of it for so long ends with a `WriteTimeoutError`. From 1 on.
+   * A connection whose transport has data and accepts no more of it, while the peer gives neither a pong nor credit, for so long ends with
+   * a `WriteTimeoutError`. From 1 on.
    *
    * @unit ms
    * @default 60_000

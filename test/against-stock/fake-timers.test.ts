@@ -43,6 +43,17 @@ describe.each([BOTH_STOCK, ...MUXER_PAIRS])('$dialler that dials $listener', nam
     expect(await arrived).toBe(MESSAGES * MESSAGE_BYTES)
   })
 
+  test('a connection lives when two minutes pass within one call, as a program\'s own timers are tested', async () => {
+    vi.advanceTimersByTime(120_000)
+    const [opened, accepted] = await nodes.open()
+    const arrived = new Promise<number>(resolve => { accepted.addEventListener('message', ({ data }) => { resolve(data.byteLength) }) })
+    opened.send(new Uint8Array(MESSAGE_BYTES))
+
+    expect(await arrived).toBe(MESSAGE_BYTES)
+    expect(nodes.dialler.connection.status).toBe('open')
+    expect(nodes.listener.connection.status).toBe('open')
+  })
+
   test('a connection is closed while time stands still', async () => {
     const [opened] = await nodes.open()
     opened.send(new Uint8Array(MESSAGE_BYTES))

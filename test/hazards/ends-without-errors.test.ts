@@ -222,10 +222,10 @@ describe('a transport that fails', () => {
   ]
 
   /** How the muxer comes to abort it */
-  const ENDS: Array<[what: string, init: RawPeerInit, end: (peer: Conversation, clock: VirtualClock) => void]> = [
+  const ENDS: Array<[what: string, init: RawPeerInit, end: (peer: Conversation, clock: VirtualClock) => void | Promise<void>]> = [
     ['a violation', {}, peer => { peer.deliver(frame(9, 0, 0)) }],
     ['a GoAway', {}, peer => { peer.deliver(goAway(2)) }],
-    ['a peer that is gone', { enableKeepAlive: true, keepAliveInterval: 1000 }, (_, clock) => { clock.advance(20_000) }],
+    ['a peer that is gone', { enableKeepAlive: true, keepAliveInterval: 1000 }, async (_, clock) => { await clock.pass(20_000, 1000) }],
     ['a transport that accepts nothing', {}, (peer, clock) => {
       peer.transport.isFull = true
       peer.deliver(frame(2, SYN, 0, 1))
@@ -248,7 +248,7 @@ describe('a transport that fails', () => {
         aborts++
         abort()
       }
-      end(peer, clock)
+      await end(peer, clock)
       await nextTurn()
       await nextTurn()
       // what it may take to be aborted is over as well

@@ -122,7 +122,7 @@ describe('giving up', () => {
     const events = endings(await peer.open())
     clock.advance(999)
     expect(peer.muxer.status).toBe('open')
-    clock.advance(9000)
+    await clock.pass(9000, 1000)
 
     expect(events).toEqual([expect.objectContaining({ error: expect.objectContaining({ name: 'KeepAliveTimeoutError', code: 'ERR_KEEP_ALIVE_TIMEOUT' }) })])
     await expectEnded(peer, 2)

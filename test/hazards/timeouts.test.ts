@@ -125,7 +125,7 @@ describe('a peer that sends and never answers a ping', () => {
 
     for (let i = 0; i < 20; i++) {
       peer.deliver(data(1, pattern(1)))
-      clock.advance(500)
+      await clock.pass(500, 500)
       expect(peer.muxer.status).toBe(i < 19 ? 'open' : 'closed')
     }
 
@@ -190,7 +190,7 @@ describe('a transport that accepts nothing', () => {
     for (let i = 0; i < 60; i++) {
       expect(peer.muxer.status).toBe('open')
       peer.deliver(data(1, pattern(10)), ping(i, SYN))
-      clock.advance(1000)
+      await clock.pass(1000, 1000)
     }
 
     expect(events).toEqual(endedWith('WriteTimeoutError', 'ERR_WRITE_TIMEOUT', /60000 ms/))
@@ -212,6 +212,45 @@ describe('a transport that accepts nothing', () => {
     }
 
     expect(peer.muxer.status).toBe('open')
+  })
+
+  test('keeps it for 60 s from when the peer last gave credit: a WebSocket says "go on" when all of its 4 MiB are gone', async () => {
+    const { peer, clock, stream } = await stalled({ limits: NO_LIMITS })
+    const events = endings(stream)
+
+    for (let i = 0; i < 3; i++) {
+      await clock.pass(50_000, 1000)
+      peer.deliver(windowUpdate(1, 1))
+    }
+
+    await clock.pass(59_000, 1000)
+    expect(events).toEqual([])
+    await clock.pass(1000, 1000)
+    expect(events).toEqual(endedWith('WriteTimeoutError', 'ERR_WRITE_TIMEOUT', /60000 ms/))
+  })
+
+  test('keeps it for 60 s from when the peer answered a ping', async () => {
+    const { peer, clock, stream } = await stalled({ limits: NO_LIMITS, enableKeepAlive: true, keepAliveInterval: 1_000_000 })
+    const events = endings(stream)
+    await clock.pass(50_000, 1000)
+    peer.deliver(ping(0, ACK))
+
+    await clock.pass(59_000, 1000)
+    expect(events).toEqual([])
+    await clock.pass(1000, 1000)
+    expect(events).toEqual(endedWith('WriteTimeoutError', 'ERR_WRITE_TIMEOUT', /60000 ms/))
+  })
+
+  test('loses it when what the peer sends is no answer', async () => {
+    const { peer, clock } = await stalled({ limits: NO_LIMITS })
+
+    for (let i = 0; i < 4; i++) {
+      await clock.pass(15_000, 15_000)
+      peer.deliver(data(1, pattern(10)), ping(9, ACK), windowUpdate(1, 0))
+    }
+
+    await clock.pass(1000, 1000)
+    expect(peer.muxer.status).toBe('closed')
   })
 
   test('keeps it when nothing more was to be written', async () => {

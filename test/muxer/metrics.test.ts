@@ -276,12 +276,12 @@ describe('violations', () => {
     expect(peer.sink.counts('violations_total')).toEqual({ [code]: 1 })
   })
 
-  test('are counted when the peer is silent for too long, too', () => {
+  test('are counted when the peer is silent for too long, too', async () => {
     const peer = createMeteredPeer({ enableKeepAlive: true, keepAliveInterval: 1000 })
 
     for (let interval = 0; interval < 3; interval++) {
       expect(peer.sink.counts('violations_total')).toEqual({})
-      peer.clock.advance(1000)
+      await peer.clock.pass(1000, 1000)
     }
 
     expect(peer.sink.counts('violations_total')).toEqual({ ERR_KEEP_ALIVE_TIMEOUT: 1 })

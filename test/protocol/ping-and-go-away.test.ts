@@ -117,7 +117,7 @@ describe.each(ROLES)('as $role', ({ direction, ownId, peerId, secondPeerId }) =>
     const clock = new VirtualClock()
     const peer = converse({ direction, clock, enableKeepAlive: true, keepAliveInterval: 1000 })
     await nextTurn()
-    clock.advance(10_000)
+    await clock.pass(10_000, 1000)
 
     await expectEnded(peer, 2)
   })
