@@ -1,11 +1,12 @@
 /**
  * Writes what a session has to say, when its policy finds it time: one list of bytes a write, until there is no more or the
- * transport says "wait". Owns all that is arranged for writing, and how much this turn of the event loop has written. Hot.
+ * transport says "wait". Owns all that is arranged for writing. Hot.
  */
 import { adaptive, delay, NEXT_TURN, off, turn } from '../core/flush/strategies.ts'
 import { HEADER_BYTES } from '../core/wire/frame.ts'
 import { toError } from '../thrown.ts'
 import { fillYoungMemory, YOUNG_FROM_BYTES } from '../young-memory.ts'
+import { TurnOfWriter } from './turn.ts'
 import type { Clock } from '../clock.ts'
 import type { Config } from '../options/config.ts'
 import type { FlushDecision, FlushOccasion, FlushPolicy, FlushReason, FlushTime, Moment } from '../core/flush/policy.ts'
@@ -16,41 +17,15 @@ import type { Uint8ArrayList } from 'uint8arraylist'
 const MAX_MICROTASKS = 64
 
 /**
- * So much is written in one turn, in about 10 ms at 400 MB/s; the rest is for the next. Writers that go on as soon
- * as they may would otherwise keep the application's timers waiting: 20 of them for 35 ms. With a quarter of it
- * 1,000 streams of small messages lose a tenth.
- */
-const MAX_TURN_BYTES = 4_194_304
-/** The same while there are urgent streams, whose next message may come in the next turn: 20 such writers, 9 ms */
-const MAX_TURN_BYTES_WITH_URGENT = 262_144
-/**
- * So long after the first write of a turn only urgent data is written: with Noise 4 MiB take 20 to 30 ms. But all connections together may
- * write for as long as the program itself has just worked: what is stopped waits for all of that again. A server that works 50 ms in each turn
- * took seven of them for 5 MiB of answers.
- */
-const MAX_TURN_MS = 5
-/** And so many writes: small ones take longer by the byte. Who sends a byte whenever one has left would write 160,000 times in 2 s. */
-const MAX_TURN_WRITES = 1000
-
-/**
- * Answers to a chunk that comes so long after the last flush do not wait for the next turn, and where the program works so long in its turns
- * none do: a reader that works 200 ms in each gave its credit a turn late, and its pongs.
+ * Answers to a chunk that comes so long after the last flush do not wait for the next turn, and where turns are long none do: a reader that
+ * works 200 ms in each gave its credit a turn late, and its pongs.
  */
 const APART_MS = 1
-const LONG_TURN_MS = 10
 
 /** A new decision replaces what is arranged only if it is earlier */
 const PRECEDENCE: Record<FlushTime, number> = { keep: 0, later: 1, 'next-round': 2, 'next-turn': 3, soon: 4, now: 5 }
 
-/** Turns that write less, and leave nothing, say nothing of how long the program works */
-const LOOKED_FROM_BYTES = 4096
-/** A write that is shorter takes next to no time */
-const TIMED_FROM_BYTES = 65_519
-
 const settled = Promise.resolve()
-
-/** How long all writers of this thread have written: that is not the program's own work */
-let allWritingMs = 0
 
 export interface WriterHandler {
   /** Hands a write down. Returns false when the transport wants no more until it drains. */
@@ -70,10 +45,7 @@ export class Writer implements Moment {
   occasion: FlushOccasion = 'write'
   isArranged = false
   isRest = false
-  /** Infinity when the turn has written enough: only urgent data still leaves in it */
-  flushesThisTurn = 0
-  /** The turn has written so much that urgent data waits too */
-  isTurnOver = false
+  readonly turn: TurnOfWriter
   readonly #session: Session<unknown>
   readonly #clock: Clock
   readonly #handler: WriterHandler
@@ -94,23 +66,12 @@ export class Writer implements Moment {
   /** There was a request since the last microtask */
   #hasGrown = false
   #microtasks = 0
-  #turnBytes = 0
-  #turnWrites = 0
-  #turnBeganMs = 0
-  #flushedMs = 0
-  /** How long the program worked between the last turn that wrote and the one behind it */
-  #programMs = 0
-  /** What `allWritingMs` was when this turn began, and behind the last flush */
-  #turnWritingMs = 0
-  #flushedWritingMs = 0
-  #isTurnLong = false
-  /** The turn has written so much that all but urgent data waits */
-  #isTurnSpent = false
   #hasOpenedThisTurn = false
   #isNextTurnAwaited = false
 
   constructor (session: Session<unknown>, config: Config, clock: Clock, handler: WriterHandler) {
     this.policy = createPolicy(config, clock.shortestTimerMs)
+    this.turn = new TurnOfWriter(clock.nowMs)
     this.#session = session
     this.#clock = clock
     this.#handler = handler
@@ -161,7 +122,7 @@ export class Writer implements Moment {
 
   /** The turn has seen enough flushes; a long one may have more */
   #answerInTurn (): void {
-    if (!this.isTurnOver && (this.#programMs >= LONG_TURN_MS || this.#session.receivedMs - this.#flushedMs >= APART_MS)) {
+    if (!this.turn.isOver && (this.turn.isLong || this.#session.receivedMs - this.turn.flushedMs >= APART_MS)) {
       this.flush('chunk')
     }
   }
@@ -289,9 +250,8 @@ export class Writer implements Moment {
         break
       }
 
-      this.#turnBeganMs = this.#turnWrites === 0 ? nowMs : this.#turnBeganMs
-      this.#isTurnLong = nowMs - this.#turnBeganMs >= MAX_TURN_MS && allWritingMs - this.#turnWritingMs + nowMs - startMs >= this.#programMs
       this.#transmit(bytes)
+      this.turn.onWrite(bytes.byteLength, startMs, nowMs, session.streams.urgentCount > 0)
       writtenBytes += bytes.byteLength
 
       // no pull when nothing is left, as behind most writes
@@ -304,7 +264,7 @@ export class Writer implements Moment {
         continue
       }
 
-      if (isDue !== undefined || this.#isTurnSpent) {
+      if (isDue !== undefined || this.turn.isSpent) {
         break
       }
 
@@ -321,10 +281,7 @@ export class Writer implements Moment {
     }
 
     if (writtenBytes > 0) {
-      this.#flushedMs = writtenBytes >= TIMED_FROM_BYTES ? this.#clock.nowMs() : nowMs
-      allWritingMs += Math.max(0, this.#flushedMs - startMs)
-      this.#flushedWritingMs = allWritingMs
-      this.flushesThisTurn = this.#isTurnSpent ? Infinity : this.flushesThisTurn + 1
+      this.turn.onFlushed(writtenBytes, startMs, nowMs)
       this.#awaitNextTurn()
     }
 
@@ -333,6 +290,7 @@ export class Writer implements Moment {
 
   #transmit (bytes: Uint8ArrayList): void {
     const drainsBefore = this.#drains
+
     if (bytes.byteLength >= YOUNG_FROM_BYTES) {
       fillYoungMemory(bytes.byteLength)
     }
@@ -348,10 +306,6 @@ export class Writer implements Moment {
 
     this.#isTransportFull = isFull
     this.#isBackedUp ||= isFull
-    this.#turnBytes += bytes.byteLength
-    this.#turnWrites++
-    this.isTurnOver = this.#turnBytes >= MAX_TURN_BYTES * Math.max(1, this.#programMs / LONG_TURN_MS) || this.#turnWrites >= MAX_TURN_WRITES
-    this.#isTurnSpent = this.isTurnOver || this.#isTurnLong || (this.#turnBytes >= MAX_TURN_BYTES_WITH_URGENT && this.#session.streams.urgentCount > 0)
   }
 
   /** What was left out of a full write would not fill another, and nobody waits for it */
@@ -359,7 +313,7 @@ export class Writer implements Moment {
     const { lanes, control } = this.#session
     const isLittle = lanes.queuedBytes + HEADER_BYTES < Math.min(this.#maxBatchBytes, this.#session.underWay.writeBytes)
 
-    return isLittle && this.policy.defersRest && this.#programMs < LONG_TURN_MS && !lanes.hasUrgent && !control.hasMoreThanAcks
+    return isLittle && this.policy.defersRest && !this.turn.isLong && !lanes.hasUrgent && !control.hasMoreThanAcks
   }
 
   /** If it is still what is arranged */
@@ -402,17 +356,7 @@ export class Writer implements Moment {
   readonly #onNextTurn = (): void => {
     this.#isNextTurnAwaited = false
 
-    // a lone message is not worth the look at the clock
-    if (this.#turnWrites > 0 && (this.#arranged !== undefined || this.#turnBytes >= LOOKED_FROM_BYTES)) {
-      this.#programMs = this.#clock.nowMs() - this.#flushedMs - (allWritingMs - this.#flushedWritingMs)
-    }
-
-    this.#turnWritingMs = allWritingMs
-    this.flushesThisTurn = 0
-    this.isTurnOver = false
-    this.#isTurnSpent = false
-    this.#turnBytes = 0
-    this.#turnWrites = 0
+    this.turn.begin(this.#arranged !== undefined)
     this.#hasOpenedThisTurn = false
 
     if (this.#arranged?.time === 'next-round') {

@@ -8,13 +8,18 @@
  */
 export type FlushOccasion = 'write' | 'chunk' | 'opening'
 
+/** What this turn of the event loop has written */
+export interface Turn {
+  /** How many flushes it has seen; Infinity when all but urgent data waits for the next */
+  readonly flushes: number
+  /** It has written all that a turn may, urgent data included */
+  readonly isOver: boolean
+}
+
 /** What the writer knows */
 export interface Moment {
   readonly occasion: FlushOccasion
-  /** How many flushes this turn of the event loop has seen */
-  readonly flushesThisTurn: number
-  /** This turn has written all that a turn may, urgent data included */
-  readonly isTurnOver: boolean
+  readonly turn: Turn
   /** The output is what the last flush left behind its full writes, and nothing was added */
   readonly isRest: boolean
   /** A flush is arranged already: for the next turn or later, or at a time */

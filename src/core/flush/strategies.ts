@@ -33,19 +33,19 @@ export const NEXT_TURN: FlushDecision = { time: 'next-turn', reason: 'next-turn'
 /** What to do for control frames and urgent data; undefined when there is only data that is not urgent */
 function decideFastLane (moment: Moment, output: Output): FlushDecision | undefined {
   if (output.lanes.hasUrgent) {
-    if (moment.isTurnOver) {
+    if (moment.turn.isOver) {
       return NEXT_TURN
     }
 
-    return moment.flushesThisTurn < AT_ONCE_BELOW_FLUSHES[moment.occasion] ? URGENT_AT_ONCE : URGENT_SOON
+    return moment.turn.flushes < AT_ONCE_BELOW_FLUSHES[moment.occasion] ? URGENT_AT_ONCE : URGENT_SOON
   }
 
   if (output.control.hasMoreThanAcks || output.underWay.isMarkOwed) {
-    if (moment.flushesThisTurn >= MAX_FLUSHES_PER_TURN) {
+    if (moment.turn.flushes >= MAX_FLUSHES_PER_TURN) {
       return NEXT_TURN
     }
 
-    return moment.flushesThisTurn < AT_ONCE_BELOW_FLUSHES[moment.occasion] ? CONTROL_AT_ONCE : CONTROL_SOON
+    return moment.turn.flushes < AT_ONCE_BELOW_FLUSHES[moment.occasion] ? CONTROL_AT_ONCE : CONTROL_SOON
   }
 
   return output.lanes.queuedBytes === 0 ? ACKS : undefined
@@ -77,7 +77,7 @@ export const turn: FlushPolicy = {
       return fast
     }
 
-    if (moment.flushesThisTurn >= MAX_FLUSHES_PER_TURN) {
+    if (moment.turn.flushes >= MAX_FLUSHES_PER_TURN) {
       return NEXT_TURN
     }
 
@@ -85,7 +85,7 @@ export const turn: FlushPolicy = {
       return REST
     }
 
-    return moment.flushesThisTurn < AT_ONCE_BELOW_FLUSHES[moment.occasion] ? TURN_AT_ONCE : TURN_SOON
+    return moment.turn.flushes < AT_ONCE_BELOW_FLUSHES[moment.occasion] ? TURN_AT_ONCE : TURN_SOON
   }
 }
 
@@ -118,7 +118,7 @@ export function delay ({ delayMs, watermarkBytes, shortestTimerMs }: DelayInit):
       }
 
       if (output.lanes.queuedBytes >= watermarkBytes) {
-        return moment.flushesThisTurn >= MAX_FLUSHES_PER_TURN ? NEXT_TURN : FULL
+        return moment.turn.flushes >= MAX_FLUSHES_PER_TURN ? NEXT_TURN : FULL
       }
 
       if (moment.isArranged) {
@@ -152,5 +152,5 @@ export const off: FlushPolicy = {
   defersRest: false,
   interruptsListeners: true,
   // each write decides on the next: when the turn is over that has to stop
-  decide: ({ flushesThisTurn }) => flushesThisTurn === Infinity ? NEXT_TURN : NOW
+  decide: ({ turn }) => turn.flushes === Infinity ? NEXT_TURN : NOW
 }

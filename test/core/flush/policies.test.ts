@@ -6,7 +6,9 @@ import type { FlushDecision, FlushPolicy, Moment } from '../../../src/core/flush
 
 const WATERMARK_BYTES = 52_415
 
-interface Snapshot extends Moment {
+interface Snapshot extends Omit<Moment, 'turn'> {
+  flushesThisTurn: number
+  isTurnOver: boolean
   hasUrgent: boolean
   hasControl: boolean
   isMarkOwed: boolean
@@ -39,9 +41,9 @@ function decide (policy: FlushPolicy, snapshot: Partial<Snapshot> = {}): unknown
 }
 
 function ask (policy: FlushPolicy, snapshot: Partial<Snapshot>): FlushDecision {
-  const { hasUrgent, hasControl, isMarkOwed, queuedBytes, roundTripMs, ...moment } = { ...SNAPSHOT, ...snapshot }
+  const { hasUrgent, hasControl, isMarkOwed, queuedBytes, roundTripMs, flushesThisTurn, isTurnOver, ...moment } = { ...SNAPSHOT, ...snapshot }
 
-  return policy.decide(moment, { lanes: { hasUrgent, queuedBytes }, control: { hasMoreThanAcks: hasControl }, underWay: { isMarkOwed }, roundTrip: { shorterMs: roundTripMs } })
+  return policy.decide({ ...moment, turn: { flushes: flushesThisTurn, isOver: isTurnOver } }, { lanes: { hasUrgent, queuedBytes }, control: { hasMoreThanAcks: hasControl }, underWay: { isMarkOwed }, roundTrip: { shorterMs: roundTripMs } })
 }
 
 describe.each([
