@@ -86,8 +86,6 @@ export class BytesUnderWay {
   leavesRoomFromBytes = Infinity
   /** How long data was held back, the time that it is now left out */
   heldMs = 0
-  /** Where the last mark stood that had more in front of it than another mark */
-  #markedDataBytes = 0
   /** The bytes under way from which on data is held */
   #holdsFromBytes: number
   /** The bytes handed down behind which the next mark stands, or the first ping */
@@ -196,7 +194,6 @@ export class BytesUnderWay {
   mark (nowMs: number): number {
     const value = FIRST_MARK_VALUE + this.#nextMark
     this.#nextMark = (this.#nextMark + 1) % FIRST_MARK_VALUE
-    this.#markedDataBytes = this.handedDownBytes > this.markedBytes + HEADER_BYTES ? this.handedDownBytes : this.#markedDataBytes
     this.markedBytes = this.handedDownBytes
     this.isMarkOwed = false
 
@@ -237,7 +234,16 @@ export class BytesUnderWay {
     this.#noteAnswered(index)
 
     if (this.isHeld && !this.estimate.isProbing) {
-      this.#watchSilence(mark, index, nowMs)
+      this.#silence.watch({
+        nowMs,
+        lostMarks: index,
+        positionBytes: mark.positionBytes,
+        acknowledgedBytes: this.acknowledgedBytes,
+        handedDownBytes: this.handedDownBytes,
+        markedBytes: this.markedBytes,
+        bytesPerMs: this.estimate.bytesPerMs,
+        usualSilenceMs: this.estimate.usualSilenceMs
+      })
     }
 
     this.#marks.splice(0, index + 1)
@@ -366,19 +372,6 @@ export class BytesUnderWay {
       this.#markFromBytes = Math.max(farBytes, this.acknowledgedBytes + fewBytes)
       this.leavesRoomFromBytes = Math.min(this.#markFromBytes, this.acknowledgedBytes + this.#holdsFromBytes)
     }
-  }
-
-  #watchSilence (mark: Mark, lostMarks: number, nowMs: number): void {
-    this.#silence.watch({
-      nowMs,
-      lostMarks,
-      positionBytes: mark.positionBytes,
-      acknowledgedBytes: this.acknowledgedBytes,
-      handedDownBytes: this.handedDownBytes,
-      markedDataBytes: this.#markedDataBytes,
-      bytesPerMs: this.estimate.bytesPerMs,
-      usualSilenceMs: this.estimate.usualSilenceMs
-    })
   }
 
   #learn (mark: Mark, nowMs: number): void {

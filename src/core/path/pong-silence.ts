@@ -23,8 +23,8 @@ export interface PongBehindSilence {
   positionBytes: number
   acknowledgedBytes: number
   handedDownBytes: number
-  /** Where the last mark stands that has more in front of it than another mark */
-  markedDataBytes: number
+  /** Where the last mark stands */
+  markedBytes: number
   /** 0 if it is not known */
   bytesPerMs: number
   /** One that is no longer needs no more under way */
@@ -85,7 +85,7 @@ export class PongSilence {
     const silentMs = this.#silentBefore(pong)
 
     if (silentMs > pong.usualSilenceMs && !isExplained(pong, silentMs)) {
-      const untilBytes = acknowledgedBytes + EMPTIED_PART * (pong.markedDataBytes - acknowledgedBytes)
+      const untilBytes = acknowledgedBytes + EMPTIED_PART * (pong.markedBytes - acknowledgedBytes)
 
       this.#silence = {
         silentMs,

@@ -23,7 +23,7 @@ function pong (init: Partial<PongBehindSilence> = {}): CameBack | undefined {
     positionBytes: 40_000,
     acknowledgedBytes: 0,
     handedDownBytes: UNDER_WAY_BYTES,
-    markedDataBytes: MARKED_BYTES,
+    markedBytes: MARKED_BYTES,
     bytesPerMs: 0,
     usualSilenceMs: 50,
     ...init
@@ -72,7 +72,7 @@ describe('what was under way', () => {
 
   test('is what had not been acknowledged', () => {
     // 15 of 16 of the 96,000 behind the first 1,000,000
-    pong({ acknowledgedBytes: 1_000_000, positionBytes: 1_040_000, markedDataBytes: 1_096_000, handedDownBytes: 1_100_000 })
+    pong({ acknowledgedBytes: 1_000_000, positionBytes: 1_040_000, markedBytes: 1_096_000, handedDownBytes: 1_100_000 })
     expect(silence.noteCameBack(1_089_999, 10_001, 100)).toBe(undefined)
 
     expect(silence.noteCameBack(1_090_000, 10_000, 100)).toMatchObject({ byteLength: UNDER_WAY_BYTES, restBytes: 50_000 })
@@ -87,7 +87,7 @@ describe('what was under way', () => {
 
   test('is waited for behind the last silence, not one before', () => {
     pong()
-    pong({ nowMs: 160, acknowledgedBytes: 40_000, positionBytes: 60_000, handedDownBytes: 140_000, markedDataBytes: 136_000 })
+    pong({ nowMs: 160, acknowledgedBytes: 40_000, positionBytes: 60_000, handedDownBytes: 140_000, markedBytes: 136_000 })
 
     // 40,000 and 15 of 16 of 96,000
     expect(silence.noteCameBack(129_999, 10_001, 160)).toBe(undefined)
@@ -129,7 +129,7 @@ describe('a silence', () => {
 
   test.each([[400, false], [520, false], [521, true]])('of 100 ms in front of a mark behind 40,000 bytes, of which the path carries %d a millisecond, is one: %s', (bytesPerMs, isSilence) => {
     // 1.3 times as long as the path takes for them is nothing unusual: 100 ms at 520
-    expect(pong({ markedDataBytes: 40_000, bytesPerMs }) !== undefined).toBe(isSilence)
+    expect(pong({ markedBytes: 40_000, bytesPerMs }) !== undefined).toBe(isSilence)
   })
 
   test('is none when other bytes of the peer came all the time: the pong may have been behind them', () => {
@@ -170,7 +170,7 @@ describe('a silence', () => {
       silence.onChunk(nowMs)
     }
 
-    expect(pong({ lostMarks: 1, markedDataBytes: 40_000, bytesPerMs: 400 })).toMatchObject({ silentMs: 100, hasLost: true })
+    expect(pong({ lostMarks: 1, markedBytes: 40_000, bytesPerMs: 400 })).toMatchObject({ silentMs: 100, hasLost: true })
   })
 
   test('is none when the clock was set back', () => {
