@@ -23,10 +23,6 @@ export class LongestSilence {
     this.ms = Math.max(this.ms, silentMs)
   }
 
-  forget (): void {
-    this.ms = 0
-  }
-
   /** It is within the part of the time that may be lost */
   forgives (silentMs: number, nowMs: number): boolean {
     this.#forgivenMs = Math.min(MOST_FORGIVEN_MS, this.#forgivenMs + FORGIVEN_PART * Math.abs(nowMs - (this.#forgivenAtMs ?? nowMs)))

@@ -131,7 +131,7 @@ export class PathEstimate implements NodePath {
   /** When the first mark was written that has had no pong yet */
   waitsSinceMs = Infinity
   /** It seemed to be longer, and was told to wait */
-  awaitsDrain = false
+  #awaitsDrain = false
   #asksAgainMs = 0
   lastRoundTripMs = 0
   /** Nothing is handed down, and only marks count that are written from then on: by then the line is empty */
@@ -253,10 +253,6 @@ export class PathEstimate implements NodePath {
     }
   }
 
-  forgetSilence (): void {
-    this.#slowPrograms.forget()
-  }
-
   /** Before anything was measured the transport's own "wait" is the bound: it has less room than is allowed here */
   onTransportFull (underWayBytes: number): void {
     if (!this.#isRateKnown) {
@@ -294,7 +290,7 @@ export class PathEstimate implements NodePath {
   }
 
   /** Less arrives than when the path was last found to be as it was */
-  get hasFallen (): boolean {
+  get #hasFallen (): boolean {
     return this.bytesPerMs < this.#referenceBytesPerMs * FALLEN_PART
   }
 
@@ -325,7 +321,7 @@ export class PathEstimate implements NodePath {
     const probeAfterMs = Math.max(PROBE_EVERY_MS, PROBE_EVERY_ROUND_TRIPS * (this.roundTripMs ?? 0)) * (this.#hasChanged ? CHANGED_PROBE_PART : 1)
     const isProbeDue = Math.abs(nowMs - this.#probedMs) >= probeAfterMs
 
-    if (isProbeDue || this.hasFallen || (this.awaitsDrain && nowMs >= this.#asksAgainMs && this.#nodePaths.mayDrain(nowMs))) {
+    if (isProbeDue || this.#hasFallen || (this.#awaitsDrain && nowMs >= this.#asksAgainMs && this.#nodePaths.mayDrain(nowMs))) {
       this.#probe(nowMs)
     }
   }
@@ -346,7 +342,7 @@ export class PathEstimate implements NodePath {
 
       if (answer !== 'alone') {
         if (answer === 'put-off') {
-          this.awaitsDrain = true
+          this.#awaitsDrain = true
           this.#asksAgainMs = nowMs + ASKS_AGAIN_MS
           this.#steady()
         }
@@ -356,13 +352,9 @@ export class PathEstimate implements NodePath {
     }
 
     const foundMs = Math.min(roundTripMs, ownRoundTripMs, this.#longestRoundTripMs)
-    this.awaitsDrain = false
+    this.#awaitsDrain = false
     this.#hasChanged = Math.max(foundMs, this.#knownRoundTripMs) > Math.min(foundMs, this.#knownRoundTripMs) * GROWTH
     this.roundTripMs = foundMs
-
-    if (isJoint && this.#hasChanged) {
-      this.#nodePaths.hasFound(nowMs)
-    }
 
     this.#steady()
   }

@@ -44,8 +44,7 @@ export class SlowPrograms {
   onCameBack (cameBack: CameBack, roundTripMs: number, isRateLookedFor: boolean): boolean {
     const { nowMs, arrivedBytes, silentMs, byteLength } = cameBack
 
-    if (!this.#cameTogether(cameBack) || this.longest.forgives(silentMs, nowMs) ||
-      !(this.#isOwn(cameBack) || this.#nodePaths.mayGrow(this.#path, silentMs, nowMs))) {
+    if (!this.#isOwn(cameBack) || this.longest.forgives(silentMs, nowMs)) {
       return false
     }
 
@@ -57,20 +56,11 @@ export class SlowPrograms {
     return true
   }
 
-  forget (): void {
-    this.longest.forget()
-    this.boostBytes = 0
-  }
-
-  /** The path had nothing left to do */
-  #cameTogether ({ restBytes, restMs }: CameBack): boolean {
-    return !(restMs > Math.max(TOGETHER_MS, TOGETHER_PART * restBytes / this.#path.bytesPerMs))
-  }
-
-  /** What stood together in the queue of a shared line comes together too, but at the pace of all */
+  /** The path had nothing left to do. What stood together in the queue of a shared line comes together too, but at the pace of all. */
   #isOwn ({ nowMs, silentMs, byteLength, restBytes, restMs, hasLost }: CameBack): boolean {
-    const lineBytesPerMs = this.#path.bytesPerMs + this.#nodePaths.sharedBytesPerMs(this.#path, silentMs, nowMs)
+    const sharedBytesPerMs = this.#nodePaths.sharedBytesPerMs(this.#path, silentMs, nowMs)
+    const isFaster = restMs * (this.#path.bytesPerMs + sharedBytesPerMs) <= TOGETHER_PART * restBytes
 
-    return hasLost || (restBytes >= REST_PART * byteLength && restMs <= TOGETHER_PART * restBytes / lineBytesPerMs)
+    return sharedBytesPerMs === 0 ? isFaster || restMs <= TOGETHER_MS : isFaster && (hasLost || restBytes >= REST_PART * byteLength)
   }
 }

@@ -46,13 +46,6 @@ describe('the longest silence', () => {
     expect(silence.ms).toBe(20)
   })
 
-  test('can be forgotten at once', () => {
-    silence.learn(100, 1000)
-    silence.forget()
-
-    expect(silence.ms).toBe(0)
-  })
-
   test('fades, too, by what a clock is set back', () => {
     silence.learn(100, 3_600_000)
 

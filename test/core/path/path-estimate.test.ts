@@ -214,15 +214,6 @@ describe('when all has come back behind a silence', () => {
     sample(1000, 50)
     expect(estimate.boundBytes).toBeLessThan(200_000)
   })
-
-  test('what was allowed more for it can be taken back', () => {
-    settle(1000, 50)
-    comeBack({ byteLength: 1_000_000 })
-    estimate.forgetSilence()
-    sample(1000, 50)
-
-    expect(estimate.boundBytes).toBe(STEADY_BYTES)
-  })
 })
 
 describe('beside another path whose marks wait for as long', () => {
@@ -277,7 +268,7 @@ describe('beside another path whose marks wait for as long', () => {
   test('one that seems to be longer goes on as it was while the other looks for its rate, and asks again after a second', () => {
     other.lift()
     seemLonger()
-    expect([estimate.isProbing, estimate.awaitsDrain, estimate.roundTripMs]).toEqual([false, true, 50])
+    expect([estimate.isProbing, estimate.roundTripMs]).toEqual([false, 50])
 
     sample(500, 150)
     expect(estimate.isProbing).toBe(false)
