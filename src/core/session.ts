@@ -246,7 +246,7 @@ export class Session<Owner> implements DataHandler<Owner>, ControlHandler<Owner>
   /** Throws a ProtocolError when the peer breaks a rule; what came before it has been accounted for */
   receive (chunk: Uint8Array | Iterable<Uint8Array>, nowMs: number): void {
     if (this.underWay.awaitsPong) {
-      this.underWay.onChunk(nowMs)
+      this.underWay.onChunk(chunk instanceof Uint8Array ? chunk.byteLength : lengthOf(chunk), nowMs)
     }
 
     this.receivedMs = nowMs
@@ -512,7 +512,7 @@ export class Session<Owner> implements DataHandler<Owner>, ControlHandler<Owner>
   }
 }
 
-function lengthOf (parts: Uint8Array[]): number {
+function lengthOf (parts: Iterable<Uint8Array>): number {
   let byteLength = 0
 
   for (const part of parts) {

@@ -5,6 +5,7 @@ import { judge } from './paths/judge.ts'
 import { drawPlan } from './paths/plan.ts'
 import { run } from './paths/run.ts'
 import type { Verdict } from './paths/judge.ts'
+import type { ConnectionPlan, Plan } from './paths/plan.ts'
 
 const SEEDS = 200
 const TIMEOUT_MS = 120_000
@@ -58,27 +59,47 @@ describe('an urgent message', () => {
   })
 })
 
-test.each([10, 50, 100])('an urgent message 100 ms behind the first bulk of a connection, at 2 Mbit/s and %d ms, waits 350 ms at most', roundTripMs => {
-  const startMs = 500
-  const [{ urgentP99Ms }] = run({
+/** A connection with bulk, over a path that is the same all the time and a kernel that takes 2 MB */
+function onePath (rateBytesPerMs: number, roundTripMs: number, connection: Partial<ConnectionPlan> = {}): Plan {
+  return {
     seed: 1,
-    // as long as it may take, and no other is due to arrive sooner
-    durationMs: startMs + 460,
-    settledMs: 0,
+    durationMs: 30_000,
+    settledMs: 5000,
     turns: { meanMs: 0, busyPart: 1 },
-    lines: [{ steps: [{ atMs: 0, rateBytesPerMs: 250, delayMs: roundTripMs / 2 }], jitterMs: 0 }],
+    lines: [{ steps: [{ atMs: 0, rateBytesPerMs, delayMs: roundTripMs / 2 }], jitterMs: 0 }],
     connections: [{
       line: 0,
       buffers: { sendBytes: 2_500_000, receiveBytes: 3_000_000 },
       peerTurns: { meanMs: 0, busyPart: 1 },
       answering: { kind: 'all' },
       work: { kind: 'bulk' },
-      startMs,
-      isTwoWay: false
+      startMs: 500,
+      isTwoWay: false,
+      ...connection
     }],
     urgentEveryMs: 200,
     msPerMegabyte: 2.5
-  }, { maxQueueDelayMs: 10 })
+  }
+}
+
+// its pongs wait behind its own data for seconds: 0.006 of the rate was left at 10 Mbit/s when that was taken for a queue of this side
+test.each([
+  [10, 10, 0.9],
+  [5, 50, 0.9],
+  [2, 100, 0.75],
+  [50, 30, 0.9]
+])('bulk to a peer that sends bulk as well and bounds nothing, at %d Mbit/s and %d ms, carries %d of what it does without the bound', (mbit, roundTripMs, part) => {
+  const plan = onePath(125 * mbit, roundTripMs, { isTwoWay: true, isPeerUnbounded: true })
+  const [bounded] = run(plan, { maxQueueDelayMs: 10 })
+  const [unbounded] = run(plan, { maxQueueDelayMs: Infinity })
+
+  expect(bounded.sentBytes / unbounded.sentBytes).toBeGreaterThanOrEqual(part)
+})
+
+test.each([10, 50, 100])('an urgent message 100 ms behind the first bulk of a connection, at 2 Mbit/s and %d ms, waits 350 ms at most', roundTripMs => {
+  const startMs = 500
+  // as long as it may take, and no other is due to arrive sooner
+  const [{ urgentP99Ms }] = run({ ...onePath(250, roundTripMs, { startMs }), durationMs: startMs + 460, settledMs: 0 }, { maxQueueDelayMs: 10 })
 
   expect(urgentP99Ms).toBeLessThanOrEqual(350)
 })

@@ -54,6 +54,8 @@ interface Mark {
   /** What had been handed down in front of it, and how much of that had arrived */
   positionBytes: number
   acknowledgedBytes: number
+  /** What had come from the peer */
+  receivedBytes: number
   isAppLimited: boolean
 }
 
@@ -112,6 +114,8 @@ export class BytesUnderWay {
   /** Of the last marks */
   #answeredPart = 1
   #handedDownMs = 0
+  /** From the peer, while marks were under way */
+  #receivedBytes = 0
   readonly #silence = new PongSilence()
   readonly #urgent = new UrgentAllowance()
 
@@ -206,6 +210,7 @@ export class BytesUnderWay {
       sentMs: nowMs,
       positionBytes: this.handedDownBytes,
       acknowledgedBytes: this.acknowledgedBytes,
+      receivedBytes: this.#receivedBytes,
       isAppLimited: this.#appLimitedBytes > this.acknowledgedBytes
     })
     this.handedDownBytes += HEADER_BYTES
@@ -291,7 +296,8 @@ export class BytesUnderWay {
   }
 
   /** Something came, while marks are under way */
-  onChunk (nowMs: number): void {
+  onChunk (byteLength: number, nowMs: number): void {
+    this.#receivedBytes += byteLength
     this.#silence.onChunk(nowMs)
   }
 
@@ -403,6 +409,7 @@ export class BytesUnderWay {
       intervalMs: Math.max(SHORTEST_MS, nowMs - since.atMs, mark.sentMs - since.sentMs),
       arrivedBytes: this.acknowledgedBytes,
       markedBytes: mark.positionBytes - mark.acknowledgedBytes,
+      receivedBytes: this.#receivedBytes - mark.receivedBytes,
       isAppLimited: mark.isAppLimited,
       isBoundLimited: this.#wasHeld,
       isNewRound

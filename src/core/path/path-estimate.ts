@@ -35,6 +35,21 @@ const SHORTER_WEIGHT = 1 / 4
 /** A rate below this part of what it was says that the path has changed: it carries less, or its round trip is longer */
 const FALLEN_PART = 0.75
 
+/**
+ * The pongs of a peer that bounds nothing wait behind its own data, for seconds where it fills a kernel: that is no queue of ours. It sends
+ * so much meanwhile, and more than credit for what is under way.
+ */
+const PEERS_DATA_BYTES = 16_384
+const PEERS_DATA_PART = 1 / 16
+
+/** A pong is late when it takes so many times as long as what may be under way lasts: a queue of ours does not, once the bound follows the rate */
+const LATE_PART = 1.5
+/** So many rounds in a row say that it is not the line that has become slower */
+const LATE_ROUNDS = 3
+/** A probe for that which finds nothing is not repeated for so long, and then for twice as long */
+const FIRST_PUT_OFF_MS = 4000
+const LONGEST_PUT_OFF_MS = 60_000
+
 /** A probe that finds no empty path so soon has not emptied it: others fill it */
 const MAX_PROBE_ROUNDS = 3
 /** A path that has become faster and longer at once may look as it did: now and then its round trip is measured anew */
@@ -90,6 +105,8 @@ export interface PathSample {
   arrivedBytes: number
   /** What was under way when the mark was written */
   markedBytes: number
+  /** What has come from the peer meanwhile */
+  receivedBytes: number
   /** There was no more to send: the path may carry more than this */
   isAppLimited: boolean
   /** The bound has held data back */
@@ -146,6 +163,14 @@ export class PathEstimate implements NodePath {
   #referenceBytesPerMs = 0
   #roundsWithoutGrowth = 0
   #probeRounds = 0
+  /** The last round trip, if its pong has waited behind the peer's own data */
+  #behindPeerMs = 0
+  /** And how much of that data there was */
+  #behindPeerBytes = 0
+  #lateRounds = 0
+  #lateProbesFromMs = 0
+  #putOffMs = FIRST_PUT_OFF_MS
+  #fastestBytesPerMs = 0
   /** The last probe has found another round trip */
   #hasChanged = false
   sampledMs = 0
@@ -221,11 +246,15 @@ export class PathEstimate implements NodePath {
     this.isFast = this.bytesPerMs * FAST_MS * (this.isFast ? FAST_NO_MORE : 1) >= this.#kernelBytes
     this.#isRateKnown ||= !isAppLimited || sample.intervalMs >= FILLED_ROUND_TRIPS * this.#knownRoundTripMs
 
+    const isBehindPeer = this.#hasWaitedBehindPeer(sample)
+    this.#behindPeerMs = isBehindPeer ? roundTripMs : 0
+    this.#behindPeerBytes = isBehindPeer ? sample.receivedBytes : 0
     this.#slowPrograms.onArrived(sample.arrivedBytes, nowMs)
 
     if (this.#phase === 'startUp' && sample.isNewRound && !isAppLimited) {
       this.#lookForGrowth(nowMs)
     } else if (this.#phase === 'steady' && sample.isBoundLimited) {
+      this.#noteLate(sample)
       this.#lookForChange(nowMs)
     }
 
@@ -316,12 +345,32 @@ export class PathEstimate implements NodePath {
     }
   }
 
+  #hasWaitedBehindPeer ({ receivedBytes, markedBytes }: PathSample): boolean {
+    return !this.#isPeerBounded && receivedBytes >= Math.max(PEERS_DATA_BYTES, PEERS_DATA_PART * markedBytes)
+  }
+
+  #noteLate ({ roundTripMs, isNewRound }: PathSample): void {
+    this.#fastestBytesPerMs = Math.max(this.#fastestBytesPerMs, this.bytesPerMs)
+
+    if (isNewRound) {
+      const lastsMs = this.#neededMs + PROBE_WRITES * MIN_WRITE_BYTES / this.#fastestBytesPerMs
+      this.#lateRounds = roundTripMs > LATE_PART * lastsMs ? this.#lateRounds + 1 : 0
+    }
+  }
+
   #lookForChange (nowMs: number): void {
     this.#referenceBytesPerMs = Math.max(this.#referenceBytesPerMs, this.#rate.confirmed)
     const probeAfterMs = Math.max(PROBE_EVERY_MS, PROBE_EVERY_ROUND_TRIPS * (this.roundTripMs ?? 0)) * (this.#hasChanged ? CHANGED_PROBE_PART : 1)
     const isProbeDue = Math.abs(nowMs - this.#probedMs) >= probeAfterMs
 
-    if (isProbeDue || this.#hasFallen || (this.#awaitsDrain && nowMs >= this.#asksAgainMs && this.#nodePaths.mayDrain(nowMs))) {
+    const areLate = this.#isPeerBounded && this.#lateRounds >= LATE_ROUNDS && nowMs >= this.#lateProbesFromMs
+
+    // what a probe finds while the peer sends is the peer's queue
+    if (this.#behindPeerMs > 0) {
+      return
+    }
+
+    if (isProbeDue || areLate || this.#hasFallen || (this.#awaitsDrain && nowMs >= this.#asksAgainMs && this.#nodePaths.mayDrain(nowMs))) {
       this.#probe(nowMs)
     }
   }
@@ -355,6 +404,8 @@ export class PathEstimate implements NodePath {
     this.#awaitsDrain = false
     this.#hasChanged = Math.max(foundMs, this.#knownRoundTripMs) > Math.min(foundMs, this.#knownRoundTripMs) * GROWTH
     this.roundTripMs = foundMs
+    this.#lateProbesFromMs = nowMs + this.#putOffMs
+    this.#putOffMs = this.#hasChanged ? FIRST_PUT_OFF_MS : Math.min(LONGEST_PUT_OFF_MS, 2 * this.#putOffMs)
 
     this.#steady()
   }
@@ -388,6 +439,7 @@ export class PathEstimate implements NodePath {
     this.#phase = 'probing'
     this.#probedMs = nowMs
     this.#probeRounds = 0
+    this.#lateRounds = 0
   }
 
   #setBound (): void {
@@ -407,7 +459,8 @@ export class PathEstimate implements NodePath {
       case 'lifted':
         return Infinity
       case 'startUp':
-        return Math.max(FIRST_BYTES, this.#neededBytes, this.#carriedBytes(START_UP_GAIN))
+        // the line there may carry as much as the line back: to double it would take round trips of seconds
+        return Math.max(FIRST_BYTES, this.#neededBytes, this.#carriedBytes(START_UP_GAIN), this.#behindPeerBytes)
       case 'probing':
         return this.#drainedFromMs === undefined ? this.#probeBytes : 0
       default:
@@ -422,14 +475,18 @@ export class PathEstimate implements NodePath {
 
   /** In so many round trips, and in the time that what is handed down may wait */
   #carriedBytes (roundTrips: number): number {
-    return this.bytesPerMs * (roundTrips * (this.roundTripMs ?? 0) + this.#maxQueueDelayMs)
+    return this.bytesPerMs * (roundTrips * Math.max(this.roundTripMs ?? 0, this.#behindPeerMs) + this.#maxQueueDelayMs)
   }
 
   /** With less the path runs empty: what it carries in a round trip and until pongs come that come late */
   get #neededBytes (): number {
-    const neededMs = Math.max(this.usualSilenceMs, SILENCE_GAIN * this.#slowPrograms.longest.ms)
+    return this.bytesPerMs * this.#neededMs
+  }
 
-    return this.bytesPerMs * (this.#isPeerBounded && this.bytesPerMs > 0 ? Math.max(neededMs, ROUND_TRIP_GAIN * this.#longestRoundTripMs) : neededMs)
+  get #neededMs (): number {
+    const neededMs = Math.max(this.usualSilenceMs, SILENCE_GAIN * this.#slowPrograms.longest.ms, ROUND_TRIP_GAIN * this.#behindPeerMs)
+
+    return this.#isPeerBounded && this.bytesPerMs > 0 ? Math.max(neededMs, ROUND_TRIP_GAIN * this.#longestRoundTripMs) : neededMs
   }
 
   /** What has arrived since the last mark, and still counts as under way. With no more than that a slow path would be empty when a pong comes. */

@@ -48,7 +48,7 @@ function fill (nowMs: number): number[] {
 
 /** The pongs come in one chunk */
 function answer (values: number[], nowMs: number): void {
-  underWay.onChunk(nowMs)
+  underWay.onChunk(HEADER_BYTES * values.length, nowMs)
 
   for (const value of values) {
     underWay.acknowledge(value, nowMs)
@@ -675,7 +675,7 @@ describe('a silence', () => {
     const values = fill(0)
 
     for (let nowMs = 10; nowMs < 200; nowMs += 10) {
-      underWay.onChunk(nowMs)
+      underWay.onChunk(100, nowMs)
     }
     answer(values, 200)
 

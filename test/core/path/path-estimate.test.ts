@@ -27,6 +27,7 @@ function sample (bytesPerMs: number, roundTripMs: number, init: Partial<PathSamp
     deliveredBytes,
     arrivedBytes,
     markedBytes: bytesPerMs * roundTripMs,
+    receivedBytes: 0,
     isAppLimited: false,
     isBoundLimited: true,
     isNewRound: true,
@@ -433,4 +434,63 @@ test('what an application did not ask for is no measure of the path', () => {
   }
 
   expect(estimate.bytesPerMs).toBe(1000)
+})
+
+describe('a pong that waits behind the peer\'s own data', () => {
+  test('is no queue of ours where the peer bounds nothing: as much may be under way as the path carries until it comes', () => {
+    settle(1000, 50)
+    sample(1000, 1600, { intervalMs: 100, receivedBytes: 2_000_000 })
+    expect(estimate.boundBytes).toBeGreaterThanOrEqual(1.25 * 1000 * 1600)
+
+    // and no longer than that lasts
+    sample(1000, 50)
+    expect(estimate.boundBytes).toBeCloseTo(STEADY_BYTES)
+  })
+
+  test.each([
+    ['the peer sends next to nothing', 16_383, -Infinity],
+    ['the peer bounds its data too, and waits for ours', 2_000_000, 0]
+  ])('tells nothing new when %s', (_, receivedBytes, peerBoundedMs) => {
+    settle(1000, 50)
+    estimate.peerBoundedMs = nowMs + peerBoundedMs
+    sample(1000, 1600, { intervalMs: 100, receivedBytes })
+
+    expect(estimate.boundBytes).toBeLessThan(250_000)
+  })
+
+  test('tells in the first round trips how much the path may carry: what the peer has sent meanwhile', () => {
+    sample(40, 1600, { receivedBytes: 1_500_000 })
+
+    expect(estimate.boundBytes).toBe(1_500_000)
+  })
+})
+
+describe('pongs of a peer that bounds its data', () => {
+  function beLate (rounds: number): void {
+    for (let round = 0; round < rounds; round++) {
+      estimate.peerBoundedMs = nowMs
+      sample(1000, 400)
+    }
+  }
+
+  test('that come late three rounds in a row have the round trip measured anew', () => {
+    settle(1000, 50)
+    beLate(2)
+    expect(estimate.isProbing).toBe(false)
+
+    beLate(1)
+    expect(estimate.isProbing).toBe(true)
+  })
+
+  test('and then not for four seconds, if nothing was found', () => {
+    settle(1000, 50)
+    beLate(3)
+    sample(1000, 50, { markedBytes: 0 })
+    expect(estimate.isProbing).toBe(false)
+
+    beLate(9)
+    expect(estimate.isProbing).toBe(false)
+    beLate(2)
+    expect(estimate.isProbing).toBe(true)
+  })
 })

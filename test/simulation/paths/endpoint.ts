@@ -94,9 +94,11 @@ export class Endpoint {
 
   readonly #read = (): void => {
     const { program, msPerMegabyte } = this.#init
-    this.underWay.onChunk(program.nowMs)
-    const byteLength = this.#init.in.read(content => { this.#take(content) })
-    program.spend(byteLength / BYTES_PER_MEGABYTE * msPerMegabyte)
+
+    this.#init.in.read(byteLength => {
+      this.underWay.onChunk(byteLength, program.nowMs)
+      program.spend(byteLength / BYTES_PER_MEGABYTE * msPerMegabyte)
+    }, content => { this.#take(content) })
     this.#write()
   }
 

@@ -40,6 +40,8 @@ export interface ConnectionPlan {
   startMs: number
   /** Bulk comes the other way too */
   isTwoWay: boolean
+  /** The peer holds nothing back, as other muxers do */
+  isPeerUnbounded?: boolean
 }
 
 export interface Plan {

@@ -12,6 +12,8 @@ import type { Answering, Plan, Turns } from './plan.ts'
 /** Of a line and all connections on it */
 export interface Outcome {
   deliveredBytes: number
+  /** From this node alone */
+  sentBytes: number
   urgentP99Ms: number
 }
 
@@ -78,7 +80,7 @@ export function run (plan: Plan, { maxQueueDelayMs, isIdle = false, stepMs = Inf
     return { there: new Line(world, steps, jitterOf(there)), back: new Line(world, steps, jitterOf(back)) }
   })
 
-  const connections = plan.connections.map(({ line, buffers, peerTurns, answering, work, startMs, isTwoWay }) => {
+  const connections = plan.connections.map(({ line, buffers, peerTurns, answering, work, startMs, isTwoWay, isPeerUnbounded = false }) => {
     const { there, back } = lines[line]
     const toPeer = new Socket<Content>(world, there, buffers)
     const fromPeer = new Socket<Content>(world, back, buffers)
@@ -86,7 +88,7 @@ export function run (plan: Plan, { maxQueueDelayMs, isIdle = false, stepMs = Inf
     const common = { world, maxQueueDelayMs, msPerMegabyte }
     const [peerRandom, answersRandom] = [random.fork(), random.fork()]
     const own = new Endpoint({ ...common, program, out: toPeer, in: fromPeer, nodePaths, answers: () => 0 })
-    const peer = new Endpoint({ ...common, program: new Program(world, turnsOf(peerTurns, peerRandom)), out: fromPeer, in: toPeer, nodePaths: new NodePaths(), answers: createAnswers(answering, answersRandom) })
+    const peer = new Endpoint({ ...common, maxQueueDelayMs: isPeerUnbounded ? Infinity : maxQueueDelayMs, program: new Program(world, turnsOf(peerTurns, peerRandom)), out: fromPeer, in: toPeer, nodePaths: new NodePaths(), answers: createAnswers(answering, answersRandom) })
 
     const begin = (endpoint: Endpoint): void => {
       if (work.kind === 'bulk') {
@@ -136,6 +138,7 @@ export function run (plan: Plan, { maxQueueDelayMs, isIdle = false, stepMs = Inf
 
     return {
       deliveredBytes: on.reduce((sum, { own, peer }) => sum + own.deliveredBytes + peer.deliveredBytes, 0),
+      sentBytes: on.reduce((sum, { peer }) => sum + peer.deliveredBytes, 0),
       urgentP99Ms: latenciesMs[Math.floor(latenciesMs.length * 0.99)] ?? Infinity
     }
   })

@@ -65,14 +65,13 @@ export class Socket<T> {
   }
 
   /** All that has arrived. Returns how much that is. */
-  read (onContent: (content: T) => void): number {
+  read (onChunk: (byteLength: number) => void, onContent: (content: T) => void): void {
     const segments = this.#unread
-    let byteLength = 0
+    const byteLength = segments.reduce((sum, segment) => sum + segment.byteLength, 0)
     this.#unread = []
+    onChunk(byteLength)
 
     for (const segment of segments) {
-      byteLength += segment.byteLength
-
       if (segment.content !== undefined) {
         onContent(segment.content)
       }
@@ -82,8 +81,6 @@ export class Socket<T> {
       this.#windowedBytes -= byteLength
       this.#transmit()
     })
-
-    return byteLength
   }
 
   #transmit (): void {
