@@ -42,19 +42,21 @@ const replies = fc.record({
 
 type Replies = typeof replies extends fc.Arbitrary<infer T> ? T : never
 
-/** Replies, then what streams owe, then go away; SYN and ACK ride on data if there is nothing else to say */
+/** Replies, then what streams owe, the FIN of one that is just opened last, then go away; SYN and ACK ride on data if there is nothing else to say */
 function controlOf ({ pongs, refusedIds, ping, goAwayCode }: Replies, streams: Intent[]): Line[] {
   const owed = streams.flatMap(({ pending, ...stream }, id): Line[] => {
     const ridesOnData = sendableBytes(stream) > 0 && (pending & PENDING_UPDATE) === 0
 
-    return pending === 0 || ridesOnData ? [] : [[WINDOW_UPDATE, pending & (SYN | ACK | FIN | RST), id, (pending & PENDING_UPDATE) === 0 ? 0 : READ_BYTES]]
+    return pending === 0 || ridesOnData ? [] : [[WINDOW_UPDATE, pending & (SYN | ACK | RST), id, (pending & PENDING_UPDATE) === 0 ? 0 : READ_BYTES]]
   })
+  const fins = streams.flatMap(({ pending }, id): Line[] => (pending & PENDING_FIN) === 0 ? [] : [[WINDOW_UPDATE, FIN, id, 0]])
 
   return [
     ...pongs.map((value): Line => [PING, ACK, 0, value]),
     ...refusedIds.map((id): Line => [WINDOW_UPDATE, RST, id, 0]),
     ...(ping == null ? [] : [[PING, SYN, 0, ping] satisfies Line]),
     ...owed,
+    ...fins,
     ...(goAwayCode == null ? [] : [[GO_AWAY, 0, 0, goAwayCode] satisfies Line])
   ]
 }

@@ -84,7 +84,7 @@ describe.each(ROLES)('as $role', ({ direction, ownId, peerId }) => {
     const received = receive(peer.inbound[0])
     await peer.inbound[0].close()
 
-    expect(await peer.written()).toEqual([[WINDOW_UPDATE, ACK | FIN, peerId, 0]])
+    expect(await peer.written()).toEqual([[WINDOW_UPDATE, ACK, peerId, 0], [WINDOW_UPDATE, FIN, peerId, 0]])
     expect(received.byteLength).toBe(4)
     expect(peer.inbound[0].status).toBe('closed')
     expect(peer.muxer.streams).toHaveLength(0)

@@ -124,8 +124,11 @@ export class ControlLane<Owner> {
   }
 
   #writeStream (stream: StreamState<Owner>, batch: Batch, nowMs: number): void {
-    const { pending, receiveWindow } = stream
-    stream.pending = 0
+    const { receiveWindow } = stream
+    const isOpening = (stream.pending & (FLAG_SYN | FLAG_ACK)) !== 0
+    // one flag a frame: jvm-libp2p takes no two, and py-libp2p loses a FIN beside an ACK
+    const pending = isOpening ? stream.pending & ~PENDING_FIN : stream.pending
+    stream.pending &= ~pending
 
     if ((pending & PENDING_RST) !== 0) {
       batch.header(TYPE_WINDOW_UPDATE, FLAG_RST, stream.id, stream.errorCode)
@@ -151,6 +154,8 @@ export class ControlLane<Owner> {
 
     if ((flags & PENDING_FIN) !== 0) {
       this.#handler.onFinWritten(stream)
+    } else if (stream.pending !== 0) {
+      this.enlist(stream)
     }
   }
 }

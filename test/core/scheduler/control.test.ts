@@ -149,8 +149,29 @@ describe('a stream', () => {
     lane.enlist(stream)
     lane.enlist(stream)
 
-    expect(fillBytes()).toEqual(windowUpdate(2, 200_000, ACK | FIN))
+    expect(fillBytes()).toEqual(concat(windowUpdate(2, 200_000, ACK), windowUpdate(2, 0, FIN)))
     expect(stream.pending).toBe(0)
+    expect(lane.hasOutput).toBe(false)
+  })
+
+  test.each([['SYN', PENDING_SYN, SYN], ['ACK', PENDING_ACK, ACK]])('leaves its FIN to the next write when there is room for its %s alone', (_, pending, flags) => {
+    enlist(2, { pending: pending | PENDING_FIN })
+
+    expect(fill(23)).toMatchObject([{ flags, id: 2 }])
+    expect(finsInBatch).toEqual([])
+    expect(lane.hasOutput).toBe(true)
+    expect(fill(65_519, 1)).toMatchObject([{ flags: FIN, id: 2 }])
+    expect(finsInBatch).toEqual([2])
+    expect(lane.hasOutput).toBe(false)
+  })
+
+  test('takes the FIN back that was left when it is reset', () => {
+    const stream = enlist(2, { pending: PENDING_SYN | PENDING_FIN })
+    fill(23)
+    stream.pending = PENDING_RST
+    lane.enlist(stream)
+
+    expect(fill()).toMatchObject([{ flags: RST, id: 2 }])
     expect(lane.hasOutput).toBe(false)
   })
 
