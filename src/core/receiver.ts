@@ -90,8 +90,9 @@ export class Receiver<Owner> implements FrameSink {
     this.#bodyStream = undefined
     stream.readBuffer.endFrame()
 
-    if (this.#hasDelayedUpdate) {
+    if (this.#hasDelayedUpdate || stream.hasHeldUpdate) {
       this.#hasDelayedUpdate = false
+      stream.hasHeldUpdate = false
       this.#session.giveBack(stream, 0)
     }
 

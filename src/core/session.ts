@@ -347,7 +347,12 @@ export class Session<Owner> implements DataHandler<Owner>, ControlHandler<Owner>
     const nowMs = this.receivedMs
     receiveWindow.read(payloadBytes, nowMs)
 
-    if (receiveWindow.isUpdateDue(nowMs, this.windowTuning) && !stream.isRemoteFinished && !stream.isReset && !this.#receiver.delaysUpdate(stream, nowMs)) {
+    if (receiveWindow.isUpdateDue(nowMs, this.windowTuning) && !stream.isReset && !this.#receiver.delaysUpdate(stream, nowMs)) {
+      if (!stream.mayGrant) {
+        stream.hasHeldUpdate = true
+        return
+      }
+
       this.schedule(stream, PENDING_UPDATE)
 
       if (this.roundTrip.isStale(nowMs)) {

@@ -72,6 +72,8 @@ export class StreamState<Owner = unknown> {
   isOver = false
   /** The peer has said nothing on a stream that this side has opened */
   awaitsAck = false
+  /** An update was due that the peer had no need of: to be looked at again when more has come, for nobody may read that */
+  hasHeldUpdate = false
   /** A writer was told to wait */
   awaitsDrain = false
   /** Somebody wants to know when nothing is queued any more */
@@ -156,6 +158,14 @@ export class StreamState<Owner = unknown> {
    */
   get isStalled (): boolean {
     return this.sendQueue.byteLength > 0 && !this.canSendData && !this.isRemoteFinished && this.receiveWindow.availableBytes < MAX_FRAME_BYTES
+  }
+
+  /**
+   * The peer still sends, and takes a window update. Behind this side's FIN it may have sent its own by now, and an update for a stream that
+   * has ended made nim-libp2p close the connection until 2025: there it is only for who needs it.
+   */
+  get mayGrant (): boolean {
+    return !this.isRemoteFinished && (!this.isLocalFinished || this.receiveWindow.isRunningShort)
   }
 
   /** What is queued and has no credit */

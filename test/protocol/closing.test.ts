@@ -36,6 +36,58 @@ describe.each(ROLES)('as $role', ({ direction, ownId, peerId }) => {
     expect(await peer.written()).toEqual([[WINDOW_UPDATE, 0, ownId, WINDOW_BYTES]])
   })
 
+  test('D: behind its FIN this side gives no credit to a peer that has half of the protocol\'s window left', async () => {
+    const peer = converse({ direction, streamOptions: { initialStreamWindowSize: 300_000, maxStreamWindowSize: 300_000 } })
+    const stream = await peer.open()
+    receive(stream)
+    await stream.close()
+    await peer.written()
+
+    // more than half of its own window
+    peer.deliver(data(ownId, pattern(160_000)))
+    expect(await peer.written()).toEqual([])
+    peer.deliver(data(ownId, pattern(10_000)))
+    expect(await peer.written()).toEqual([[WINDOW_UPDATE, 0, ownId, 170_000]])
+  })
+
+  test('D: behind its FIN this side gives the credit that it has held when the peer needs it, also if nobody reads by then', async () => {
+    const peer = converse({ direction, streamOptions: { initialStreamWindowSize: 300_000, maxStreamWindowSize: 300_000 } })
+    const stream = await peer.open()
+    receive(stream)
+    await stream.close()
+    await peer.written()
+    peer.deliver(data(ownId, pattern(160_000)))
+    expect(await peer.written()).toEqual([])
+
+    stream.pause()
+    peer.deliver(data(ownId, pattern(140_000)))
+    expect(await peer.written()).toEqual([[WINDOW_UPDATE, 0, ownId, 160_000]])
+  })
+
+  test('D: behind its FIN this side gives credit to a peer with a window of twice the protocol\'s as it does before', async () => {
+    const peer = converse({ direction, streamOptions: { initialStreamWindowSize: 2 * WINDOW_BYTES, maxStreamWindowSize: 2 * WINDOW_BYTES } })
+    const stream = await peer.open()
+    receive(stream)
+    await stream.close()
+    await peer.written()
+    peer.deliver(data(ownId, pattern(WINDOW_BYTES)))
+
+    expect(await peer.written()).toEqual([[WINDOW_UPDATE, 0, ownId, WINDOW_BYTES]])
+  })
+
+  test('D: behind both FINs this side gives no credit', async () => {
+    const peer = converse({ direction })
+    const stream = await peer.open()
+    stream.pause()
+    await stream.close()
+    await peer.written()
+    peer.deliver(data(ownId, pattern(200_000)), windowUpdate(ownId, 0, FIN))
+    receive(stream)
+    stream.resume()
+
+    expect(await peer.written()).toEqual([])
+  })
+
   test.each([
     ['WindowUpdate', windowUpdate(ownId, 0, FIN)],
     ['an empty Data frame', data(ownId, pattern(0), FIN)],

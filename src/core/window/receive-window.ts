@@ -101,6 +101,11 @@ export class ReceiveWindow implements BudgetShare {
       (doneBytes >= this.windowBytes * SLOWED_UPDATE_PART && this.#neededBytes(nowMs, tuning) > this.windowBytes)
   }
 
+  /** The peer may come to a stop soon if it gets no more: it has used half of the protocol's window, or uses one twice as large */
+  get isRunningShort (): boolean {
+    return this.windowBytes >= 2 * INITIAL_WINDOW_BYTES || this.availableBytes <= INITIAL_WINDOW_BYTES * (1 - UPDATE_PART)
+  }
+
   /** A larger window waits to be advertised: an initial one, or relief */
   get isRaised (): boolean {
     return this.#raiseBytes > 0

@@ -324,8 +324,8 @@ export const mutants: Mutant[] = [
     edits: [
       [
         'src/core/scheduler/control.ts',
-        'const saysWindow = !stream.isRemoteFinished',
-        'const saysWindow = !stream.isRemoteFinished && (pending & PENDING_FIN) === 0'
+        'receiveWindow.isRaised) && stream.mayGrant',
+        'receiveWindow.isRaised) && stream.mayGrant && (pending & PENDING_FIN) === 0'
       ]
     ]
   },
