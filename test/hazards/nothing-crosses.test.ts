@@ -4,7 +4,7 @@ import { equals } from 'uint8arrays/equals'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { NodeMetrics } from '../../src/metrics.ts'
 import { ACK, data, DATA, parseFrames, pattern, ping, RST, SYN, WINDOW_UPDATE, windowUpdate } from '../fixtures/frames.ts'
-import { LegalOutput } from '../fixtures/legal-output.ts'
+import { StrictPeer } from '../fixtures/strict-peer.ts'
 import { createRawPeer, nextTurn } from '../fixtures/raw-peer.ts'
 import { VirtualClock } from '../fixtures/virtual-clock.ts'
 import { createMeteredPeer } from '../muxer/fixtures/metered-peer.ts'
@@ -24,7 +24,7 @@ type Peer = Pick<RawPeer, 'muxer' | 'transport' | 'deliver' | 'takeFrames'>
 class Wire {
   readonly peer: Peer
   readonly clock: VirtualClock
-  readonly #legal = new LegalOutput(true)
+  readonly #legal = new StrictPeer(true)
   readonly #frames: Frame[] = []
   readonly #sent = new Map<string, Uint8Array[]>()
 

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { ProtocolError } from '../../src/core/protocol-error.ts'
 import { createSession, SESSION_INIT } from '../core/fixtures/sessions.ts'
 import { concat, DATA, frame, parseFrames, pattern } from '../fixtures/frames.ts'
-import { LegalOutput } from '../fixtures/legal-output.ts'
+import { StrictPeer } from '../fixtures/strict-peer.ts'
 import { cutInto, cuts } from './fixtures/chunks.ts'
 import type { Session } from '../../src/core/session.ts'
 import type { StreamState } from '../../src/core/stream-state.ts'
@@ -51,7 +51,7 @@ class Run {
   readonly session: Session<unknown>
   /** Every stream there ever was: what the peer can make it hold counts after its end too */
   readonly streams: StreamState[] = []
-  readonly #output: LegalOutput
+  readonly #output: StrictPeer
   /** Messages are never cut, so one of them may be more than a write is to hold */
   readonly #areMessagesWhole: boolean
   #isJudged = true
@@ -59,7 +59,7 @@ class Run {
 
   constructor (isDialler: boolean, mergeFromBytes: number) {
     this.session = createSession({ isDialler, mergeFromBytes, maxInboundStreams: MAX_INBOUND_STREAMS })
-    this.#output = new LegalOutput(isDialler)
+    this.#output = new StrictPeer(isDialler)
     this.#areMessagesWhole = mergeFromBytes === Infinity
   }
 

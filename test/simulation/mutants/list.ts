@@ -14,6 +14,17 @@ const root = fileURLToPath(new URL('../../..', import.meta.url))
 
 export const mutants: Mutant[] = [
   {
+    name: 'credit-behind-fin',
+    bug: 'Behind its FIN a side gives credit as before, also to a peer that has enough.',
+    edits: [
+      [
+        'src/core/stream-state.ts',
+        '(!this.isLocalFinished || this.receiveWindow.isRunningShort)',
+        'true'
+      ]
+    ]
+  },
+  {
     name: 'credit-for-put-back',
     bug: 'Bytes that the application puts back give credit when they are read again.',
     edits: [
@@ -348,6 +359,17 @@ export const mutants: Mutant[] = [
         'src/core/buffers/unread-bytes.ts',
         '      kept.push(this.#block.subarray(0, this.#blockFill))',
         '      const block = this.#block.subarray(0, this.#blockFill)\n      const before: Uint8Array[] = []\n      kept.moveTo({ piece: bytes => { before.push(bytes) } }, kept.byteLength)\n      ;[block, ...before].forEach(bytes => { kept.push(bytes) })'
+      ]
+    ]
+  },
+  {
+    name: 'two-flags',
+    bug: 'SYN or ACK and FIN go in one frame.',
+    edits: [
+      [
+        'src/core/scheduler/control.ts',
+        'isOpening ? stream.pending & ~PENDING_FIN : stream.pending',
+        'stream.pending'
       ]
     ]
   },

@@ -119,6 +119,7 @@ export function checkAtRest (run: Run): void {
     }
 
     law(!session.hasOutput, () => `the ${name} has output that it does not write`)
+    law(side.tap.unansweredPings === 0 || !side.isOurs, () => `the ${name} leaves ${side.tap.unansweredPings} pings unanswered`)
 
     for (const state of session.streams.values()) {
       const { id, creditBytes, receiveWindow, sendQueue, readBuffer } = state
