@@ -80,6 +80,15 @@ export class InvalidBytesError extends InvalidParametersError {
   }
 }
 
+/** The muxer is used with libp2p 2 */
+export class UnsupportedLibp2pError extends InvalidParametersError {
+  readonly code = 'ERR_UNSUPPORTED_LIBP2P'
+
+  constructor () {
+    super('libp2p-coalescing-yamux needs libp2p 3: update libp2p, or use @chainsafe/libp2p-yamux 7 with libp2p 2')
+  }
+}
+
 /** All 2^31 ids of this side are used; a new connection starts over */
 export class StreamIdsExhaustedError extends ConnectionClosedError {
   override name = 'StreamIdsExhaustedError'

@@ -23,16 +23,17 @@ import { systemClock } from './clock.ts'
 import { NodePaths } from './core/path/node-paths.ts'
 import { createConfig } from './options/config.ts'
 import { NodeMetrics } from './metrics.ts'
+import { UnsupportedLibp2pError } from './errors.ts'
 import { Muxer, YAMUX_PROTOCOL_ID } from './muxer/muxer.ts'
 import type { YamuxMuxer } from './api.ts'
 import type { YamuxMuxerInit } from './options/config.ts'
-import type { ComponentLogger, Logger, Metrics, StreamMuxerFactory } from '@libp2p/interface'
+import type { ComponentLogger, Logger, MessageStream, Metrics, StreamMuxerFactory } from '@libp2p/interface'
 
 export { isYamuxStream } from './api.ts'
 export { GoAwayCode } from './core/wire/frame.ts'
 export { ReceivedBytesChangedError, SentBytesChangedError } from './core/bytes-changed-error.ts'
 export { ProtocolError } from './core/protocol-error.ts'
-export { InvalidBytesError, RemoteGoAwayError, RemoteResetError, StreamIdsExhaustedError, TransportClosedError, YamuxTimeoutError } from './errors.ts'
+export { InvalidBytesError, RemoteGoAwayError, RemoteResetError, StreamIdsExhaustedError, TransportClosedError, UnsupportedLibp2pError, YamuxTimeoutError } from './errors.ts'
 export type { CloseOptions, YamuxMuxer, YamuxStream } from './api.ts'
 export type { CoalesceOptions, MergeMessages, Strategy } from './options/coalesce.ts'
 export type { WindowUpdateMode, YamuxMuxerInit, YamuxStreamOptions } from './options/config.ts'
@@ -67,7 +68,14 @@ export function yamux (init?: YamuxMuxerInit | null): (components?: YamuxCompone
       protocol: YAMUX_PROTOCOL_ID,
       [Symbol.toStringTag]: 'libp2p-coalescing-yamux',
       [serviceCapabilities]: ['@libp2p/stream-multiplexing'],
-      createStreamMuxer: maConn => new Muxer(maConn, config, systemClock, node)
+      createStreamMuxer: maConn => {
+        // libp2p 2 gives options instead
+        if (typeof (maConn as Partial<MessageStream> | undefined)?.addEventListener !== 'function') {
+          throw new UnsupportedLibp2pError()
+        }
+
+        return new Muxer(maConn, config, systemClock, node)
+      }
     }
   }
 }

@@ -36,5 +36,5 @@ test('what is no bytes bears the name that libp2p has for wrong parameters', () 
 test('these are all', () => {
   const exported = Object.keys(api).filter(name => name.endsWith('Error'))
 
-  expect(exported.sort()).toEqual([...errors.map(error => error.constructor.name), 'InvalidBytesError', 'RemoteResetError', 'YamuxTimeoutError'].sort())
+  expect(exported.sort()).toEqual([...errors.map(error => error.constructor.name), 'InvalidBytesError', 'RemoteResetError', 'UnsupportedLibp2pError', 'YamuxTimeoutError'].sort())
 })

@@ -15,6 +15,17 @@ test('the factory says what it is, what it offers and what it speaks', () => {
   expect(factory.protocol).toBe('/yamux/1.0.0')
 })
 
+test.each([
+  ['nothing', undefined],
+  ['the options of libp2p 2', { direction: 'outbound', onIncomingStream: () => {}, onStreamEnd: () => {} }]
+])('a muxer of %s is refused with what to do about it', (_, given) => {
+  expect(() => yamux()().createStreamMuxer(given as unknown as MessageStream)).toThrow(expect.objectContaining({
+    name: 'InvalidParametersError',
+    code: 'ERR_UNSUPPORTED_LIBP2P',
+    message: 'libp2p-coalescing-yamux needs libp2p 3: update libp2p, or use @chainsafe/libp2p-yamux 7 with libp2p 2'
+  }))
+})
+
 test('options are checked before there is a connection', () => {
   expect(() => yamux({ maxInboundStreams: -1 })).toThrow('maxInboundStreams is -1')
 })
