@@ -1,0 +1,96 @@
+// Private networks, and Noise under both of its names: what stands below the muxer in real nodes.
+import { noise as chainsafeNoise } from '@chainsafe/libp2p-noise'
+import { noise as libp2pNoise } from '@libp2p/noise'
+import { generateKey, preSharedKey } from '@libp2p/pnet'
+import { tcp } from '@libp2p/tcp'
+import { createLibp2p } from 'libp2p'
+import { afterEach, describe, expect, test } from 'vitest'
+import { yamux } from '../../src/index.ts'
+import { pattern } from '../fixtures/frames.ts'
+import { MUXER_PAIRS, muxerFactory } from './fixtures/muxers.ts'
+import type { Libp2p } from '@libp2p/interface'
+import type { Libp2pOptions } from 'libp2p'
+
+const PROTOCOL = '/test/echo/1.0.0'
+/** More than windows and records hold */
+const BYTES = 1_000_000
+const DIAL_TIMEOUT_MS = 1000
+
+const nodes: Libp2p[] = []
+
+afterEach(async () => {
+  await Promise.all(nodes.splice(0).map(async node => { await node.stop() }))
+})
+
+function createKey (): Uint8Array {
+  const key = new Uint8Array(95)
+  generateKey(key)
+
+  return key
+}
+
+async function createNode (options: Libp2pOptions): Promise<Libp2p> {
+  const node = await createLibp2p({
+    addresses: { listen: ['/ip4/127.0.0.1/tcp/0'] },
+    transports: [tcp()],
+    connectionEncrypters: [chainsafeNoise()],
+    streamMuxers: [yamux()],
+    connectionMonitor: { enabled: false },
+    ...options
+  })
+  await node.handle(PROTOCOL, async stream => {
+    for await (const bytes of stream) {
+      if (!stream.send(bytes)) {
+        await stream.onDrain()
+      }
+    }
+
+    await stream.close()
+  })
+  nodes.push(node)
+
+  return node
+}
+
+/** What comes back of what is sent */
+async function echo (from: Libp2p, to: Libp2p): Promise<Uint8Array> {
+  const stream = await from.dialProtocol(to.getMultiaddrs(), PROTOCOL, { signal: AbortSignal.timeout(20 * DIAL_TIMEOUT_MS) })
+  const received = new Uint8Array(BYTES)
+  let byteLength = 0
+  stream.addEventListener('message', evt => {
+    received.set(evt.data.subarray(), byteLength)
+    byteLength += evt.data.byteLength
+  })
+  const ended = new Promise<void>(resolve => { stream.addEventListener('remoteCloseWrite', () => { resolve() }) })
+  stream.send(pattern(BYTES))
+  await stream.close()
+  await ended
+
+  return received.subarray(0, byteLength)
+}
+
+describe('a private network', () => {
+  test.each(MUXER_PAIRS)('carries what is sent, with $dialler dialling $listener', async ({ dialler, listener }) => {
+    const connectionProtector = preSharedKey({ psk: createKey() })
+    const [from, to] = await Promise.all([dialler, listener].map(async name => createNode({ connectionProtector, streamMuxers: [await muxerFactory(name)] })))
+
+    expect(await echo(from, to)).toEqual(pattern(BYTES))
+  })
+
+  test('is closed to a node with another key', async () => {
+    const [from, to] = await Promise.all([createKey(), createKey()].map(async psk => createNode({ connectionProtector: preSharedKey({ psk }) })))
+
+    await expect(from.dial(to.getMultiaddrs(), { signal: AbortSignal.timeout(DIAL_TIMEOUT_MS) })).rejects.toThrow()
+  })
+})
+
+test.each([
+  ['@chainsafe/libp2p-noise', '@libp2p/noise', chainsafeNoise, libp2pNoise],
+  ['@libp2p/noise', '@chainsafe/libp2p-noise', libp2pNoise, chainsafeNoise],
+  ['@libp2p/noise', '@libp2p/noise', libp2pNoise, libp2pNoise]
+])('%s dials %s', async (_dialler, _listener, dialler, listener) => {
+  const [from, to] = await Promise.all([dialler, listener].map(async noise => createNode({ connectionEncrypters: [noise()] })))
+
+  expect(await echo(from, to)).toEqual(pattern(BYTES))
+  expect(from.getConnections().map(({ multiplexer }) => multiplexer)).toEqual(['/yamux/1.0.0'])
+})
