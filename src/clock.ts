@@ -5,8 +5,6 @@
 export interface Clock {
   /** Monotonic, finer than a millisecond */
   nowMs (): number
-  /** Runs `task` when the running code and the microtasks it leads to are done */
-  endOfTurn (task: () => void): void
   /** Runs `task` when the event loop comes round, without the 1 to 4 ms of a timer */
   nextTurn (task: () => void): void
   /** A timer for less than this comes late */
@@ -17,25 +15,24 @@ export interface Clock {
   clearTimer (timer: unknown): void
 }
 
-/** Only Node's own: what bundlers put in its place is a timer */
-const { process } = globalThis as { process?: { versions?: { node?: string }, nextTick?: (task: () => void) => void } }
-const nextTick = process?.versions?.node == null ? undefined : process.nextTick
-/** Kept, as nextTick is: with an application's fake timers time stands still, but turns of the event loop go on */
+/** What bundlers put in the place of Node's own setImmediate is a timer */
+const { process } = globalThis as { process?: { versions?: { node?: string } } }
+const isNode = process?.versions?.node != null
+/** Kept: with an application's fake timers time stands still, but turns of the event loop go on */
 const { setImmediate } = globalThis
 
 export const systemClock: Clock = {
   nowMs: () => performance.now(),
-  endOfTurn: typeof nextTick === 'function' ? task => { queueMicrotask(() => { nextTick(task) }) } : afterMicrotasks,
   nextTurn: task => {
     // React Native has setImmediate alone, browsers only what bundlers put in its place
-    if (nextTick == null && typeof MessageChannel === 'function') {
+    if (!isNode && typeof MessageChannel === 'function') {
       postTask(task)
     } else {
       setImmediate(task)
     }
   },
   // browsers clamp timers that set timers
-  shortestTimerMs: nextTick == null ? 4 : 1,
+  shortestTimerMs: isNode ? 1 : 4,
   setTimer: (task, delayMs) => setTimeout(task, delayMs),
   setBackgroundTimer: (task, delayMs) => {
     const timer = setTimeout(task, delayMs) as { unref?: () => void }
@@ -44,25 +41,6 @@ export const systemClock: Clock = {
     return timer
   },
   clearTimer: timer => { clearTimeout(timer as ReturnType<typeof setTimeout>) }
-}
-
-/**
- * Browsers have nothing that runs behind the last microtask. Answers come after several: libp2p awaits
- * its way through protocol negotiation before it writes.
- */
-const MICROTASKS_OF_A_TURN = 32
-
-function afterMicrotasks (task: () => void): void {
-  let left = MICROTASKS_OF_A_TURN
-  const step = (): void => {
-    if (left-- > 0) {
-      queueMicrotask(step)
-    } else {
-      task()
-    }
-  }
-
-  step()
 }
 
 const tasks: Array<() => void> = []

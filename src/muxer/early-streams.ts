@@ -21,12 +21,12 @@ export class EarlyStreams {
   }
 
   /**
-   * They are counted at the end of the turn. libp2p listens some microtasks after it has made a muxer; the first chunk comes sooner, and may
+   * They are counted when the event loop comes round. libp2p listens some microtasks after it has made a muxer; the first chunk comes sooner, and may
    * open any number of streams.
    */
   add (stream: MuxedStream): void {
     if (this.#streams.push(stream) > this.#maxStreams) {
-      this.#clock.endOfTurn(() => { this.#check() })
+      this.#clock.nextTurn(() => { this.#check() })
     }
   }
 

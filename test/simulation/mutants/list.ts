@@ -84,8 +84,8 @@ export const mutants: Mutant[] = [
     edits: [
       [
         'src/stream/reader.ts',
-        'return this.status === \'readable\' && !this.#isPutBack && (isListenedTo',
-        'return (this.status === \'readable\' || this.#buffer.byteLength < 1000) && !this.#isPutBack && (isListenedTo'
+        'if (this.status === \'paused\' || this.#isPutBack',
+        'if ((this.status === \'paused\' && this.#buffer.byteLength >= 1000) || this.#isPutBack'
       ]
     ]
   },
