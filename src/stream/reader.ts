@@ -11,7 +11,7 @@
  */
 import { StreamBufferError, StreamStateError } from '@libp2p/interface'
 import { copyOf } from '../bytes.ts'
-import { ReceivedMessageEvent } from '../emitter.ts'
+import { OwnMessageEvent } from '../emitter.ts'
 import { Loops } from './loops.ts'
 import type { ReadBuffer } from '../core/buffers/read-buffer.ts'
 import type { StreamState } from '../core/stream-state.ts'
@@ -237,7 +237,7 @@ export class Reader implements LoopsHandler {
       do {
         const chunk = this.#buffer.take()
         readBytes += chunk.byteLength
-        this.#stream.dispatchEvent(new ReceivedMessageEvent(chunk, this.#stream))
+        this.#stream.dispatchEvent(new OwnMessageEvent(chunk))
       } while (this.#buffer.readyBytes > 0 && this.status === 'readable' && this.#loops?.areNone !== false && !this.#isPutBack && this.#isListenedTo)
     } finally {
       this.#onRead(readBytes)
@@ -257,7 +257,7 @@ export class Reader implements LoopsHandler {
     }
 
     if (isListenedTo || this.#stream.isObserved) {
-      this.#stream.dispatchEvent(new ReceivedMessageEvent(chunk, this.#stream))
+      this.#stream.dispatchEvent(new OwnMessageEvent(chunk))
     }
 
     this.#closeIfDone()

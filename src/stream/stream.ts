@@ -2,11 +2,11 @@
  * One stream as libp2p sees it: its events and statuses, and how it is written to. How it is read is in reader.ts, what the
  * protocol makes of it in core/session.ts.
  */
-import { StreamAbortEvent, StreamBufferError, StreamCloseEvent, StreamResetEvent, StreamStateError } from '@libp2p/interface'
+import { StreamBufferError, StreamStateError } from '@libp2p/interface'
 import { StreamClosedError } from '@libp2p/utils'
 import { LANES } from '../core/scheduler/lane.ts'
 import { EVENT_DATA, EVENT_DRAINED, EVENT_FAILED, EVENT_LOCAL_FIN, EVENT_REMOTE_FIN, EVENT_REMOTE_RST, EVENT_STALLED } from '../core/stream-state.ts'
-import { GuardedEmitter } from '../emitter.ts'
+import { GuardedEmitter, OwnAbortEvent, OwnCloseEvent, OwnResetEvent } from '../emitter.ts'
 import { errorCodeOf, RemoteResetError } from '../errors.ts'
 import { OptionReader } from '../options/option-reader.ts'
 import { toLaneIndex } from '../options/priority.ts'
@@ -271,7 +271,7 @@ export class MuxedStream extends GuardedEmitter<MessageStreamEvents> implements 
     }
 
     this.#reader.abort(err)
-    this.dispatchEvent(new StreamAbortEvent(err))
+    this.dispatchEvent(new OwnAbortEvent(err))
   }
 
   /** The handler is in no state to go on: the stream ends, and nothing else does */
@@ -358,7 +358,7 @@ export class MuxedStream extends GuardedEmitter<MessageStreamEvents> implements 
     if (!this.#isOver) {
       this.#end('reset', err)
       this.#reader.onRemoteDone(true, err)
-      this.dispatchEvent(new StreamResetEvent(err))
+      this.dispatchEvent(new OwnResetEvent(err))
     }
   }
 
@@ -367,7 +367,7 @@ export class MuxedStream extends GuardedEmitter<MessageStreamEvents> implements 
     if (!this.#isOver) {
       this.#end('closed')
       this.#reader.onRemoteDone(true)
-      this.dispatchEvent(new StreamCloseEvent())
+      this.dispatchEvent(new OwnCloseEvent())
     }
   }
 
