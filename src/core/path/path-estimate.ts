@@ -41,6 +41,8 @@ const FALLEN_PART = 0.75
  */
 const PEERS_DATA_BYTES = 16_384
 const PEERS_DATA_PART = 1 / 16
+/** Urgent data need not wait behind ours for a burst of the peer's: bulk catches up. It is when that goes on that the bound would starve it. */
+const PEERS_BURST_MS = 2000
 
 /** A pong is late when it takes so many times as long as what may be under way lasts: a queue of ours does not, once the bound follows the rate */
 const LATE_PART = 1.5
@@ -165,6 +167,8 @@ export class PathEstimate implements NodePath {
   #probeRounds = 0
   /** The last round trip, if its pong has waited behind the peer's own data */
   #behindPeerMs = 0
+  /** Since when all pongs have */
+  #behindPeerSinceMs: number | undefined
   /** And how much of that data there was */
   #behindPeerBytes = 0
   #lateRounds = 0
@@ -246,7 +250,8 @@ export class PathEstimate implements NodePath {
     this.isFast = this.bytesPerMs * FAST_MS * (this.isFast ? FAST_NO_MORE : 1) >= this.#kernelBytes
     this.#isRateKnown ||= !isAppLimited || sample.intervalMs >= FILLED_ROUND_TRIPS * this.#knownRoundTripMs
 
-    const isBehindPeer = this.#hasWaitedBehindPeer(sample)
+    this.#behindPeerSinceMs = this.#hasWaitedBehindPeer(sample) ? this.#behindPeerSinceMs ?? nowMs - roundTripMs : undefined
+    const isBehindPeer = this.#behindPeerSinceMs !== undefined && nowMs - this.#behindPeerSinceMs >= PEERS_BURST_MS
     this.#behindPeerMs = isBehindPeer ? roundTripMs : 0
     this.#behindPeerBytes = isBehindPeer ? sample.receivedBytes : 0
     this.#slowPrograms.onArrived(sample.arrivedBytes, nowMs)
