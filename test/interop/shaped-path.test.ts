@@ -28,6 +28,8 @@ const MOST_UNDER_WAY_BYTES = TOTAL_BYTES / 2
 /** Of the bulk that was to come when a message was sent, what passes until it is back: a tenth on an idle machine, and all of it if nothing is held back */
 const MOST_PASSED_PART = 3 / 4
 const FEWEST_MESSAGES = 5
+/** It is real time: a machine that stands still in the middle of the bulk has all of it pass. What is wrong with the bound is so each time. */
+const ONCE_MORE = { retry: 1 }
 
 interface Message {
   /** Our bulk that had not passed the path when it was sent */
@@ -88,7 +90,7 @@ describeEachPair((kind, dialler) => {
     expect(median(messages.map(({ passedBytes, aheadBytes }) => passedBytes / aheadBytes))).toBeLessThan(MOST_PASSED_PART)
   }
 
-  test('urgent messages overtake bulk, because the peer answers marks', async () => {
+  test('urgent messages overtake bulk, because the peer answers marks', ONCE_MORE, async () => {
     expectOvertaking(await sendUrgentBeside())
 
     expect(sink.calculate('path_bytes_per_second')).toBeGreaterThan(0)
@@ -96,7 +98,7 @@ describeEachPair((kind, dialler) => {
     expect(sink.calculate('held_back_seconds_total')).toBeGreaterThan(0)
   })
 
-  test('they do while the peer sends bulk too, and its pongs wait behind that', async () => {
+  test('they do while the peer sends bulk too, and its pongs wait behind that', ONCE_MORE, async () => {
     expectOvertaking(await sendUrgentBeside(pair.peer.call('send', PEERS_BULK_BYTES, PEERS_PIECE_BYTES, 0)))
 
     expect(pair.acceptor.failures).toEqual([])
