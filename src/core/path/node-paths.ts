@@ -3,6 +3,7 @@
  * like a longer path, or like a peer that is slow. What others say makes a path that seems longer wait until all fall silent, and never
  * refuses it for good: they may share no line.
  */
+import { PutOff } from './put-off.ts'
 
 /** The queue that the marks of one wait in is that of another if the other's wait for so much of it */
 const SHARED_PART = 1 / 2
@@ -13,7 +14,6 @@ const WAITS_MS = 10_000
 
 /** To fall silent costs all others something: it is so rare, and rarer each time */
 const FIRST_PUT_OFF_MS = 8000
-const LONGEST_PUT_OFF_MS = 60_000
 const PUT_OFF_ROUND_TRIPS = 100
 
 export interface NodePath {
@@ -32,9 +32,7 @@ export interface NodePath {
 
 export class NodePaths {
   readonly #paths = new Set<NodePath>()
-  /** All may fall silent again from then on, and next time so much later */
-  #drainsFromMs = 0
-  #putOffMs = FIRST_PUT_OFF_MS
+  readonly #drains = new PutOff(FIRST_PUT_OFF_MS)
 
   /** It has measured something. Those that have not for long make room. */
   note (path: NodePath, nowMs: number): void {
@@ -67,14 +65,13 @@ export class NodePaths {
       each.drain(nowMs, path.lastRoundTripMs)
     }
 
-    this.#drainsFromMs = nowMs + Math.min(LONGEST_PUT_OFF_MS, Math.max(this.#putOffMs, PUT_OFF_ROUND_TRIPS * path.lastRoundTripMs))
-    this.#putOffMs = Math.min(LONGEST_PUT_OFF_MS, 2 * this.#putOffMs)
+    this.#drains.begin(nowMs, PUT_OFF_ROUND_TRIPS * path.lastRoundTripMs)
 
     return 'drained'
   }
 
   mayDrain (nowMs: number): boolean {
-    return nowMs >= this.#drainsFromMs
+    return this.#drains.isOver(nowMs)
   }
 
   /** What all others carry that wait for as long; Infinity if it is not known of one */

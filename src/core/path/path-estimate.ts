@@ -8,6 +8,8 @@
  * Invariants: the bound leaves room for two writes, but while a line is drained; it is Infinity while no pong comes, and on fast paths.
  */
 import { NodePaths } from './node-paths.ts'
+import { PeersQueue } from './peers-queue.ts'
+import { PutOff } from './put-off.ts'
 import { RecentHighest } from './recent-highest.ts'
 import { SlowPrograms } from './slow-programs.ts'
 import type { NodePath } from './node-paths.ts'
@@ -35,22 +37,12 @@ const SHORTER_WEIGHT = 1 / 4
 /** A rate below this part of what it was says that the path has changed: it carries less, or its round trip is longer */
 const FALLEN_PART = 0.75
 
-/**
- * The pongs of a peer that bounds nothing wait behind its own data, for seconds where it fills a kernel: that is no queue of ours. It sends
- * so much meanwhile, and more than credit for what is under way.
- */
-const PEERS_DATA_BYTES = 16_384
-const PEERS_DATA_PART = 1 / 16
-/** Urgent data need not wait behind ours for a burst of the peer's: bulk catches up. It is when that goes on that the bound would starve it. */
-const PEERS_BURST_MS = 2000
-
 /** A pong is late when it takes so many times as long as what may be under way lasts: a queue of ours does not, once the bound follows the rate */
 const LATE_PART = 1.5
 /** So many rounds in a row say that it is not the line that has become slower */
 const LATE_ROUNDS = 3
 /** A probe for that which finds nothing is not repeated for so long, and then for twice as long */
 const FIRST_PUT_OFF_MS = 4000
-const LONGEST_PUT_OFF_MS = 60_000
 
 /** A probe that finds no empty path so soon has not emptied it: others fill it */
 const MAX_PROBE_ROUNDS = 3
@@ -165,15 +157,9 @@ export class PathEstimate implements NodePath {
   #referenceBytesPerMs = 0
   #roundsWithoutGrowth = 0
   #probeRounds = 0
-  /** The last round trip, if its pong has waited behind the peer's own data */
-  #behindPeerMs = 0
-  /** Since when all pongs have */
-  #behindPeerSinceMs: number | undefined
-  /** And how much of that data there was */
-  #behindPeerBytes = 0
+  readonly #peersQueue = new PeersQueue()
   #lateRounds = 0
-  #lateProbesFromMs = 0
-  #putOffMs = FIRST_PUT_OFF_MS
+  readonly #lateProbes = new PutOff(FIRST_PUT_OFF_MS)
   #fastestBytesPerMs = 0
   /** The last probe has found another round trip */
   #hasChanged = false
@@ -250,10 +236,7 @@ export class PathEstimate implements NodePath {
     this.isFast = this.bytesPerMs * FAST_MS * (this.isFast ? FAST_NO_MORE : 1) >= this.#kernelBytes
     this.#isRateKnown ||= !isAppLimited || sample.intervalMs >= FILLED_ROUND_TRIPS * this.#knownRoundTripMs
 
-    this.#behindPeerSinceMs = this.#hasWaitedBehindPeer(sample) ? this.#behindPeerSinceMs ?? nowMs - roundTripMs : undefined
-    const isBehindPeer = this.#behindPeerSinceMs !== undefined && nowMs - this.#behindPeerSinceMs >= PEERS_BURST_MS
-    this.#behindPeerMs = isBehindPeer ? roundTripMs : 0
-    this.#behindPeerBytes = isBehindPeer ? sample.receivedBytes : 0
+    this.#peersQueue.learn(sample, this.#isPeerBounded)
     this.#slowPrograms.onArrived(sample.arrivedBytes, nowMs)
 
     if (this.#phase === 'startUp' && sample.isNewRound && !isAppLimited) {
@@ -350,10 +333,6 @@ export class PathEstimate implements NodePath {
     }
   }
 
-  #hasWaitedBehindPeer ({ receivedBytes, markedBytes }: PathSample): boolean {
-    return !this.#isPeerBounded && receivedBytes >= Math.max(PEERS_DATA_BYTES, PEERS_DATA_PART * markedBytes)
-  }
-
   #noteLate ({ roundTripMs, isNewRound }: PathSample): void {
     this.#fastestBytesPerMs = Math.max(this.#fastestBytesPerMs, this.bytesPerMs)
 
@@ -367,11 +346,10 @@ export class PathEstimate implements NodePath {
     this.#referenceBytesPerMs = Math.max(this.#referenceBytesPerMs, this.#rate.confirmed)
     const probeAfterMs = Math.max(PROBE_EVERY_MS, PROBE_EVERY_ROUND_TRIPS * (this.roundTripMs ?? 0)) * (this.#hasChanged ? CHANGED_PROBE_PART : 1)
     const isProbeDue = Math.abs(nowMs - this.#probedMs) >= probeAfterMs
+    const areLate = this.#isPeerBounded && this.#lateRounds >= LATE_ROUNDS && this.#lateProbes.isOver(nowMs)
 
-    const areLate = this.#isPeerBounded && this.#lateRounds >= LATE_ROUNDS && nowMs >= this.#lateProbesFromMs
-
-    // what a probe finds while the peer sends is the peer's queue
-    if (this.#behindPeerMs > 0) {
+    // what a probe would measure there is the peer's queue
+    if (this.#peersQueue.roundTripMs > 0) {
       return
     }
 
@@ -409,8 +387,11 @@ export class PathEstimate implements NodePath {
     this.#awaitsDrain = false
     this.#hasChanged = Math.max(foundMs, this.#knownRoundTripMs) > Math.min(foundMs, this.#knownRoundTripMs) * GROWTH
     this.roundTripMs = foundMs
-    this.#lateProbesFromMs = nowMs + this.#putOffMs
-    this.#putOffMs = this.#hasChanged ? FIRST_PUT_OFF_MS : Math.min(LONGEST_PUT_OFF_MS, 2 * this.#putOffMs)
+    this.#lateProbes.begin(nowMs)
+
+    if (this.#hasChanged) {
+      this.#lateProbes.startOver()
+    }
 
     this.#steady()
   }
@@ -465,7 +446,7 @@ export class PathEstimate implements NodePath {
         return Infinity
       case 'startUp':
         // the line there may carry as much as the line back: to double it would take round trips of seconds
-        return Math.max(FIRST_BYTES, this.#neededBytes, this.#carriedBytes(START_UP_GAIN), this.#behindPeerBytes)
+        return Math.max(FIRST_BYTES, this.#neededBytes, this.#carriedBytes(START_UP_GAIN), this.#peersQueue.byteLength)
       case 'probing':
         return this.#drainedFromMs === undefined ? this.#probeBytes : 0
       default:
@@ -480,7 +461,7 @@ export class PathEstimate implements NodePath {
 
   /** In so many round trips, and in the time that what is handed down may wait */
   #carriedBytes (roundTrips: number): number {
-    return this.bytesPerMs * (roundTrips * Math.max(this.roundTripMs ?? 0, this.#behindPeerMs) + this.#maxQueueDelayMs)
+    return this.bytesPerMs * (roundTrips * Math.max(this.roundTripMs ?? 0, this.#peersQueue.roundTripMs) + this.#maxQueueDelayMs)
   }
 
   /** With less the path runs empty: what it carries in a round trip and until pongs come that come late */
@@ -489,7 +470,7 @@ export class PathEstimate implements NodePath {
   }
 
   get #neededMs (): number {
-    const neededMs = Math.max(this.usualSilenceMs, SILENCE_GAIN * this.#slowPrograms.longest.ms, ROUND_TRIP_GAIN * this.#behindPeerMs)
+    const neededMs = Math.max(this.usualSilenceMs, SILENCE_GAIN * this.#slowPrograms.longest.ms, ROUND_TRIP_GAIN * this.#peersQueue.roundTripMs)
 
     return this.#isPeerBounded && this.bytesPerMs > 0 ? Math.max(neededMs, ROUND_TRIP_GAIN * this.#longestRoundTripMs) : neededMs
   }
