@@ -4,6 +4,20 @@ import { ACK, data, DATA, FIN, frame, pattern, RST, SYN, WINDOW_UPDATE, windowUp
 import { nextTurn } from '../fixtures/raw-peer.ts'
 import { converse, endings, expectAlive, expectEnded, receive, WINDOW_BYTES } from './fixtures/conversation.ts'
 import { ROLES } from './fixtures/roles.ts'
+import type { RawPeerInit } from '../fixtures/raw-peer.ts'
+import type { Conversation } from './fixtures/conversation.ts'
+import type { YamuxStream } from '../../src/index.ts'
+
+/** A stream that this side has opened, reads and has closed for writing; all that is written */
+async function closeHere (init: RawPeerInit): Promise<{ peer: Conversation, stream: YamuxStream }> {
+  const peer = converse(init)
+  const stream = await peer.open()
+  receive(stream)
+  await stream.close()
+  await peer.written()
+
+  return { peer, stream }
+}
 
 describe.each(ROLES)('as $role', ({ direction, ownId, peerId }) => {
   test('M: FIN half-closes: this side sends no Data after its own, and still receives', async () => {
@@ -26,22 +40,14 @@ describe.each(ROLES)('as $role', ({ direction, ownId, peerId }) => {
   })
 
   test('M: FIN half-closes: this side gives credit back after its own', async () => {
-    const peer = converse({ direction })
-    const stream = await peer.open()
-    receive(stream)
-    await stream.close()
-    await peer.written()
+    const { peer } = await closeHere({ direction })
     peer.deliver(data(ownId, pattern(WINDOW_BYTES)))
 
     expect(await peer.written()).toEqual([[WINDOW_UPDATE, 0, ownId, WINDOW_BYTES]])
   })
 
   test('D: behind its FIN this side gives no credit to a peer that has half of the protocol\'s window left', async () => {
-    const peer = converse({ direction, streamOptions: { initialStreamWindowSize: 300_000, maxStreamWindowSize: 300_000 } })
-    const stream = await peer.open()
-    receive(stream)
-    await stream.close()
-    await peer.written()
+    const { peer } = await closeHere({ direction, streamOptions: { initialStreamWindowSize: 300_000, maxStreamWindowSize: 300_000 } })
 
     // more than half of its own window
     peer.deliver(data(ownId, pattern(160_000)))
@@ -51,11 +57,7 @@ describe.each(ROLES)('as $role', ({ direction, ownId, peerId }) => {
   })
 
   test('D: behind its FIN this side gives the credit that it has held when the peer needs it, also if nobody reads by then', async () => {
-    const peer = converse({ direction, streamOptions: { initialStreamWindowSize: 300_000, maxStreamWindowSize: 300_000 } })
-    const stream = await peer.open()
-    receive(stream)
-    await stream.close()
-    await peer.written()
+    const { peer, stream } = await closeHere({ direction, streamOptions: { initialStreamWindowSize: 300_000, maxStreamWindowSize: 300_000 } })
     peer.deliver(data(ownId, pattern(160_000)))
     expect(await peer.written()).toEqual([])
 
@@ -65,11 +67,7 @@ describe.each(ROLES)('as $role', ({ direction, ownId, peerId }) => {
   })
 
   test('D: behind its FIN this side gives credit to a peer with a window of twice the protocol\'s as it does before', async () => {
-    const peer = converse({ direction, streamOptions: { initialStreamWindowSize: 2 * WINDOW_BYTES, maxStreamWindowSize: 2 * WINDOW_BYTES } })
-    const stream = await peer.open()
-    receive(stream)
-    await stream.close()
-    await peer.written()
+    const { peer } = await closeHere({ direction, streamOptions: { initialStreamWindowSize: 2 * WINDOW_BYTES, maxStreamWindowSize: 2 * WINDOW_BYTES } })
     peer.deliver(data(ownId, pattern(WINDOW_BYTES)))
 
     expect(await peer.written()).toEqual([[WINDOW_UPDATE, 0, ownId, WINDOW_BYTES]])
