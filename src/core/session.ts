@@ -11,6 +11,7 @@ import { ControlLane } from './scheduler/control.ts'
 import { URGENT } from './scheduler/lane.ts'
 import { DataLanes } from './scheduler/lanes.ts'
 import { chooseShareBytes, chooseWriteBytes, LONE_SHARE_MS, SHARE_MS } from './scheduler/shares.ts'
+import { chooseLowWaterMarkBytes } from './scheduler/water-marks.ts'
 import { EVENT_FAILED, EVENT_LOCAL_FIN, EVENT_OPENED, EVENT_REMOTE_FIN, EVENT_REMOTE_RST, PENDING_ACK, PENDING_FIN, PENDING_RST, PENDING_SYN, PENDING_UPDATE } from './stream-state.ts'
 import { StreamTable } from './stream-table.ts'
 import { RoundTrip } from './window/round-trip.ts'
@@ -28,8 +29,6 @@ import type { Uint8ArrayList } from 'uint8arraylist'
 
 export interface SessionInit extends StreamTableInit {
   isDialler: boolean
-  /** A waiting writer may go on at or below this */
-  lowWaterMarkBytes: number
   /** The largest payload of a frame that no other stream waits behind, on a path that is not fast */
   loneFrameBytes: number
   /** And of any frame */
@@ -454,7 +453,8 @@ export class Session<Owner> implements DataHandler<Owner>, ControlHandler<Owner>
 
   /** Returns what the next write may hold. Where something urgent may come that is one record at most: it waits for the write. */
   #shareOut (recordBytes: number): number {
-    const { bytesPerMs, writeBytes } = this.underWay.estimate
+    const { bytesPerMs, writeBytes, boundBytes } = this.underWay.estimate
+    this.lanes.lowWaterMarkBytes = chooseLowWaterMarkBytes(boundBytes === Infinity ? 0 : bytesPerMs, this.lanes.streamCount)
 
     if (writeBytes < recordBytes) {
       this.lanes.shareBytes = writeBytes

@@ -8,7 +8,6 @@ import { URGENT } from '../core/scheduler/lane.ts'
 import { Session } from '../core/session.ts'
 import { EVENT_OPENED } from '../core/stream-state.ts'
 import { ConnectionMetrics } from '../metrics.ts'
-import { LOW_WATER_MARK_BYTES } from '../stream/stream.ts'
 import { StreamLog } from '../stream/stream-log.ts'
 import { logDebug, toError } from '../thrown.ts'
 import { createFrameTraces } from '../trace.ts'
@@ -89,7 +88,6 @@ export class Driver implements SessionObserver, WriterHandler {
       isDialler: transport.direction === 'outbound',
       initialWindowBytes: config.streamOptions.initialStreamWindowSize,
       maxWindowBytes: config.streamOptions.maxStreamWindowSize,
-      lowWaterMarkBytes: LOW_WATER_MARK_BYTES,
       nodePaths: node.paths
     }, this)
     this.metrics = node.metrics === undefined ? undefined : new ConnectionMetrics(node.metrics, this.session, this.log)
@@ -102,6 +100,11 @@ export class Driver implements SessionObserver, WriterHandler {
   }
 
   // What streams ask for
+
+  /** A writer that was told to wait may go on at or below this */
+  get lowWaterMarkBytes (): number {
+    return this.session.lanes.lowWaterMarkBytes
+  }
 
   /** Hot: runs once per send */
   write (state: State, data: Chunk): void {

@@ -5,6 +5,7 @@
 import { StreamBufferError, StreamStateError } from '@libp2p/interface'
 import { StreamClosedError } from '@libp2p/utils'
 import { LANES } from '../core/scheduler/lane.ts'
+import { HIGH_PER_LOW } from '../core/scheduler/water-marks.ts'
 import { EVENT_DATA, EVENT_DRAINED, EVENT_FAILED, EVENT_LOCAL_FIN, EVENT_REMOTE_FIN, EVENT_REMOTE_RST, EVENT_STALLED } from '../core/stream-state.ts'
 import { GuardedEmitter, OwnAbortEvent, OwnCloseEvent, OwnResetEvent } from '../emitter.ts'
 import { errorCodeOf, RemoteResetError } from '../errors.ts'
@@ -21,14 +22,6 @@ import type { Driver } from '../muxer/driver.ts'
 import type { StreamLimits } from '../options/config.ts'
 import type { AbortOptions, Logger, MessageStreamDirection, MessageStreamEvents, MessageStreamReadStatus, MessageStreamStatus, MessageStreamTimeline, MessageStreamWriteStatus } from '@libp2p/interface'
 import type { Uint8ArrayList } from 'uint8arraylist'
-
-/**
- * `send()` returns false from here on. Four Noise records: with 64 KiB a writer stops so often
- * that the number of records doubles.
- */
-export const HIGH_WATER_MARK_BYTES = 262_144
-/** 'drain' follows at or below half of it, so that the writer is back before the queue is empty */
-export const LOW_WATER_MARK_BYTES = 131_072
 
 export class MuxedStream extends GuardedEmitter<MessageStreamEvents> implements YamuxStream {
   readonly id: string
@@ -146,7 +139,7 @@ export class MuxedStream extends GuardedEmitter<MessageStreamEvents> implements 
       return false
     }
 
-    if (queuedBytes < HIGH_WATER_MARK_BYTES) {
+    if (queuedBytes < HIGH_PER_LOW * this.#driver.lowWaterMarkBytes) {
       return true
     }
 
@@ -323,7 +316,7 @@ export class MuxedStream extends GuardedEmitter<MessageStreamEvents> implements 
   #onDrained (): void {
     const state = this.#state
 
-    if (state.awaitsDrain && state.sendQueue.byteLength <= LOW_WATER_MARK_BYTES) {
+    if (state.awaitsDrain && state.sendQueue.byteLength <= this.#driver.lowWaterMarkBytes) {
       state.awaitsDrain = false
       this.#drained?.resolve()
       this.#drained = undefined

@@ -12,6 +12,7 @@
 import { EVENT_DRAINED, EVENT_STALLED } from '../stream-state.ts'
 import { FLAG_ACK, FLAG_FIN, FLAG_SYN, HEADER_BYTES, TYPE_DATA, TYPE_WINDOW_UPDATE } from '../wire/frame.ts'
 import { BULK, LANES, URGENT } from './lane.ts'
+import { LOW_WATER_MARK_BYTES } from './water-marks.ts'
 import type { Batch } from './batch.ts'
 import type { StreamState } from '../stream-state.ts'
 
@@ -33,8 +34,6 @@ export interface FrameSizes {
   readonly frameBytes: number
   /** The largest payload of a frame that no other stream waits behind, if its share is not larger */
   readonly loneFrameBytes: number
-  /** A waiting writer may go on at or below this */
-  readonly lowWaterMarkBytes: number
 }
 
 /** Who is told what becomes of a stream's data */
@@ -75,6 +74,8 @@ export class DataLanes<Owner> {
   streamCount = 0
   /** A stream's share of a round: small on a slow path, where writes are, and large on a fast one */
   shareBytes: number
+  /** A waiting writer may go on at or below this */
+  lowWaterMarkBytes = LOW_WATER_MARK_BYTES
   /** The urgent lane has had what passes at once: it takes turns with the others, frame by frame */
   isUrgentSpent = false
   readonly #rings: Array<Ring<Owner>> = LANES.map(() => createRing())
@@ -332,7 +333,7 @@ export class DataLanes<Owner> {
       stream.onQueueEmpty()
     }
 
-    if (stream.awaitsDrain ? stream.sendQueue.byteLength <= this.#sizes.lowWaterMarkBytes : stream.tellsIdle && stream.sendQueue.byteLength === 0) {
+    if (stream.awaitsDrain ? stream.sendQueue.byteLength <= this.lowWaterMarkBytes : stream.tellsIdle && stream.sendQueue.byteLength === 0) {
       this.#handler.emit(stream, EVENT_DRAINED)
     }
   }

@@ -1,5 +1,6 @@
 // How one stream's bytes become frames: what a frame holds, which flags ride on it, how much of a batch it takes, what its owner is told.
 import { beforeEach, describe, expect, test } from 'vitest'
+import { LOW_WATER_MARK_BYTES } from '../../../src/core/scheduler/water-marks.ts'
 import { EVENT_DRAINED, PENDING_ACK, PENDING_SYN, PENDING_UPDATE } from '../../../src/core/stream-state.ts'
 import { ACK, concat, DATA, FIN, pattern, SYN, WINDOW_UPDATE } from '../../fixtures/frames.ts'
 import { createDataLanes, createStream, fillBatch, shares, WINDOW_BYTES } from '../fixtures/lanes.ts'
@@ -7,7 +8,6 @@ import type { StreamState } from '../../../src/core/stream-state.ts'
 import type { Frame } from '../../fixtures/frames.ts'
 
 const NOW_MS = 77
-const LOW_WATER_MARK_BYTES = 1000
 
 let lane: ReturnType<typeof createDataLanes>
 let news: Array<[id: number, news: number]>
@@ -18,7 +18,6 @@ function createLane (): void {
   news = []
   finsDue = []
   lane = createDataLanes({
-    lowWaterMarkBytes: LOW_WATER_MARK_BYTES,
     emit: (stream, event) => { news.push([stream.id, event]) },
     onFinDue: stream => { finsDue.push(stream.id) }
   })

@@ -1,13 +1,13 @@
 // What must be so: after every event, when everything rests, and in the end.
 import { law } from './flow.ts'
 import { MIN_WRITE_BYTES } from '../../../src/core/path/path-estimate.ts'
+import { LOW_WATER_MARK_BYTES } from '../../../src/core/scheduler/water-marks.ts'
 import type { Run } from './run.ts'
 import type { Side } from './side.ts'
 import type { StreamEnd } from './stream-end.ts'
 import type { StreamState } from '../../../src/core/stream-state.ts'
 
 const MAX_UNACKED_STREAMS = 256
-const LOW_WATER_MARK_BYTES = 131_072
 const DEFAULT_GROWTH_BYTES = 16_777_216
 /** Behind the FIN of who would give more: half of the protocol's window */
 const ENOUGH_CREDIT_BYTES = 131_072
