@@ -13,7 +13,7 @@ import { abortable, handled } from '../promises.ts'
 import { MuxedStream } from '../stream/stream.ts'
 import { logDebug, logError, reasonOf, toError } from '../thrown.ts'
 import { Driver } from './driver.ts'
-import { EarlyStreams } from './early-streams.ts'
+import { Announcer } from './announcer.ts'
 import { Opener } from './opener.ts'
 import { StreamList } from './stream-list.ts'
 import { abortBehindLastWords, abortTransport, closeTransport, cutTransport } from './transport.ts'
@@ -21,6 +21,7 @@ import type { CloseOptions, YamuxMuxer } from '../api.ts'
 import type { Clock } from '../clock.ts'
 import type { StreamState } from '../core/stream-state.ts'
 import type { Config, StreamLimits } from '../options/config.ts'
+import type { AnnouncerHandler } from './announcer.ts'
 import type { DriverHandler, NodeState } from './driver.ts'
 import type { AbortOptions, CreateStreamOptions, MessageStream, StreamMessageEvent, StreamMuxerEvents, StreamMuxerStatus } from '@libp2p/interface'
 
@@ -62,12 +63,12 @@ const STATUS: Record<Phase, StreamMuxerStatus> = {
   ended: 'closed'
 }
 
-export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implements YamuxMuxer, DriverHandler {
+export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implements YamuxMuxer, DriverHandler, AnnouncerHandler {
   readonly protocol = YAMUX_PROTOCOL_ID
   readonly #transport: MessageStream
   readonly #driver: Driver
   readonly #opener: Opener
-  readonly #earlyStreams: EarlyStreams
+  readonly #announcer: Announcer
   #phase: Phase = 'open'
   readonly #streams = new StreamList()
   #closing: Promise<void> | undefined
@@ -77,7 +78,7 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
     this.#transport = transport
     this.#driver = new Driver(transport, config, clock, node, this)
     this.#opener = new Opener(this.#driver.session.streams, config.maxOutboundStreams, limits => this.#open(limits), this.#driver.afterTelling)
-    this.#earlyStreams = new EarlyStreams(config.maxEarlyStreams, clock, this.#announce, err => { this.#fail(err) })
+    this.#announcer = new Announcer(config.maxEarlyStreams, clock, this)
     transport.addEventListener('message', this.#onMessage)
     transport.addEventListener('drain', () => { this.#driver.drained() })
     transport.addEventListener('close', evt => { this.#onTransportClosed(evt.error) })
@@ -168,7 +169,7 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
 
   override onListenerAdded (type: string): void {
     if (type === 'stream') {
-      this.#earlyStreams.announceSoon()
+      this.#announcer.onListener()
     }
   }
 
@@ -194,19 +195,14 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
       return
     }
 
-    const stream = this.#createStream(state, this.#driver.config.streamOptions)
-
-    if (this.listenerCount('stream') > 0) {
-      this.#announce(stream)
-    } else {
-      this.#earlyStreams.add(stream)
-    }
+    this.#announcer.add(this.#createStream(state, this.#driver.config.streamOptions))
   }
 
   onStreamEnded ({ owner }: StreamState<MuxedStream>, isAbortedAgain: boolean): void {
     if (isAbortedAgain) {
       this.#streams.settle()
     } else if (owner != null) {
+      this.#announcer.remove(owner)
       this.#streams.remove(owner)
     }
   }
@@ -234,6 +230,20 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
     }
   }
 
+  // What the announcer asks
+
+  get isListenedTo (): boolean {
+    return this.listenerCount('stream') > 0
+  }
+
+  announce (stream: MuxedStream): void {
+    this.safeDispatchEvent('stream', { detail: stream })
+  }
+
+  onTooManyEarly (err: Error): void {
+    this.#fail(err)
+  }
+
   /** Nothing has begun to end the session by force */
   get #isRunning (): boolean {
     return this.#phase !== 'ended' && this.#phase !== 'aborting'
@@ -248,10 +258,6 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
     if (this.#isRunning) {
       this.#driver.receive(evt.data)
     }
-  }
-
-  readonly #announce = (stream: MuxedStream): void => {
-    this.safeDispatchEvent('stream', { detail: stream })
   }
 
   #open (limits: StreamLimits): MuxedStream {

@@ -16,7 +16,14 @@ const FRAMES = 300_000
 const FREE_FRAMES = 100_000
 
 /** Those that neither a window nor a limit ends: each frame costs the peer as much as this side */
-const FREE = ['window updates of one byte', 'window updates of one byte to a sender that waits', 'DATA of one byte, read', 'DATA of one byte, read, messages kept apart']
+const FREE = [
+  'window updates of one byte',
+  'window updates of one byte to a sender that waits',
+  'DATA of one byte, read',
+  'DATA of one byte, read, messages kept apart',
+  'DATA of one byte, read by a loop',
+  'DATA of one byte for many streams, read by loops'
+]
 
 const attacks = ATTACKS.filter(({ isService }) => isService !== true)
 

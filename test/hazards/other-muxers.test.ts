@@ -4,7 +4,7 @@ import { collectGarbage } from '../fixtures/garbage.ts'
 import { Opener } from '../../src/muxer/opener.ts'
 import { ACK, data, FIN, goAway, pattern, ping, PING, RST, SYN, windowUpdate } from '../fixtures/frames.ts'
 import { NO_LIMITS } from '../fixtures/limits.ts'
-import { nextTurn } from '../fixtures/raw-peer.ts'
+import { nextTurn, turnsUntil } from '../fixtures/raw-peer.ts'
 import { converse, endings, expectAlive, readAll, receive, WINDOW_BYTES } from '../protocol/fixtures/conversation.ts'
 import { forbidIncidents } from '../protocol/fixtures/incidents.ts'
 import { echo, factories, sendAll } from '../simulation/fixtures/muxers.ts'
@@ -57,7 +57,7 @@ describe('leaks of tokens, maps and half-closed streams (go-yamux 29, hashicorp 
     ['streams opened by the peer, answered and closed', async peer => {
       const first = nextPeerId(peer, CYCLES_PER_TURN)
       peer.deliver(...Array.from({ length: CYCLES_PER_TURN }, (_, i) => data(first + 2 * i, pattern(10), SYN | FIN)))
-      await nextTurn()
+      await turnsUntil(() => peer.inbound.length === CYCLES_PER_TURN)
       peer.inbound.splice(0).forEach(stream => {
         receive(stream)
         stream.send(pattern(10))
@@ -67,7 +67,7 @@ describe('leaks of tokens, maps and half-closed streams (go-yamux 29, hashicorp 
     ['streams opened by the peer and reset by it', async peer => {
       const first = nextPeerId(peer, CYCLES_PER_TURN)
       peer.deliver(...Array.from({ length: CYCLES_PER_TURN }, (_, i) => data(first + 2 * i, pattern(10), SYN)))
-      await nextTurn()
+      await turnsUntil(() => peer.inbound.length === CYCLES_PER_TURN)
       peer.deliver(...Array.from({ length: CYCLES_PER_TURN }, (_, i) => windowUpdate(first + 2 * i, 0, RST)))
       peer.inbound.length = 0
     }]
@@ -121,6 +121,7 @@ describe('leaks of tokens, maps and half-closed streams (go-yamux 29, hashicorp 
     const first = nextPeerId(peer, MAX_INBOUND_STREAMS)
     peer.inbound.length = 0
     peer.deliver(...Array.from({ length: MAX_INBOUND_STREAMS }, (_, i) => windowUpdate(first + 2 * i, 0, SYN)))
+    await turnsUntil(() => peer.inbound.length === MAX_INBOUND_STREAMS)
     expect(peer.inbound).toHaveLength(MAX_INBOUND_STREAMS)
     expect(peer.muxer.status).toBe('open')
   })
@@ -131,6 +132,7 @@ describe('a linear search of all streams on every frame, log objects built for e
   async function workFor (streamCount: number): Promise<{ found: number, iterated: number, logged: number }> {
     const peer = converse({ maxInboundStreams: streamCount + 1 })
     peer.deliver(...Array.from({ length: streamCount }, (_, i) => windowUpdate(2 + 2 * i, 0, SYN)))
+    await turnsUntil(() => peer.inbound.length === streamCount)
     await peer.written()
     peer.inbound.forEach(receive)
 

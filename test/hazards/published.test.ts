@@ -5,6 +5,7 @@ import { collectGarbage } from '../fixtures/garbage.ts'
 import { NO_LIMITS } from '../fixtures/limits.ts'
 import { converse, endings, expectAlive, expectEnded, receive, WINDOW_BYTES } from '../protocol/fixtures/conversation.ts'
 import { forbidIncidents } from '../protocol/fixtures/incidents.ts'
+import { nextTurn, turnsUntil } from '../fixtures/raw-peer.ts'
 import { VirtualClock } from '../fixtures/virtual-clock.ts'
 import type { RawPeerInit } from '../fixtures/raw-peer.ts'
 import type { Conversation } from '../protocol/fixtures/conversation.ts'
@@ -60,6 +61,10 @@ test('CVE-2019-9514: a flood of SYNs beyond the limit from a peer that never rea
 
   for (let i = 0; i < 10_000; i++) {
     peer.deliver(windowUpdate(2 + 2 * i, 0, SYN))
+
+    if (i === 200) {
+      await turnsUntil(() => peer.inbound.length === 100)
+    }
   }
 
   expect(peer.inbound).toHaveLength(100)
@@ -92,6 +97,11 @@ describe('CVE-2023-44487: streams that are opened and reset at once', () => {
       peer.deliver(data(2 + 2 * i, new Uint8Array(bodyBytes), SYN))
       streams.push(...peer.inbound.splice(0).map(stream => new WeakRef(stream)))
       peer.deliver(windowUpdate(2 + 2 * i, 0, RST))
+
+      // a turn announces no more
+      if (i % 32 === 31) {
+        await nextTurn()
+      }
     }
 
     await collectGarbage()
@@ -127,6 +137,7 @@ test('CVE-2025-8671: streams that this side resets stay counted until the peer c
     peer.deliver(windowUpdate(2 + 2 * i, 0, SYN))
   }
 
+  await turnsUntil(() => peer.inbound.length === 100)
   expect(peer.inbound).toHaveLength(100)
 })
 

@@ -1,7 +1,7 @@
 // The opening rules that count: at most 256 streams without an answer, and early streams.
 import { describe, expect, test } from 'vitest'
 import { ACK, data, DATA, FIN, frame, GO_AWAY, pattern, RST, SYN, WINDOW_UPDATE, windowUpdate } from '../fixtures/frames.ts'
-import { createRawPeer, nextTurn, quietMicrotasks } from '../fixtures/raw-peer.ts'
+import { createRawPeer, nextTurn, oneTurn, quietMicrotasks, turnsUntil } from '../fixtures/raw-peer.ts'
 import { converse, expectAlive, expectEnded, headers } from './fixtures/conversation.ts'
 import { ROLES } from './fixtures/roles.ts'
 import type { YamuxStream } from '../../src/index.ts'
@@ -156,7 +156,7 @@ describe.each(ROLES)('as $role', ({ direction, ownId, secondOwnId, peerId }) => 
     await quietMicrotasks()
     const ids: number[] = []
     peer.muxer.addEventListener('stream', evt => { ids.push(Number(evt.detail.id)) })
-    await nextTurn()
+    await turnsUntil(() => ids.length === sent.length)
 
     expect(ids).toEqual(sent)
     expect(peer.transport.status).toBe('open')
@@ -180,6 +180,41 @@ describe.each(ROLES)('as $role', ({ direction, ownId, secondOwnId, peerId }) => 
     await nextTurn()
 
     expect([peer.transport.status, peer.muxer.streams.length]).toEqual(['open', 1])
+  })
+
+  test('a chunk that opens a thousand streams has 32 of them announced in each turn of the event loop, in order, with what came on them', async () => {
+    const peer = createRawPeer({ direction })
+    const sent = Array.from({ length: 1000 }, (_, i) => peerId + 2 * i)
+    const announced: number[] = []
+    let bytes = 0
+    peer.muxer.addEventListener('stream', ({ detail: stream }) => {
+      announced.push(Number(stream.id))
+      stream.addEventListener('message', ({ data }) => { bytes += data.byteLength })
+    })
+    peer.deliver(...sent.map(id => data(id, pattern(3), SYN)))
+    const perTurn = [announced.length]
+
+    while (announced.length < sent.length) {
+      const before = announced.length
+      await oneTurn()
+      perTurn.push(announced.length - before)
+    }
+
+    expect(announced).toEqual(sent)
+    expect(bytes).toBe(3 * sent.length)
+    expect(Math.max(...perTurn)).toBe(32)
+  })
+
+  test('a stream that the peer has reset before its turn came is not announced', async () => {
+    const peer = createRawPeer({ direction })
+    const sent = Array.from({ length: 40 }, (_, i) => peerId + 2 * i)
+    const announced: number[] = []
+    peer.muxer.addEventListener('stream', ({ detail }) => { announced.push(Number(detail.id)) })
+    peer.deliver(...sent.map(id => data(id, pattern(3), SYN)))
+    peer.deliver(windowUpdate(sent[35], 0, RST))
+    await nextTurn()
+
+    expect(announced).toEqual(sent.filter((_, i) => i !== 35))
   })
 
   test('a stream that was aborted makes room for another at maxOutboundStreams, once its RST is written', async () => {
