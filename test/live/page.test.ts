@@ -49,8 +49,9 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-async function open (hash = '', options: BrowserContextOptions = {}): Promise<Page> {
+async function open (hash = '', options: BrowserContextOptions = {}, initScript = ''): Promise<Page> {
   const page = await browser.newPage({ locale: 'en', ...options })
+  await page.addInitScript(initScript)
   page.on('console', message => { complaints.push(`${message.type()}: ${message.text()}`) })
   page.on('pageerror', ({ message }) => { complaints.push(message) })
   page.on('requestfailed', request => { complaints.push(`${request.url()} failed`) })
@@ -137,6 +138,22 @@ test('Pause stops all that moves, until it is pressed again', async () => {
   const frames = (await readTable(page))['all-frames-ours']
   await page.getByRole('button', { name: 'Pause' }).press('Enter')
   await until(page, numbers => numbers['all-frames-ours'] > frames)
+})
+
+test('a browser under a POSIX locale, whose language is no language tag, shows the page', async () => {
+  const page = await open('', {}, 'Object.defineProperty(navigator, "language", { value: "en-US@posix", configurable: true })')
+  await until(page, numbers => numbers['median-ours'] > 0)
+
+  expect(await page.locator('#failure').isHidden()).toBe(true)
+})
+
+test('a page that fails says so on the page', async () => {
+  const page = await open()
+  await page.evaluate('setTimeout(() => { throw new Error("Broken") })')
+  await page.locator('#failure').waitFor({ state: 'visible' })
+
+  expect(await page.locator('#failure').textContent()).toContain('Broken')
+  expect(complaints.splice(0)).toEqual(['Broken'])
 })
 
 test('nothing is cut off on a screen of 360 pixels', async () => {
