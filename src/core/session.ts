@@ -11,7 +11,7 @@ import { ControlLane } from './scheduler/control.ts'
 import { URGENT } from './scheduler/lane.ts'
 import { DataLanes } from './scheduler/lanes.ts'
 import { chooseShareBytes, chooseWriteBytes, LONE_SHARE_MS, SHARE_MS } from './scheduler/shares.ts'
-import { chooseLowWaterMarkBytes } from './scheduler/water-marks.ts'
+import { chooseAheadBytes } from './scheduler/water-marks.ts'
 import { EVENT_FAILED, EVENT_LOCAL_FIN, EVENT_OPENED, EVENT_REMOTE_FIN, EVENT_REMOTE_RST, PENDING_ACK, PENDING_FIN, PENDING_RST, PENDING_SYN, PENDING_UPDATE } from './stream-state.ts'
 import { StreamTable } from './stream-table.ts'
 import { RoundTrip } from './window/round-trip.ts'
@@ -454,7 +454,7 @@ export class Session<Owner> implements DataHandler<Owner>, ControlHandler<Owner>
   /** Returns what the next write may hold. Where something urgent may come that is one record at most: it waits for the write. */
   #shareOut (recordBytes: number): number {
     const { bytesPerMs, writeBytes, boundBytes } = this.underWay.estimate
-    this.lanes.lowWaterMarkBytes = chooseLowWaterMarkBytes(boundBytes === Infinity ? 0 : bytesPerMs, this.lanes.streamCount)
+    this.lanes.aheadBytes = chooseAheadBytes(boundBytes === Infinity ? 0 : bytesPerMs, this.lanes.streamCount)
 
     if (writeBytes < recordBytes) {
       this.lanes.shareBytes = writeBytes

@@ -101,9 +101,12 @@ export class Driver implements SessionObserver, WriterHandler {
 
   // What streams ask for
 
-  /** A writer that was told to wait may go on at or below this */
-  get lowWaterMarkBytes (): number {
-    return this.session.lanes.lowWaterMarkBytes
+  isFull (state: State): boolean {
+    return this.session.lanes.isFull(state)
+  }
+
+  mayGoOn (state: State): boolean {
+    return this.session.lanes.mayGoOn(state)
   }
 
   /** Hot: runs once per send */

@@ -5,7 +5,6 @@
 import { StreamBufferError, StreamStateError } from '@libp2p/interface'
 import { StreamClosedError } from '@libp2p/utils'
 import { LANES } from '../core/scheduler/lane.ts'
-import { HIGH_PER_LOW } from '../core/scheduler/water-marks.ts'
 import { EVENT_DATA, EVENT_DRAINED, EVENT_FAILED, EVENT_LOCAL_FIN, EVENT_REMOTE_FIN, EVENT_REMOTE_RST, EVENT_STALLED } from '../core/stream-state.ts'
 import { GuardedEmitter, OwnAbortEvent, OwnCloseEvent, OwnResetEvent } from '../emitter.ts'
 import { errorCodeOf, RemoteResetError } from '../errors.ts'
@@ -139,7 +138,7 @@ export class MuxedStream extends GuardedEmitter<MessageStreamEvents> implements 
       return false
     }
 
-    if (queuedBytes < HIGH_PER_LOW * this.#driver.lowWaterMarkBytes) {
+    if (!this.#driver.isFull(state)) {
       return true
     }
 
@@ -316,7 +315,7 @@ export class MuxedStream extends GuardedEmitter<MessageStreamEvents> implements 
   #onDrained (): void {
     const state = this.#state
 
-    if (state.awaitsDrain && state.sendQueue.byteLength <= this.#driver.lowWaterMarkBytes) {
+    if (state.awaitsDrain && this.#driver.mayGoOn(state)) {
       state.awaitsDrain = false
       this.#drained?.resolve()
       this.#drained = undefined

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { ACK, pattern, windowUpdate } from '../fixtures/frames.ts'
 import { createRawPeer, nextTurn } from '../fixtures/raw-peer.ts'
-import { HIGH_PER_LOW, LOW_WATER_MARK_BYTES } from '../../src/core/scheduler/water-marks.ts'
+import { HIGH_WATER_MARK_BYTES, LOW_WATER_MARK_BYTES } from '../../src/core/scheduler/water-marks.ts'
 import type { YamuxStream } from '../../src/index.ts'
 
 const STREAMS = 1000
@@ -40,7 +40,7 @@ test('1,000 writers that go on as soon as they may make it hold no more than the
 
   await nextTurn()
   const heldBytes = (): number => streams.reduce((sum, { writeBufferLength }) => sum + writeBufferLength, 0)
-  const boundBytes = STREAMS * HIGH_PER_LOW * LOW_WATER_MARK_BYTES + BATCH_BYTES
+  const boundBytes = STREAMS * HIGH_WATER_MARK_BYTES + BATCH_BYTES
   let largestBytes = heldBytes()
 
   // the transport takes a batch, and is full again

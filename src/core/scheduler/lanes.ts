@@ -12,7 +12,7 @@
 import { EVENT_DRAINED, EVENT_STALLED } from '../stream-state.ts'
 import { FLAG_ACK, FLAG_FIN, FLAG_SYN, HEADER_BYTES, TYPE_DATA, TYPE_WINDOW_UPDATE } from '../wire/frame.ts'
 import { BULK, LANES, URGENT } from './lane.ts'
-import { LOW_WATER_MARK_BYTES } from './water-marks.ts'
+import { HIGH_WATER_MARK_BYTES, LOW_WATER_MARK_BYTES } from './water-marks.ts'
 import type { Batch } from './batch.ts'
 import type { StreamState } from '../stream-state.ts'
 
@@ -74,8 +74,8 @@ export class DataLanes<Owner> {
   streamCount = 0
   /** A stream's share of a round: small on a slow path, where writes are, and large on a fast one */
   shareBytes: number
-  /** A waiting writer may go on at or below this */
-  lowWaterMarkBytes = LOW_WATER_MARK_BYTES
+  /** How much more than the water marks writers may have queued, where data is held back */
+  aheadBytes = 0
   /** The urgent lane has had what passes at once: it takes turns with the others, frame by frame */
   isUrgentSpent = false
   readonly #rings: Array<Ring<Owner>> = LANES.map(() => createRing())
@@ -92,6 +92,16 @@ export class DataLanes<Owner> {
   /** A stream of the urgent lane has data to send, and credit for it */
   get hasUrgent (): boolean {
     return this.#urgent.streamCount > 0
+  }
+
+  /** Its writer is to wait */
+  isFull ({ sendQueue, creditBytes }: StreamState<Owner>): boolean {
+    return sendQueue.byteLength >= HIGH_WATER_MARK_BYTES + Math.min(this.aheadBytes, creditBytes)
+  }
+
+  /** A writer that waits need not wait longer */
+  mayGoOn ({ sendQueue, creditBytes }: StreamState<Owner>): boolean {
+    return sendQueue.byteLength <= LOW_WATER_MARK_BYTES + Math.min(this.aheadBytes, creditBytes)
   }
 
   /** The stream has (more) bytes, or credit: call after each push, with the count. Hot: runs once per send. */
@@ -333,7 +343,7 @@ export class DataLanes<Owner> {
       stream.onQueueEmpty()
     }
 
-    if (stream.awaitsDrain ? stream.sendQueue.byteLength <= this.lowWaterMarkBytes : stream.tellsIdle && stream.sendQueue.byteLength === 0) {
+    if (stream.awaitsDrain ? this.mayGoOn(stream) : stream.tellsIdle && stream.sendQueue.byteLength === 0) {
       this.#handler.emit(stream, EVENT_DRAINED)
     }
   }

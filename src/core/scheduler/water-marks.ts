@@ -5,15 +5,15 @@
 
 /** 'drain' comes at or below this, so that the writer is back before the queue is empty */
 export const LOW_WATER_MARK_BYTES = 131_072
-/** `send()` returns false at twice that, four Noise records: with 64 KiB a writer stops so often that the number of records doubles */
-export const HIGH_PER_LOW = 2
+/** `send()` returns false from here on, four Noise records: with 64 KiB a writer stops so often that the number of records doubles */
+export const HIGH_WATER_MARK_BYTES = 262_144
 
 /** What a disk or another peer takes for the next megabyte */
 const AHEAD_MS = 250
-/** All writers of a connection together: with the high marks as much as a kernel takes */
-const MOST_BYTES = 2_097_152
+/** All writers of a connection together. A reader that is slow, and whose window has grown, makes them wait with so much more. */
+const MOST_AHEAD_BYTES = 524_288
 
-/** The rate is 0 where nothing is held back */
-export function chooseLowWaterMarkBytes (bytesPerMs: number, writers: number): number {
-  return Math.max(LOW_WATER_MARK_BYTES, Math.floor(Math.min(MOST_BYTES, bytesPerMs * AHEAD_MS) / writers))
+/** So much comes on top of both marks, as far as the peer gives credit for it. The rate is 0 where nothing is held back. */
+export function chooseAheadBytes (bytesPerMs: number, writers: number): number {
+  return Math.floor(Math.min(MOST_AHEAD_BYTES, bytesPerMs * AHEAD_MS) / writers)
 }

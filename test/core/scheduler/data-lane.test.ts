@@ -187,10 +187,15 @@ describe('a batch', () => {
 describe('a writer that waits', () => {
   test.each([
     ['is told at the low mark', LOW_WATER_MARK_BYTES, [[1, EVENT_DRAINED]]],
-    ['is not told above it', LOW_WATER_MARK_BYTES + 1, []]
-  ])('%s', (_, leftBytes, told) => {
+    ['is not told above it', LOW_WATER_MARK_BYTES + 1, []],
+    ['is told above it by what goes ahead', LOW_WATER_MARK_BYTES + 50_000, [[1, EVENT_DRAINED]], 50_000],
+    ['is not told above that', LOW_WATER_MARK_BYTES + 50_001, [], 50_000],
+    ['is not told above it when the peer gives no credit for more', LOW_WATER_MARK_BYTES + 50_000, [], 50_000, 16_384 + 49_999]
+  ])('%s', (_, leftBytes, told, aheadBytes = 0, creditBytes = WINDOW_BYTES) => {
+    lane.aheadBytes = aheadBytes
     const stream = createStream(1, { queued: [16_384 + leftBytes] })
     stream.awaitsDrain = true
+    stream.creditBytes = creditBytes
     enlist(stream)
     fill(65_519, 1)
 
