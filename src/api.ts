@@ -43,7 +43,7 @@ export interface YamuxMuxer extends StreamMuxer<YamuxStream> {
   getRTT (): number
 
   /**
-   * Ends the session in good order: every stream is closed for writing and all that is queued is handed down. If data was sent, a ping
+   * Ends the session cleanly: every stream is closed for writing and all that is queued is handed down. If data was sent, a ping
    * follows it, and its answer is waited for, 500 ms at most: by then the peer has read the data. Then comes GoAway. What the peer and the
    * transport do not take until the signal is aborted, or within 5 s without one, is given up. Does not wait for what the peer still
    * wants to send: a stream that is being read ends there, without an error.

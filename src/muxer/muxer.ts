@@ -369,7 +369,7 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
       const isComplete = stream.remoteWriteStatus === 'closed' && !hasUnsent
 
       if (isComplete && hasPeerLeft) {
-        // the peer left in good order: our FIN counts as sent
+        // the peer left cleanly: our FIN counts as sent
         stream.onFinHandedDown()
       } else if (cause == null && (wasClosedHere || isComplete)) {
         stream.onClosed()

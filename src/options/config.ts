@@ -157,8 +157,8 @@ export interface YamuxMuxerInit extends StreamMuxerOptions<YamuxStreamOptions> {
    * - `'normal'`: all that nothing is said about
    * - `'bulk'`: what can wait for the others
    *
-   * Within a lane streams take fair turns. A lane that others go before sends a frame when 131,072 bytes of theirs, on a fast path eight
-   * milliseconds of them, have passed it, so none starves. A stream gets its lane when libp2p agrees on its protocol, and may be given another with `stream.priority`. A lane that
+   * Within a lane streams take fair turns. A lower lane sends one frame for every 128 KiB that overtakes it, on a fast path for every eight
+   * milliseconds of data, so none starves. A stream gets its lane when libp2p agrees on its protocol, and may be given another with `stream.priority`. A lane that
    * does not exist throws an `InvalidParametersError`: in a table at once, from a function when it answers.
    *
    * @default `'normal'` for every protocol
