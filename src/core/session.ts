@@ -1,27 +1,21 @@
 /**
  * One yamux session: its streams, how they begin and end, and what is to be said of them. Pure: bytes and time in; bytes, and
- * events of streams, out. What each frame of the peer means is in receiver.ts, what goes out next in scheduler/.
+ * events of streams, out. What each frame of the peer means is in receiver.ts, what goes out next in sender.ts.
  */
 import { PeerLimits, RAPID_MS } from './limits/peer-limits.ts'
 import { BytesUnderWay, FIRST_MARK_VALUE } from './path/bytes-under-way.ts'
-import { MIN_WRITE_BYTES } from './path/path-estimate.ts'
 import { Receiver } from './receiver.ts'
-import { Batch } from './scheduler/batch.ts'
-import { ControlLane } from './scheduler/control.ts'
 import { URGENT } from './scheduler/lane.ts'
-import { DataLanes } from './scheduler/lanes.ts'
-import { chooseShareBytes, chooseWriteBytes, LONE_SHARE_MS, SHARE_MS } from './scheduler/shares.ts'
-import { chooseAheadBytes } from './scheduler/water-marks.ts'
-import { EVENT_FAILED, EVENT_LOCAL_FIN, EVENT_OPENED, EVENT_REMOTE_FIN, EVENT_REMOTE_RST, PENDING_ACK, PENDING_FIN, PENDING_RST, PENDING_SYN, PENDING_UPDATE } from './stream-state.ts'
+import { Sender } from './sender.ts'
+import { EVENT_LOCAL_FIN, EVENT_OPENED, EVENT_REMOTE_FIN, EVENT_REMOTE_RST, PENDING_ACK, PENDING_FIN, PENDING_RST, PENDING_SYN, PENDING_UPDATE } from './stream-state.ts'
 import { StreamTable } from './stream-table.ts'
 import { RoundTrip } from './window/round-trip.ts'
 import { Decoder } from './wire/decoder.ts'
-import { FLAG_SYN, GoAwayCode, HEADER_BYTES, INITIAL_WINDOW_BYTES, SESSION_ID, TYPE_PING } from './wire/frame.ts'
+import { GoAwayCode, INITIAL_WINDOW_BYTES } from './wire/frame.ts'
 import type { NodePaths } from './path/node-paths.ts'
 import type { Limits } from './limits/peer-limits.ts'
-import type { ControlHandler } from './scheduler/control.ts'
-import type { DataHandler } from './scheduler/lanes.ts'
-import type { ShareSizes } from './scheduler/shares.ts'
+import type { ControlLane } from './scheduler/control.ts'
+import type { DataLanes } from './scheduler/lanes.ts'
 import type { StreamState } from './stream-state.ts'
 import type { StreamTableInit } from './stream-table.ts'
 import type { WindowTuning } from './window/receive-window.ts'
@@ -57,7 +51,7 @@ export interface SessionObserver {
   onRepliesFull (): void
 }
 
-export class Session<Owner> implements DataHandler<Owner>, ControlHandler<Owner> {
+export class Session<Owner> {
   readonly streams: StreamTable<Owner>
   readonly control: ControlLane<Owner>
   readonly lanes: DataLanes<Owner>
@@ -67,15 +61,10 @@ export class Session<Owner> implements DataHandler<Owner>, ControlHandler<Owner>
   readonly windowTuning: WindowTuning
   /** Streams that something has happened to, each once; to be emptied after every `receive` and `pull` */
   readonly eventful: Array<StreamState<Owner>> = []
-  framesWritten = 0
   /** When the last chunk came */
   receivedMs = 0
   /** When the peer last showed that it has read something: a pong, or credit */
   answeredMs = -Infinity
-  /** How much had been handed down when the last data was in it */
-  #dataEndBytes = 0
-  /** How much had been handed down in front of the last ping that is no mark */
-  #pingedBytes = 0
   /** The code of the peer's GoAway, if it said one */
   remoteGoAwayCode: number | undefined
   /** This side takes its leave: whoever opens a stream now is refused */
@@ -84,24 +73,22 @@ export class Session<Owner> implements DataHandler<Owner>, ControlHandler<Owner>
   /** Credit is given back for what arrives, not for what is read */
   readonly creditsOnReceipt: boolean
   readonly #observer: SessionObserver
-  readonly #sizes: ShareSizes
+  readonly #sender: Sender<Owner>
   readonly #receiver: Receiver<Owner>
   readonly #decoder: Decoder
-  /** No other session's: bytes of one connection must not reach another's peer, whatever goes wrong in between */
-  readonly #batch = new Batch()
   /** Whose FIN is in a batch that the transport has not taken yet */
   finsInBatch: Array<StreamState<Owner>> = []
 
   constructor (init: SessionInit, observer: SessionObserver) {
-    this.#sizes = init
     this.creditsOnReceipt = init.creditsOnReceipt
     this.#observer = observer
     this.streams = new StreamTable(init.isDialler, init)
     this.limits = new PeerLimits(init.limits)
     this.underWay = new BytesUnderWay(init.maxQueueDelayMs, init.maxBatchBytes, init.nodePaths)
     this.windowTuning = { budget: this.streams.budget, roundTrip: this.roundTrip }
-    this.control = new ControlLane(this)
-    this.lanes = new DataLanes(init, this)
+    this.#sender = new Sender(init, this, observer)
+    this.control = this.#sender.control
+    this.lanes = this.#sender.lanes
     this.#receiver = new Receiver(init, this)
     this.#decoder = new Decoder(this.#receiver)
   }
@@ -113,9 +100,13 @@ export class Session<Owner> implements DataHandler<Owner>, ControlHandler<Owner>
     return (lanes.streamCount > 0 && (!underWay.isHeld || (lanes.hasUrgent && underWay.letsUrgentPass))) || underWay.isMarkOwed || this.control.hasOutput
   }
 
+  get framesWritten (): number {
+    return this.#sender.framesWritten
+  }
+
   /** The peer may not have read all data: no mark behind it was answered yet */
   get hasUnconfirmedData (): boolean {
-    return this.underWay.acknowledgedBytes < this.#dataEndBytes
+    return this.underWay.acknowledgedBytes < this.#sender.dataEndBytes
   }
 
   // What the application does
@@ -223,7 +214,7 @@ export class Session<Owner> implements DataHandler<Owner>, ControlHandler<Owner>
 
   /** Asks for a mark behind all data that was written, unless there is one */
   confirm (): void {
-    if (this.underWay.markedBytes < this.#dataEndBytes) {
+    if (this.underWay.markedBytes < this.#sender.dataEndBytes) {
       this.underWay.isMarkOwed = true
     }
   }
@@ -265,44 +256,7 @@ export class Session<Owner> implements DataHandler<Owner>, ControlHandler<Owner>
    * session is of no use any more when this throws, or when the transport does not take what it returns.
    */
   pull (maxBytes: number, maxFrames: number, nowMs: number, reservedBytes = 0): Uint8ArrayList | undefined {
-    const batch = this.#batch
-    const { underWay } = this
-    // what fits into the smallest write is shared by nobody
-    const writeBytes = this.lanes.queuedBytes > MIN_WRITE_BYTES ? this.#shareOut(maxBytes) : Math.min(maxBytes, underWay.estimate.writeBytes)
-    batch.begin(writeBytes)
-
-    if (underWay.isMarkOwed) {
-      this.#writeMark(nowMs)
-    }
-
-    const freeBytes = batch.roomBytes
-    this.control.fill(batch, maxFrames, nowMs)
-    const urgentBytes = this.streams.urgentCount > 0 ? Math.floor(reservedBytes * Math.min(1, writeBytes / maxBytes)) : 0
-    const markBytes = underWay.handedDownBytes + writeBytes >= underWay.leavesRoomFromBytes ? HEADER_BYTES : 0
-    let urgentDataBytes = 0
-
-    if (!underWay.isHeld || underWay.letsUrgentPass) {
-      this.lanes.isUrgentSpent = !underWay.letsUrgentPass
-      urgentDataBytes = this.lanes.fill(batch, maxFrames, Math.max(urgentBytes, markBytes), nowMs, underWay.isHeld)
-    }
-
-    if (batch.frameCount === 0) {
-      return undefined
-    }
-
-    const isMarkDue = underWay.handDown(freeBytes - batch.roomBytes, nowMs, this.lanes.streamCount === 0, urgentDataBytes, batch.dataFrameCount > 0)
-
-    if (batch.dataFrameCount > 0) {
-      this.#dataEndBytes = underWay.handedDownBytes
-    }
-
-    if (isMarkDue) {
-      this.#followWithMark(maxBytes - writeBytes, maxFrames, nowMs)
-    }
-
-    this.framesWritten += batch.frameCount
-
-    return batch.finish()
+    return this.#sender.pull(maxBytes, maxFrames, nowMs, reservedBytes)
   }
 
   /** The transport has taken what was pulled last: only now is a FIN one that the peer will see */
@@ -379,7 +333,7 @@ export class Session<Owner> implements DataHandler<Owner>, ControlHandler<Owner>
     const isAwaited = this.roundTrip.end(value, nowMs)
 
     if (isAwaited && this.roundTrip.lastMs !== undefined) {
-      this.underWay.onPong(this.#pingedBytes, this.roundTrip.lastMs, nowMs)
+      this.underWay.onPong(this.#sender.pingedBytes, this.roundTrip.lastMs, nowMs)
     }
 
     return isAwaited
@@ -415,78 +369,6 @@ export class Session<Owner> implements DataHandler<Owner>, ControlHandler<Owner>
   schedule (stream: StreamState<Owner>, what: number): void {
     stream.pending |= what
     this.control.enlist(stream)
-  }
-
-  // What writing does: for the scheduler
-
-  onWaited (lane: number, waitedMs: number): void {
-    this.#observer.onWaited(lane, waitedMs)
-  }
-
-  onFinWritten (stream: StreamState<Owner>): void {
-    this.finsInBatch.push(stream)
-  }
-
-  onFinDue (stream: StreamState<Owner>): void {
-    this.schedule(stream, PENDING_FIN)
-  }
-
-  /** The stream cannot go on, and nothing else is wrong */
-  onBytesLost (stream: StreamState<Owner>, err: Error, nowMs: number): void {
-    this.reset(stream, 0, nowMs)
-    stream.failure = err
-    this.emit(stream, EVENT_FAILED)
-  }
-
-  onResetWritten (stream: StreamState<Owner>): void {
-    this.streams.release(stream)
-  }
-
-  onPingWritten (nowMs: number): void {
-    this.roundTrip.sent(nowMs)
-    this.#pingedBytes = this.underWay.handedDownBytes
-  }
-
-  onRepliesFull (): void {
-    this.#observer.onRepliesFull()
-  }
-
-  /** Returns what the next write may hold. Where something urgent may come that is one record at most: it waits for the write. */
-  #shareOut (recordBytes: number): number {
-    const { bytesPerMs, writeBytes, boundBytes } = this.underWay.estimate
-    this.lanes.aheadBytes = chooseAheadBytes(boundBytes === Infinity ? 0 : bytesPerMs, this.lanes.streamCount)
-
-    if (writeBytes < recordBytes) {
-      this.lanes.shareBytes = writeBytes
-
-      return writeBytes
-    }
-
-    const hasUrgent = this.streams.urgentCount > 0
-    const shareMs = this.lanes.streamCount > 1 || hasUrgent ? SHARE_MS : LONE_SHARE_MS
-    this.lanes.shareBytes = chooseShareBytes(this.#sizes, bytesPerMs, shareMs)
-
-    return hasUrgent ? recordBytes : chooseWriteBytes(this.#sizes, recordBytes, this.lanes.queuedBytes, bytesPerMs, shareMs)
-  }
-
-  #writeMark (nowMs: number): void {
-    this.#batch.header(TYPE_PING, FLAG_SYN, SESSION_ID, this.underWay.mark(nowMs))
-  }
-
-  /**
-   * Behind the data, or in front of the next write if there is no room. There are `spareBytes` more when the write is small for a slow
-   * path. While no ping was answered it is an ordinary ping.
-   */
-  #followWithMark (spareBytes: number, maxFrames: number, nowMs: number): void {
-    if (!this.underWay.canMark) {
-      if (this.roundTrip.isStale(nowMs)) {
-        this.ping()
-      }
-    } else if (this.#batch.frameCount < maxFrames && this.#batch.roomBytes + spareBytes >= HEADER_BYTES) {
-      this.#writeMark(nowMs)
-    } else {
-      this.underWay.isMarkOwed = true
-    }
   }
 
   #endIfFinished (stream: StreamState<Owner>): void {

@@ -116,9 +116,9 @@ export const mutants: Mutant[] = [
     bug: 'A FIN is news before the transport has taken it.',
     edits: [
       [
-        'src/core/session.ts',
-        '    this.finsInBatch.push(stream)\n',
-        '    this.finsInBatch.push(stream)\n    this.handedDown()\n'
+        'src/core/sender.ts',
+        '    this.#session.finsInBatch.push(stream)\n',
+        '    this.#session.finsInBatch.push(stream)\n    this.#session.onTransportTook()\n'
       ]
     ]
   },
@@ -308,12 +308,12 @@ export const mutants: Mutant[] = [
     bug: 'All connections share a batch, which keeps its pieces when laying them out throws.',
     edits: [
       [
-        'src/core/session.ts',
-        'export class Session<',
-        'const sharedBatch = new Batch()\n\nexport class Session<'
+        'src/core/sender.ts',
+        'export class Sender<',
+        'const sharedBatch = new Batch()\n\nexport class Sender<'
       ],
       [
-        'src/core/session.ts',
+        'src/core/sender.ts',
         'readonly #batch = new Batch()',
         'readonly #batch = sharedBatch'
       ],
