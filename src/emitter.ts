@@ -31,7 +31,7 @@ let depth = 0
 
 /** An event that is told whose it is. Any other has to be given properties for that, which takes ten times as long as to make one. */
 interface TargetedEvent extends Event {
-  target: EventTarget | null
+  emitter: EventTarget | null
   isStopped: boolean
 }
 
@@ -40,18 +40,14 @@ function targeted<Base extends new (...args: any[]) => Event> (Base: Base): Base
   return class extends Base {
     static override readonly name = Base.name
     isStopped = false
-    #target: EventTarget | null = null
+    emitter: EventTarget | null = null
 
     override get target (): EventTarget | null {
-      return this.#target
-    }
-
-    override set target (target: EventTarget) {
-      this.#target = target
+      return this.emitter
     }
 
     override get currentTarget (): EventTarget | null {
-      return this.#target
+      return this.emitter
     }
 
     override stopImmediatePropagation (): void {
@@ -169,8 +165,8 @@ export abstract class GuardedEmitter<Events extends Record<string, any>> extends
     const registrations = this.#registrations
 
     // not one of ours that is dispatched again
-    if ('isStopped' in evt && evt.target === null) {
-      (evt as TargetedEvent).target = this
+    if ((evt as TargetedEvent).emitter === null) {
+      (evt as TargetedEvent).emitter = this
     } else {
       setTarget(evt, this)
     }
