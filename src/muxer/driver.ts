@@ -43,8 +43,8 @@ export interface DriverHandler {
   onOpened (state: State): void
   /** A stream has ended, which may be said twice; `isAbortedAgain`: and the application aborts it once more */
   onStreamEnded (state: State, isAbortedAgain: boolean): void
-  /** A chunk was dealt with, up to the peer's violation of the protocol if there is one */
-  onReceived (violation: Error | undefined): void
+  /** The peer has broken a rule: nothing behind that is read */
+  onViolation (err: Error): void
   /** The transport refuses to send */
   onTransmitFailed (err: Error): void
   /** The connection is of no use any more */
@@ -72,8 +72,8 @@ export class Driver implements SessionObserver, WriterHandler {
   #isReceiving = false
   #hasStopped = false
   #isTransmitting = false
-  /** The peer has broken a rule: nothing more is read */
-  #isBroken = false
+  /** The session is over, or the peer has broken a rule */
+  #hasStoppedReading = false
   /** A transport may bring a chunk while it is written to, or while another chunk is dealt with */
   readonly #waitingChunks: Chunk[] = []
 
@@ -250,7 +250,13 @@ export class Driver implements SessionObserver, WriterHandler {
     this.#writer.flushRegardless()
   }
 
+  /** What the transport brings from here on is dropped */
+  stopReading (): void {
+    this.#hasStoppedReading = true
+  }
+
   stop (): void {
+    this.stopReading()
     this.#hasStopped = true
     this.#lateFins.stop()
     this.#writer.stop()
@@ -263,7 +269,7 @@ export class Driver implements SessionObserver, WriterHandler {
   receive (chunk: Chunk): void {
     if (this.#isReceiving || this.#isTransmitting) {
       this.#waitingChunks.push(chunk)
-    } else if (!this.#isBroken) {
+    } else if (!this.#hasStoppedReading) {
       this.#receiveFrom(chunk)
     }
   }
@@ -272,7 +278,7 @@ export class Driver implements SessionObserver, WriterHandler {
   receiveWaiting (): void {
     const chunk = this.#isReceiving ? undefined : this.#waitingChunks.shift()
 
-    if (chunk !== undefined && !this.#isBroken) {
+    if (chunk !== undefined && !this.#hasStoppedReading) {
       this.#receiveFrom(chunk)
     }
   }
@@ -359,7 +365,6 @@ export class Driver implements SessionObserver, WriterHandler {
       for (let chunk: Chunk | undefined = first; chunk !== undefined; chunk = this.#waitingChunks.shift()) {
         const parts = chunk instanceof Uint8Array ? chunk : partsOf(chunk, 'The muxer')
         const nowMs = this.clock.nowMs()
-        this.timers.onReceived(nowMs)
         this.#traces?.received.push(parts)
 
         if (chunk.byteLength >= YOUNG_FROM_BYTES) {
@@ -370,7 +375,7 @@ export class Driver implements SessionObserver, WriterHandler {
       }
     } catch (err) {
       violation = toError(err, 'A chunk could not be read:')
-      this.#isBroken = true
+      this.#hasStoppedReading = true
     } finally {
       this.#isReceiving = false
     }
@@ -382,7 +387,10 @@ export class Driver implements SessionObserver, WriterHandler {
     }
 
     this.metrics?.report()
-    this.#handler.onReceived(violation)
+
+    if (violation !== undefined) {
+      this.#handler.onViolation(violation)
+    }
   }
 
   /** Tells the streams what has happened to them */

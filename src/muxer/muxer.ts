@@ -23,7 +23,7 @@ import type { StreamState } from '../core/stream-state.ts'
 import type { Config, StreamLimits } from '../options/config.ts'
 import type { AnnouncerHandler } from './announcer.ts'
 import type { DriverHandler, NodeState } from './driver.ts'
-import type { AbortOptions, CreateStreamOptions, MessageStream, StreamMessageEvent, StreamMuxerEvents, StreamMuxerStatus } from '@libp2p/interface'
+import type { AbortOptions, CreateStreamOptions, MessageStream, StreamMuxerEvents, StreamMuxerStatus } from '@libp2p/interface'
 
 export const YAMUX_PROTOCOL_ID = '/yamux/1.0.0'
 
@@ -79,7 +79,7 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
     this.#driver = new Driver(transport, config, clock, node, this)
     this.#opener = new Opener(this.#driver.session.streams, config.maxOutboundStreams, limits => this.#open(limits), this.#driver.afterTelling)
     this.#announcer = new Announcer(config.maxEarlyStreams, clock, this)
-    transport.addEventListener('message', this.#onMessage)
+    transport.addEventListener('message', evt => { this.#driver.receive(evt.data) })
     transport.addEventListener('drain', () => { this.#driver.drained() })
     transport.addEventListener('close', evt => { this.#onTransportClosed(evt.error) })
     this.#driver.timers.start()
@@ -186,8 +186,9 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
       this.#phase = 'goneAway'
       this.#opener.close(new MuxerClosedError('The peer is going away'))
       this.#logClosed('the peer', code)
-      this.#driver.afterTelling.add(this.#leaveIfDone)
     }
+
+    this.#driver.afterTelling.add(this.#onRemoteLeaving)
   }
 
   onOpened (state: StreamState<MuxedStream>): void {
@@ -207,14 +208,8 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
     }
   }
 
-  onReceived (violation: Error | undefined): void {
-    const { remoteGoAwayCode = GoAwayCode.NormalTermination } = this.#driver.session
-
-    if (violation !== undefined) {
-      this.#fail(violation)
-    } else if (remoteGoAwayCode !== GoAwayCode.NormalTermination) {
-      this.#onRemoteFailure(remoteGoAwayCode)
-    }
+  onViolation (err: Error): void {
+    this.#fail(err)
   }
 
   onDead (err: Error): void {
@@ -252,12 +247,6 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
   /** This side has begun to take its leave */
   get #isClosingHere (): boolean {
     return this.#phase === 'closing' || this.#phase === 'closed'
-  }
-
-  readonly #onMessage = (evt: StreamMessageEvent): void => {
-    if (this.#isRunning) {
-      this.#driver.receive(evt.data)
-    }
   }
 
   #open (limits: StreamLimits): MuxedStream {
@@ -330,11 +319,13 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
     await new Promise<void>(resolve => { this.#driver.clock.nextTurn(resolve) })
   }
 
-  /** The peer has gone away, and the last stream with it: the connection is of no use to anybody */
-  readonly #leaveIfDone = (): void => {
-    const { streams, hasOutput, remoteGoAwayCode } = this.#driver.session
+  /** The peer has gone away. With the last stream the connection is of no use to anybody. */
+  readonly #onRemoteLeaving = (): void => {
+    const { streams, hasOutput, remoteGoAwayCode = GoAwayCode.NormalTermination } = this.#driver.session
 
-    if (remoteGoAwayCode === GoAwayCode.NormalTermination && this.#phase === 'goneAway' && streams.size === 0 && !hasOutput) {
+    if (remoteGoAwayCode !== GoAwayCode.NormalTermination) {
+      this.#onRemoteFailure(remoteGoAwayCode)
+    } else if (this.#phase === 'goneAway' && streams.size === 0 && !hasOutput) {
       // nothing is written any more, for the peer may be closing its end
       this.#phase = 'left'
       closeTransport(this.#transport, new RemoteGoAwayError(remoteGoAwayCode))
@@ -392,6 +383,7 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
   #resetAll (err: Error, message: string): void {
     const { session } = this.#driver
     this.#phase = 'aborting'
+    this.#driver.stopReading()
     logError(this.#driver, message, err)
     const code = err instanceof ProtocolError ? err.goAwayCode : GoAwayCode.InternalError
     this.#logClosed('this side', code, err)

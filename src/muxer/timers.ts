@@ -58,7 +58,9 @@ export class Timers {
   #pingDueMs = Infinity
   #sweepDueMs = Infinity
   #writeDueMs = Infinity
-  #lastReceivedMs: number
+  readonly #beganMs: number
+  /** When the last chunk had come by the end of the last interval */
+  #receivedMsBefore = 0
   #silentIntervals = 0
   /** Under way when the last interval began */
   #pendingPing: number | undefined
@@ -73,7 +75,7 @@ export class Timers {
     this.#limits = limits
     this.#handler = handler
     this.#keepAliveIntervalMs = enableKeepAlive ? keepAliveInterval : Infinity
-    this.#lastReceivedMs = driver.clock.nowMs()
+    this.#beganMs = driver.clock.nowMs()
   }
 
   /** The first ping goes at once, so that there is a round trip to work with */
@@ -102,11 +104,6 @@ export class Timers {
     this.#pongTimer = undefined
     this.#session.underWay.look(this.#clock.nowMs())
     this.#driver.request()
-  }
-
-  onReceived (nowMs: number): void {
-    this.#lastReceivedMs = nowMs
-    this.#silentIntervals = 0
   }
 
   /** A stream has got a deadline that it did not have before */
@@ -203,15 +200,16 @@ export class Timers {
   }
 
   #keepAlive (nowMs: number): void {
-    const { pendingValue } = this.#session.roundTrip
+    const { receivedMs, roundTrip: { pendingValue } } = this.#session
     this.#pingDueMs = nowMs + this.#keepAliveIntervalMs
-    this.#silentIntervals++
+    this.#silentIntervals = receivedMs === this.#receivedMsBefore ? this.#silentIntervals + 1 : 1
+    this.#receivedMsBefore = receivedMs
     // the same one: while there is traffic another is under way most of the time
     const isUnanswered = this.#pendingPing !== undefined && this.#pendingPing === pendingValue
     this.#unansweredIntervals = isUnanswered ? this.#unansweredIntervals + 1 : 0
 
     if (this.#silentIntervals > MAX_SILENT_INTERVALS) {
-      this.#onDeadPeer('sent nothing, with a ping to answer,', nowMs - this.#lastReceivedMs)
+      this.#onDeadPeer('sent nothing, with a ping to answer,', nowMs - Math.max(this.#beganMs, receivedMs))
     } else if (this.#unansweredIntervals >= MAX_UNANSWERED_INTERVALS) {
       this.#onDeadPeer('did not answer a ping', this.#unansweredIntervals * this.#keepAliveIntervalMs)
     } else {
