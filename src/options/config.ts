@@ -214,7 +214,9 @@ const STREAM_LIMITS: StreamLimits = {
 
 /** Of a stream that is being opened; what is left out is the muxer's. Throws InvalidParametersError for a value out of range. */
 export function createStreamLimits (init: StreamOptions, defaults: StreamLimits): StreamLimits {
-  return readStreamLimits(new OptionReader(init), defaults)
+  const isLikeAll = init.inactivityTimeout == null && init.maxReadBufferLength == null && init.maxWriteBufferLength == null
+
+  return isLikeAll ? defaults : readStreamLimits(new OptionReader(init), defaults)
 }
 
 function readStreamLimits (options: OptionReader<StreamOptions>, defaults: StreamLimits): StreamLimits {

@@ -9,7 +9,7 @@
  */
 import { NodePaths } from './node-paths.ts'
 import { PeersQueue } from './peers-queue.ts'
-import { PutOff } from './put-off.ts'
+import { ProbeTimes } from './probe-times.ts'
 import { RecentHighest } from './recent-highest.ts'
 import { SlowPrograms } from './slow-programs.ts'
 import type { NodePath } from './node-paths.ts'
@@ -37,23 +37,8 @@ const SHORTER_WEIGHT = 1 / 4
 /** A rate below this part of what it was says that the path has changed: it carries less, or its round trip is longer */
 const FALLEN_PART = 0.75
 
-/** A pong is late when it takes so many times as long as what may be under way lasts: a queue of ours does not, once the bound follows the rate */
-const LATE_PART = 1.5
-/** So many rounds in a row say that it is not the line that has become slower */
-const LATE_ROUNDS = 3
-/** A probe for that which finds nothing is not repeated for so long, and then for twice as long */
-const FIRST_PUT_OFF_MS = 4000
-
 /** A probe that finds no empty path so soon has not emptied it: others fill it */
 const MAX_PROBE_ROUNDS = 3
-/** A path that has become faster and longer at once may look as it did: now and then its round trip is measured anew */
-const PROBE_EVERY_MS = 120_000
-const PROBE_EVERY_ROUND_TRIPS = 1000
-/** One that has changed is measured again so much sooner: others may have made it longer, and a part of that comes off each time */
-const CHANGED_PROBE_PART = 1 / 12
-
-/** One that was told to wait until all may fall silent looks again after so long */
-const ASKS_AGAIN_MS = 1000
 
 /** The peer's marks count for so long */
 const PEER_SEEN_MS = 2000
@@ -141,9 +126,6 @@ export class PathEstimate implements NodePath {
   queueMs = 0
   /** When the first mark was written that has had no pong yet */
   waitsSinceMs = Infinity
-  /** It seemed to be longer, and was told to wait */
-  #awaitsDrain = false
-  #asksAgainMs = 0
   lastRoundTripMs = 0
   /** Nothing is handed down, and only marks count that are written from then on: by then the line is empty */
   #drainedFromMs: number | undefined
@@ -158,18 +140,15 @@ export class PathEstimate implements NodePath {
   #roundsWithoutGrowth = 0
   #probeRounds = 0
   readonly #peersQueue = new PeersQueue()
-  #lateRounds = 0
-  readonly #lateProbes = new PutOff(FIRST_PUT_OFF_MS)
+  readonly #probes: ProbeTimes
   #fastestBytesPerMs = 0
-  /** The last probe has found another round trip */
-  #hasChanged = false
   sampledMs = 0
-  #probedMs = 0
   readonly #slowPrograms: SlowPrograms
 
   constructor (maxQueueDelayMs: number, maxWriteBytes: number, nodePaths = new NodePaths()) {
     this.#nodePaths = nodePaths
     this.#slowPrograms = new SlowPrograms(this, nodePaths)
+    this.#probes = new ProbeTimes(nodePaths)
     this.#maxQueueDelayMs = maxQueueDelayMs
     this.#maxWriteBytes = maxWriteBytes
     this.writeBytes = maxWriteBytes
@@ -329,7 +308,7 @@ export class PathEstimate implements NodePath {
       this.#roundsWithoutGrowth = 0
     } else if (++this.#roundsWithoutGrowth >= ROUNDS_WITHOUT_GROWTH) {
       this.#steady()
-      this.#probedMs = nowMs
+      this.#probes.begin(nowMs)
     }
   }
 
@@ -337,23 +316,15 @@ export class PathEstimate implements NodePath {
     this.#fastestBytesPerMs = Math.max(this.#fastestBytesPerMs, this.bytesPerMs)
 
     if (isNewRound) {
-      const lastsMs = this.#neededMs + PROBE_WRITES * MIN_WRITE_BYTES / this.#fastestBytesPerMs
-      this.#lateRounds = roundTripMs > LATE_PART * lastsMs ? this.#lateRounds + 1 : 0
+      this.#probes.onRound(roundTripMs, this.#neededMs + PROBE_WRITES * MIN_WRITE_BYTES / this.#fastestBytesPerMs)
     }
   }
 
   #lookForChange (nowMs: number): void {
     this.#referenceBytesPerMs = Math.max(this.#referenceBytesPerMs, this.#rate.confirmed)
-    const probeAfterMs = Math.max(PROBE_EVERY_MS, PROBE_EVERY_ROUND_TRIPS * (this.roundTripMs ?? 0)) * (this.#hasChanged ? CHANGED_PROBE_PART : 1)
-    const isProbeDue = Math.abs(nowMs - this.#probedMs) >= probeAfterMs
-    const areLate = this.#isPeerBounded && this.#lateRounds >= LATE_ROUNDS && this.#lateProbes.isOver(nowMs)
 
     // what a probe would measure there is the peer's queue
-    if (this.#peersQueue.roundTripMs > 0) {
-      return
-    }
-
-    if (isProbeDue || areLate || this.#hasFallen || (this.#awaitsDrain && nowMs >= this.#asksAgainMs && this.#nodePaths.mayDrain(nowMs))) {
+    if (this.#peersQueue.roundTripMs === 0 && this.#probes.isDue(nowMs, { roundTripMs: this.roundTripMs ?? 0, hasFallen: this.#hasFallen, isPeerBounded: this.#isPeerBounded })) {
       this.#probe(nowMs)
     }
   }
@@ -374,8 +345,7 @@ export class PathEstimate implements NodePath {
 
       if (answer !== 'alone') {
         if (answer === 'put-off') {
-          this.#awaitsDrain = true
-          this.#asksAgainMs = nowMs + ASKS_AGAIN_MS
+          this.#probes.awaitDrain(nowMs)
           this.#steady()
         }
 
@@ -384,15 +354,8 @@ export class PathEstimate implements NodePath {
     }
 
     const foundMs = Math.min(roundTripMs, ownRoundTripMs, this.#longestRoundTripMs)
-    this.#awaitsDrain = false
-    this.#hasChanged = Math.max(foundMs, this.#knownRoundTripMs) > Math.min(foundMs, this.#knownRoundTripMs) * GROWTH
+    this.#probes.end(nowMs, Math.max(foundMs, this.#knownRoundTripMs) > Math.min(foundMs, this.#knownRoundTripMs) * GROWTH)
     this.roundTripMs = foundMs
-    this.#lateProbes.begin(nowMs)
-
-    if (this.#hasChanged) {
-      this.#lateProbes.startOver()
-    }
-
     this.#steady()
   }
 
@@ -423,9 +386,8 @@ export class PathEstimate implements NodePath {
 
   #probe (nowMs: number): void {
     this.#phase = 'probing'
-    this.#probedMs = nowMs
+    this.#probes.begin(nowMs)
     this.#probeRounds = 0
-    this.#lateRounds = 0
   }
 
   #setBound (): void {

@@ -1,0 +1,80 @@
+/**
+ * When the path's own round trip is measured anew, which takes next to nothing under way for a round: now and then, when less arrives
+ * than before, and when pongs stay late though nothing of ours can be queued.
+ */
+import { PutOff } from './put-off.ts'
+import type { NodePaths } from './node-paths.ts'
+
+/** A path that has become faster and longer at once may look as it did: now and then its round trip is measured anew */
+const EVERY_MS = 120_000
+const EVERY_ROUND_TRIPS = 1000
+/** One that has changed is measured again so much sooner: others may have made it longer, and a part of that comes off each time */
+const CHANGED_PART = 1 / 12
+
+/** A pong is late when it takes so many times as long as what may be under way lasts: a queue of ours does not, once the bound follows the rate */
+const LATE_PART = 1.5
+/** So many rounds in a row say that it is not the line that has become slower */
+const LATE_ROUNDS = 3
+/** A probe for that which finds nothing is not repeated for so long, and then for twice as long */
+const FIRST_PUT_OFF_MS = 4000
+
+/** One that was told to wait until all may fall silent looks again after so long */
+const ASKS_AGAIN_MS = 1000
+
+/** What has been learned of the path since the last probe */
+export interface ProbeReasons {
+  roundTripMs: number
+  /** Less arrives than when the path was last found to be as it was */
+  hasFallen: boolean
+  isPeerBounded: boolean
+}
+
+export class ProbeTimes {
+  readonly #nodePaths: NodePaths
+  #probedMs = 0
+  /** The last probe has found another round trip */
+  #hasChanged = false
+  #lateRounds = 0
+  readonly #lateProbes = new PutOff(FIRST_PUT_OFF_MS)
+  /** The path seemed to be longer, and was told to wait */
+  #awaitsDrain = false
+  #asksAgainMs = 0
+
+  constructor (nodePaths: NodePaths) {
+    this.#nodePaths = nodePaths
+  }
+
+  /** The first mark of a round was answered; what may be under way lasts for `lastsMs` */
+  onRound (roundTripMs: number, lastsMs: number): void {
+    this.#lateRounds = roundTripMs > LATE_PART * lastsMs ? this.#lateRounds + 1 : 0
+  }
+
+  isDue (nowMs: number, { roundTripMs, hasFallen, isPeerBounded }: ProbeReasons): boolean {
+    const everyMs = Math.max(EVERY_MS, EVERY_ROUND_TRIPS * roundTripMs) * (this.#hasChanged ? CHANGED_PART : 1)
+    const areLate = isPeerBounded && this.#lateRounds >= LATE_ROUNDS && this.#lateProbes.isOver(nowMs)
+
+    return Math.abs(nowMs - this.#probedMs) >= everyMs || areLate || hasFallen || (this.#awaitsDrain && nowMs >= this.#asksAgainMs && this.#nodePaths.mayDrain(nowMs))
+  }
+
+  /** The round trip is being measured, or was just seen */
+  begin (nowMs: number): void {
+    this.#probedMs = nowMs
+    this.#lateRounds = 0
+  }
+
+  /** It has to wait for an empty line */
+  awaitDrain (nowMs: number): void {
+    this.#awaitsDrain = true
+    this.#asksAgainMs = nowMs + ASKS_AGAIN_MS
+  }
+
+  end (nowMs: number, hasChanged: boolean): void {
+    this.#awaitsDrain = false
+    this.#hasChanged = hasChanged
+    this.#lateProbes.begin(nowMs)
+
+    if (hasChanged) {
+      this.#lateProbes.startOver()
+    }
+  }
+}
