@@ -50,6 +50,14 @@ export class Announcer {
     this.#waiting.delete(stream)
   }
 
+  /** Nobody is told of those that wait, which it returns: the session ends */
+  close (): MuxedStream[] {
+    const waiting = [...this.#waiting]
+    this.#waiting.clear()
+
+    return waiting
+  }
+
   /** Somebody listens. Listeners are often added in constructors, which should have run before the first event. */
   onListener (): void {
     if (this.#waiting.size > 0) {

@@ -146,6 +146,7 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
     this.#phase = 'closing'
     session.close(this.#driver.clock.nowMs())
     this.#opener.close(new MuxerClosedError())
+    this.#announcer.close().forEach(stream => { stream.abort(new MuxerClosedError()) })
     this.#logClosed('this side', reason)
     this.#closing = this.#sayGoodbye(reason, signal)
 
@@ -192,11 +193,12 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
   }
 
   onOpened (state: StreamState<MuxedStream>): void {
-    if (this.#phase === 'ended') {
-      return
+    if (this.#isClosingHere || !this.#isRunning) {
+      // it came in the same chunk as one whose handler has ended the session
+      this.#driver.reset(state, 0)
+    } else {
+      this.#announcer.add(this.#createStream(state, this.#driver.config.streamOptions))
     }
-
-    this.#announcer.add(this.#createStream(state, this.#driver.config.streamOptions))
   }
 
   onStreamEnded ({ owner }: StreamState<MuxedStream>, isAbortedAgain: boolean): void {
@@ -402,6 +404,7 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
     const { metrics } = this.#driver
     this.#phase = 'ended'
     this.#opener.close(new MuxerClosedError())
+    this.#announcer.close()
     this.#driver.stop()
     this.#endStreams(endStream)
     metrics?.end()

@@ -140,6 +140,52 @@ describe.each(ROLES)('as $role', ({ direction, ownId, peerId, secondPeerId }) =>
     await expectEnded(peer, 1)
   })
 
+  test('S: GoAway before closing: a stream that came in the same chunk as the one whose handler closes is refused, and nothing follows the GoAway', async () => {
+    const peer = converse({ direction })
+    const seen: YamuxStream[] = []
+    peer.muxer.addEventListener('stream', ({ detail: stream }) => {
+      seen.push(stream as YamuxStream)
+      peer.muxer.close().catch(() => {})
+    })
+    peer.deliver(windowUpdate(peerId, 0, SYN), windowUpdate(peerId + 2, 0, SYN))
+    await nextTurn()
+    const frames = await peer.written()
+
+    expect(seen.map(({ id }) => id)).toEqual([String(peerId)])
+    expect(frames).toContainEqual([WINDOW_UPDATE, RST, peerId + 2, 0])
+    expect(frames.at(-1)).toEqual([GO_AWAY, 0, 0, 0])
+  })
+
+  test('S: GoAway before closing: streams that wait for the next turn to be announced are refused', async () => {
+    const peer = converse({ direction })
+    const seen: YamuxStream[] = []
+    const opened = Array.from({ length: 50 }, (_, i) => peerId + 2 * i)
+    peer.muxer.addEventListener('stream', ({ detail: stream }) => { seen.push(stream as YamuxStream) })
+    peer.deliver(...opened.map(id => windowUpdate(id, 0, SYN)))
+    const closing = peer.muxer.close()
+    await nextTurn()
+    await closing
+    const refused = (await peer.written()).filter(([, flags]) => flags === RST).map(([,, id]) => id)
+
+    expect(seen.length).toBeGreaterThan(0)
+    expect([...seen.map(({ id }) => Number(id)), ...refused]).toEqual(opened)
+    expect(refused.length).toBeGreaterThan(0)
+  })
+
+  test('nobody is told of a stream whose connection has ended before the next turn', async () => {
+    const peer = converse({ direction })
+    const seen: YamuxStream[] = []
+    peer.muxer.addEventListener('stream', ({ detail: stream }) => { seen.push(stream as YamuxStream) })
+    peer.deliver(...Array.from({ length: 50 }, (_, i) => windowUpdate(peerId + 2 * i, 0, SYN)))
+    const told = seen.length
+    peer.transport.end()
+    await nextTurn()
+    await nextTurn()
+
+    expect(told).toBeLessThan(50)
+    expect(seen).toHaveLength(told)
+  })
+
   test('D: on GoAway(0) no new streams open', async () => {
     const peer = converse({ direction })
     peer.deliver(goAway(0))
