@@ -173,13 +173,13 @@ export class Session<Owner> {
     return isRelieved
   }
 
-  /** Ends the stream at once, in both directions, and says so to the peer if it knows of the stream */
+  /** Ends the stream at once, in both directions, and says so to the peer if it knows of the stream, and of no end of all of them */
   reset (stream: StreamState<Owner>, errorCode: number, nowMs: number): void {
     if (stream.isOver) {
       return
     }
 
-    if ((stream.pending & PENDING_SYN) !== 0) {
+    if ((stream.pending & PENDING_SYN) !== 0 || this.control.hasWrittenGoAway) {
       this.forget(stream)
       return
     }

@@ -172,6 +172,18 @@ describe.each(ROLES)('as $role', ({ direction, ownId, peerId, secondPeerId }) =>
     expect(refused.length).toBeGreaterThan(0)
   })
 
+  test('S: GoAway before closing: nothing follows it, not even the RST of a stream that is aborted meanwhile', async () => {
+    const peer = converse({ direction })
+    const stream = await peer.open()
+    peer.deliver(windowUpdate(ownId, 0, ACK))
+    await peer.muxer.close()
+    expect((await peer.written()).at(-1)).toEqual([GO_AWAY, 0, 0, 0])
+    stream.abort(new Error('Enough'))
+
+    expect(await peer.written()).toEqual([])
+    expect(stream.status).toBe('aborted')
+  })
+
   test('nobody is told of a stream whose connection has ended before the next turn', async () => {
     const peer = converse({ direction })
     const seen: YamuxStream[] = []

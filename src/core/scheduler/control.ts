@@ -30,7 +30,8 @@ export class ControlLane<Owner> {
   readonly #beyondAcks = new Set<StreamState<Owner>>()
   #pingValue: number | undefined
   #goAwayCode: number | undefined
-  #hasWrittenGoAway = false
+  /** Nothing follows that */
+  hasWrittenGoAway = false
 
   constructor (handler: ControlHandler<Owner>) {
     this.#handler = handler
@@ -68,7 +69,7 @@ export class ControlLane<Owner> {
 
   /** Written behind everything else, once. Until then a later code replaces an earlier one. */
   goAway (code: number): void {
-    if (!this.#hasWrittenGoAway) {
+    if (!this.hasWrittenGoAway) {
       this.#goAwayCode = code
     }
   }
@@ -91,7 +92,7 @@ export class ControlLane<Owner> {
     if (this.#goAwayCode !== undefined && hasRoom(batch, maxFrames)) {
       batch.header(TYPE_GO_AWAY, 0, SESSION_ID, this.#goAwayCode)
       this.#goAwayCode = undefined
-      this.#hasWrittenGoAway = true
+      this.hasWrittenGoAway = true
     }
   }
 

@@ -112,6 +112,28 @@ export const mutants: Mutant[] = [
     ]
   },
   {
+    name: 'opened-while-closing',
+    bug: 'A stream that came in one chunk with the one whose handler closes the connection is announced.',
+    edits: [
+      [
+        'src/muxer/muxer.ts',
+        'if (this.#isClosingHere || !this.#isRunning) {\n      // it came',
+        'if (!this.#isRunning) {\n      // it came'
+      ]
+    ]
+  },
+  {
+    name: 'reset-behind-goaway',
+    bug: 'A stream that is aborted behind the GoAway is reset.',
+    edits: [
+      [
+        'src/core/session.ts',
+        ' || this.control.hasWrittenGoAway) {',
+        ') {'
+      ]
+    ]
+  },
+  {
     name: 'early-fin',
     bug: 'A FIN is news before the transport has taken it.',
     edits: [
