@@ -1,6 +1,6 @@
 import { playwright } from '@vitest/browser-playwright'
 import { configDefaults, defineConfig } from 'vitest/config'
-import { launchOptions } from './test/browser/fixtures/chromium.ts'
+import { launchOptions } from './testing/browser/chromium.ts'
 import { codeBlocks } from './test/docs/fixtures/modules.ts'
 
 const NODE_ONLY = [

@@ -1,5 +1,5 @@
 // Who is compared: each muxer, and what does without one, on each transport that can carry it.
-import { oneOf } from './harness/names.ts'
+import { oneOf } from '../testing/programs/names.ts'
 import { muxerNames } from './muxers.ts'
 import { nativeNames } from './native.ts'
 import type { MuxerName } from './muxers.ts'

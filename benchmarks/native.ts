@@ -2,7 +2,7 @@
 import { raceSignal } from 'race-signal'
 import { PEERS } from '../peers/list.ts'
 import { PeerProcess } from '../peers/process.ts'
-import { COMMAND_TIMEOUT_MS, EXIT_TIMEOUT_MS } from './harness/child.ts'
+import { COMMAND_TIMEOUT_MS, EXIT_TIMEOUT_MS } from '../testing/programs/child.ts'
 import type { PeerKind } from '../peers/list.ts'
 import type { Peer } from './pair.ts'
 

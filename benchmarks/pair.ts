@@ -1,7 +1,7 @@
 // The parent's view of one contestant's two ends: a sender and a receiver, each in a process of its own.
 import { MessageChannel } from 'node:worker_threads'
-import { startChild, startThread } from './harness/child.ts'
-import { named } from './harness/run.ts'
+import { startChild, startThread } from '../testing/programs/child.ts'
+import { named } from '../testing/programs/run.ts'
 import { startNativePeer } from './native.ts'
 import { watchProcessors } from './processors.ts'
 import { asOneStream, isOfLoneRequests } from './rows.ts'

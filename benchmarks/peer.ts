@@ -1,6 +1,6 @@
 // A child process, or a thread: one end of a connection that runs halves of scenarios on command.
 import { workerData } from 'node:worker_threads'
-import { answer } from './harness/child.ts'
+import { answer } from '../testing/programs/child.ts'
 import { countSocketWrites, startCounting } from './counters.ts'
 import { createEndpoint } from './endpoints/index.ts'
 import { startObserving } from './runtime.ts'

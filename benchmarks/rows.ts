@@ -1,6 +1,6 @@
 // The rows of the table: which scenario, and how much of it makes one unit of work.
 import { statSync } from 'node:fs'
-import { byId } from './harness/names.ts'
+import { byId } from '../testing/programs/names.ts'
 
 export type ScenarioName = 'file' | 'messages' | 'requests' | 'requests-on-one-stream' | 'beside-bulk' | 'one-per-turn' | 'slow-reader' | 'storm'
 

@@ -163,6 +163,24 @@ describe('the source tree', () => {
 })
 
 describe('the repository', () => {
+  it.each([
+    ['testing', ['src']],
+    ['peers', ['testing']],
+    ['live', ['src', 'testing']],
+    ['benchmarks', ['src', 'testing', 'peers']],
+    ['scripts', ['src']]
+  ])('has %s lean on nothing but %j: what is shared is in testing, and no way leads back', (folder, allowed) => {
+    const files = sourceFiles(join(root, folder)).filter(file => !file.includes(`${sep}node_modules${sep}`))
+    const strays = files.flatMap(file => read(file).imports
+      .filter(specifier => specifier.startsWith('.'))
+      .map(specifier => name(resolve(dirname(file), specifier)))
+      .filter(target => ![folder, ...allowed].includes(target.split('/')[0]))
+      .map(target => `${name(file)}: ${target}`))
+
+    expect(files).not.toEqual([])
+    expect(strays).toEqual([])
+  })
+
   it('names no path of one machine and no package registry', () => {
     // put together here, so that this file does not contain them
     const machine = [['work'], ['root'], ['tmp', 'bash_jobs']].map(parts => `/${parts.join('/')}/`)

@@ -1,5 +1,5 @@
 // A child process: one end of one application.
-import { answer } from '../harness/child.ts'
+import { answer } from '../../testing/programs/child.ts'
 import { countSocketWrites, startCounting } from '../counters.ts'
 import { watchRss } from '../runtime.ts'
 import { findRow } from '../rows.ts'

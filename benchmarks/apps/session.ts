@@ -1,7 +1,7 @@
 // The parent's view of one application with one muxer: how to start it, and one round of its work.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { startChild } from '../harness/child.ts'
-import type { Child } from '../harness/child.ts'
+import { startChild } from '../../testing/programs/child.ts'
+import type { Child } from '../../testing/programs/child.ts'
 import type { ContestantMuxer } from '../contestants.ts'
 import type { Spent } from '../counters.ts'
 import type { EndInit } from './application.ts'

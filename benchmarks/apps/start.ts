@@ -1,9 +1,9 @@
 // What applications get from each muxer.
-import { byId, oneOf } from '../harness/names.ts'
+import { byId, oneOf } from '../../testing/programs/names.ts'
 import { parseOptions, plainContestants } from '../harness/options.ts'
 import { report } from '../harness/report.ts'
 import { runRounds } from '../harness/rounds.ts'
-import { endAfter, runBenchmark } from '../harness/run.ts'
+import { endAfter, runBenchmark } from '../../testing/programs/run.ts'
 import { format, renderSamples } from '../harness/table.ts'
 import { muxerNames } from '../muxers.ts'
 import { installQuic } from '../quic/install.ts'

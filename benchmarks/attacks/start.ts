@@ -1,11 +1,11 @@
 // What attacks of 1,000,000 frames cost: processor time and memory, in chunks as large as a Noise record and in chunks of one frame, from peers that read what they are answered and from peers that do not.
 import { parseArgs } from 'node:util'
-import { endure, measureHandover } from '../../test/hazards/fixtures/attacked.ts'
-import { ATTACKS } from '../../test/hazards/fixtures/attacks.ts'
-import { parseCount } from '../harness/options.ts'
+import { endure, measureHandover } from '../../testing/hazards/attacked.ts'
+import { ATTACKS } from '../../testing/hazards/attacks.ts'
+import { parseCount } from '../../testing/programs/names.ts'
 import { format, renderGroups, renderMachine } from '../harness/table.ts'
-import { runBenchmark } from '../harness/run.ts'
-import type { Manner } from '../../test/hazards/fixtures/attacked.ts'
+import { runBenchmark } from '../../testing/programs/run.ts'
+import type { Manner } from '../../testing/hazards/attacked.ts'
 
 /** What fits into a Noise record, nearly */
 const FRAMES_PER_RECORD = 5000

@@ -1,6 +1,6 @@
 // One stream that is sent messages, and a sink that keeps, confirms and then verifies them. For pages, workers and Node alike.
-import { patternBytes } from '../../test/libp2p/fixtures/pattern.ts'
-import { drained } from '../../test/browser/fixtures/transfer.ts'
+import { patternBytes } from '../../testing/libp2p/pattern.ts'
+import { drained } from '../../testing/browser/transfer.ts'
 import type { Stream } from '@libp2p/interface'
 
 export const SINK = '/sink/1.0.0'

@@ -1,5 +1,5 @@
 // A worker at whose end of a message port a muxer takes messages.
-import { MessagePortStream } from '../../test/browser/fixtures/message-port-stream.ts'
+import { MessagePortStream } from '../../testing/browser/message-port-stream.ts'
 import { muxers } from '../muxers.ts'
 import { receiveMessages } from './messages.ts'
 import type { MuxerName } from '../muxers.ts'

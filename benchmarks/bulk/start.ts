@@ -1,10 +1,10 @@
 // Bulk in processes that are new: when V8 collects garbage is decided by what a process has done before, and most programs are young.
 import { transportNames, transports } from '../contestants.ts'
-import { byId, oneOf } from '../harness/names.ts'
+import { byId, oneOf } from '../../testing/programs/names.ts'
 import { parseOptions, plainContestants } from '../harness/options.ts'
 import { report } from '../harness/report.ts'
 import { runRounds } from '../harness/rounds.ts'
-import { endAfter, runBenchmark } from '../harness/run.ts'
+import { endAfter, runBenchmark } from '../../testing/programs/run.ts'
 import { figure, format, renderSamples, times } from '../harness/table.ts'
 import { startPair } from '../pair.ts'
 import { toMetrics } from '../report/metrics.ts'

@@ -1,5 +1,5 @@
 // The parent's view of one measurement: two processes, both of them new, and a connection that nothing has passed but what opens its streams.
-import { startChild } from '../harness/child.ts'
+import { startChild } from '../../testing/programs/child.ts'
 import type { MuxerName } from '../muxers.ts'
 import type { PeerCommands } from './peer.ts'
 import type { BusyMetrics, BusyRow } from './workload.ts'

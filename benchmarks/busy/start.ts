@@ -1,9 +1,9 @@
 // How many turns of its event loop a program needs that works in each of them: one that reads, and one that answers. Counted in turns, not in time.
-import { byId } from '../harness/names.ts'
+import { byId } from '../../testing/programs/names.ts'
 import { parseOptions, plainContestants } from '../harness/options.ts'
 import { report } from '../harness/report.ts'
 import { runRounds } from '../harness/rounds.ts'
-import { endAfter, runBenchmark } from '../harness/run.ts'
+import { endAfter, runBenchmark } from '../../testing/programs/run.ts'
 import { figure, format, renderSamples, times } from '../harness/table.ts'
 import { startSession } from './session.ts'
 import { busyRows, SENT_MESSAGE_BYTES } from './workload.ts'

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { stringify } from 'yaml'
-import type { Stoppable } from '../harness/run.ts'
+import type { Stoppable } from '../../testing/programs/run.ts'
 import type { AddressInfo } from 'node:net'
 
 const READY_ATTEMPTS = 100

@@ -1,5 +1,5 @@
 // Connections between two threads of a process: each is a pair of ports, handed over through the port that both begin with.
-import { MessagePortStream } from '../../test/browser/fixtures/message-port-stream.ts'
+import { MessagePortStream } from '../../testing/browser/message-port-stream.ts'
 import type { Wire } from './bare.ts'
 import type { MessageStreamDirection } from '@libp2p/interface'
 import type { MessagePort as NodePort } from 'node:worker_threads'

@@ -1,7 +1,7 @@
 // The options that benchmarks share, and what they accept.
 import { parseArgs } from 'node:util'
 import { muxerNames } from '../muxers.ts'
-import { byId, oneOf } from './names.ts'
+import { byId, oneOf, parseCount } from '../../testing/programs/names.ts'
 import type { ParseArgsOptionsConfig } from 'node:util'
 import type { MuxerName } from '../muxers.ts'
 
@@ -11,16 +11,6 @@ export function parseMuxers (names: string): MuxerName[] {
 
 /** For a benchmark that compares muxers as they are */
 export const plainContestants = muxerNames.map(muxer => ({ id: muxer, label: muxer, muxer }))
-
-export function parseCount (option: string, value: string): number {
-  const count = Number(value)
-
-  if (!Number.isInteger(count) || count < 1) {
-    throw new Error(`--${option} takes a number from 1 on, not "${value}"`)
-  }
-
-  return count
-}
 
 interface Taken<Contestant, Counts, Own> {
   /** Who can be chosen with --muxers */

@@ -1,6 +1,6 @@
 // Rounds in which everyone who is compared takes a turn, so that a slow moment of the machine meets all of them. Another begins each round: who
 // comes first finds another machine than who comes last.
-import { named } from './run.ts'
+import { named } from '../../testing/programs/run.ts'
 import type { Sample } from './samples.ts'
 import type { Labelled } from './table.ts'
 

@@ -2,7 +2,7 @@
 import { parseOptions, plainContestants } from '../harness/options.ts'
 import { report } from '../harness/report.ts'
 import { runRounds } from '../harness/rounds.ts'
-import { runBenchmark } from '../harness/run.ts'
+import { runBenchmark } from '../../testing/programs/run.ts'
 import { figure, format, renderSamples, times } from '../harness/table.ts'
 import { startPair } from '../pair.ts'
 import { toMetrics } from '../report/metrics.ts'

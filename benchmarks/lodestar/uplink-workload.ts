@@ -1,5 +1,5 @@
 // A validator's node at home: who its peers are, what it gossips to them, and what some of them ask it for.
-import { ATTESTATION_TOPICS } from '../../test/lodestar/stack/gossip.ts'
+import { ATTESTATION_TOPICS } from '../../testing/lodestar/gossip.ts'
 
 export const MBIT = 20
 export const PEERS = 20

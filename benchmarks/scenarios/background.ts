@@ -1,9 +1,9 @@
 // A stream that sends from its opening to its end beside what is measured, every byte of it compared.
 import { pEvent } from 'p-event'
 import { checkReply, REPLY_BYTES } from './messages.ts'
-import { bytesAt, startOfStream } from './pattern.ts'
-import { sendIndex } from './stream-index.ts'
-import { closeFully, replyReader } from './streams.ts'
+import { bytesAt, startOfStream } from '../../testing/verified/pattern.ts'
+import { sendIndex } from '../../testing/verified/stream-index.ts'
+import { closeFully, replyReader } from '../../testing/verified/streams.ts'
 import type { Stream } from '@libp2p/interface'
 
 export const BACKGROUND_MESSAGE_BYTES = 65_536

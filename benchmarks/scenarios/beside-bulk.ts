@@ -1,9 +1,9 @@
 // Requests on one stream while others send all they can.
 import { BACKGROUND_MESSAGE_BYTES, startBackground } from './background.ts'
 import { verifyStream } from './messages.ts'
-import { bytesAt, isAt } from './pattern.ts'
-import { onIndexed, sendIndex } from './stream-index.ts'
-import { closeFully, closeWhenRemoteDoes, openStreams, pieceReader, replyReader } from './streams.ts'
+import { bytesAt, isAt } from '../../testing/verified/pattern.ts'
+import { onIndexed, sendIndex } from '../../testing/verified/stream-index.ts'
+import { closeFully, closeWhenRemoteDoes, openStreams, pieceReader, replyReader } from '../../testing/verified/streams.ts'
 import type { Scenario } from './scenario.ts'
 import type { Stream } from '@libp2p/interface'
 

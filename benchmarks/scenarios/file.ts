@@ -4,7 +4,7 @@ import { createReadStream } from 'node:fs'
 import { pipeline } from 'node:stream/promises'
 import { pEvent } from 'p-event'
 import { filePath } from '../rows.ts'
-import { closeFully, closeWhenRemoteDoes, openStreams, replyReader, viewsOf } from './streams.ts'
+import { closeFully, closeWhenRemoteDoes, openStreams, replyReader, viewsOf } from '../../testing/verified/streams.ts'
 import type { Scenario } from './scenario.ts'
 
 const DIGEST_BYTES = 32

@@ -1,8 +1,8 @@
 // Messages of one size on one or many streams, every byte of them compared.
-import { isAt, preparedMessages, startOfStream } from './pattern.ts'
+import { isAt, preparedMessages, startOfStream } from '../../testing/verified/pattern.ts'
 import { roundRobin } from './round-robin.ts'
-import { onIndexed, sendIndex } from './stream-index.ts'
-import { closeFully, closeWhenRemoteDoes, openStreams, replyReader } from './streams.ts'
+import { onIndexed, sendIndex } from '../../testing/verified/stream-index.ts'
+import { closeFully, closeWhenRemoteDoes, openStreams, replyReader } from '../../testing/verified/streams.ts'
 import type { Scenario } from './scenario.ts'
 import type { Stream } from '@libp2p/interface'
 

@@ -1,9 +1,9 @@
 // One message on each stream, the next when all of them have arrived: nothing that a muxer could merge, so a frame for each.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { checkReply, REPLY_BYTES, verifyStream } from './messages.ts'
-import { preparedMessages, startOfStream } from './pattern.ts'
-import { onIndexed, sendIndex } from './stream-index.ts'
-import { closeFully, closeWhenRemoteDoes, openStreams, replyReader } from './streams.ts'
+import { preparedMessages, startOfStream } from '../../testing/verified/pattern.ts'
+import { onIndexed, sendIndex } from '../../testing/verified/stream-index.ts'
+import { closeFully, closeWhenRemoteDoes, openStreams, replyReader } from '../../testing/verified/streams.ts'
 import type { Scenario } from './scenario.ts'
 
 export const onePerTurn: Scenario = {

@@ -1,7 +1,7 @@
 // Requests one after the other, on one stream or a new one for each, answered at the same size.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { bytesAt, isAt } from './pattern.ts'
-import { closeFully, closeWhenRemoteDoes, readPieces, replyReader } from './streams.ts'
+import { bytesAt, isAt } from '../../testing/verified/pattern.ts'
+import { closeFully, closeWhenRemoteDoes, readPieces, replyReader } from '../../testing/verified/streams.ts'
 import type { Scenario } from './scenario.ts'
 import type { Stream } from '@libp2p/interface'
 

@@ -1,8 +1,8 @@
 // Messages on many streams beside one whose reader pauses: it must not hold up the others.
 import { BACKGROUND_MESSAGE_BYTES, startBackground } from './background.ts'
 import { messages, verifyStream, verifyTogether } from './messages.ts'
-import { onIndexed } from './stream-index.ts'
-import { closeWhenRemoteDoes } from './streams.ts'
+import { onIndexed } from '../../testing/verified/stream-index.ts'
+import { closeWhenRemoteDoes } from '../../testing/verified/streams.ts'
 import type { Scenario } from './scenario.ts'
 import type { Stream } from '@libp2p/interface'
 

@@ -1,6 +1,6 @@
 // Many streams opened at once, each for one small request, and closed again.
-import { bytesAt, isAt } from './pattern.ts'
-import { closeFully, closeWhenRemoteDoes, openStreams, readPieces, replyReader } from './streams.ts'
+import { bytesAt, isAt } from '../../testing/verified/pattern.ts'
+import { closeFully, closeWhenRemoteDoes, openStreams, readPieces, replyReader } from '../../testing/verified/streams.ts'
 import type { Scenario } from './scenario.ts'
 import type { Stream } from '@libp2p/interface'
 

@@ -3,12 +3,12 @@ import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { startChild } from '../harness/child.ts'
-import { portOf } from '../relay/address.ts'
+import { startChild } from '../../testing/programs/child.ts'
+import { portOf } from '../../testing/relay/address.ts'
 import { CONGESTION, rateOf } from './workload.ts'
-import type { Child } from '../harness/child.ts'
-import type { RelayedLink } from '../relay/link.ts'
-import type { RelayCommands } from '../relay/relay.ts'
+import type { Child } from '../../testing/programs/child.ts'
+import type { RelayedLink } from '../../testing/relay/link.ts'
+import type { RelayCommands } from '../../testing/relay/relay.ts'
 
 /** What passes at once. 65 ms at 2 Mbit/s, so no more. */
 export const BURST = '16kb'
@@ -148,7 +148,7 @@ export function layNoLine (): Line {
  * on the loopback interface would hold several times what a router does.
  */
 export function layRelay (label: string, link: RelayedLink): Line {
-  const relay = startChild<RelayCommands>(new URL('../relay/relay.ts', import.meta.url), 'relay')
+  const relay = startChild<RelayCommands>(new URL('../../testing/relay/relay.ts', import.meta.url), 'relay')
   const folder = mkdtempSync(join(tmpdir(), 'uplink-'))
   const path = join(folder, 'relay')
 

@@ -1,13 +1,13 @@
 // A row of `npm start`: urgent messages beside bulk over a link that a process imitates, for which nobody has to be root.
-import { named } from '../harness/run.ts'
+import { named } from '../../testing/programs/run.ts'
 import { layRelay } from './line.ts'
 import { startSession } from './session.ts'
 import { URGENT_INTERVAL_MS, URGENT_MESSAGE_BYTES } from './workload.ts'
 import type { MuxerName } from '../muxers.ts'
-import type { RelayedLink } from '../relay/link.ts'
+import type { RelayedLink } from '../../testing/relay/link.ts'
 import type { Metrics } from '../report/metrics.ts'
 import type { TableRow } from '../report/table.ts'
-import type { StopAtEnd } from '../harness/run.ts'
+import type { StopAtEnd } from '../../testing/programs/run.ts'
 import type { Work } from './workload.ts'
 
 /** An uplink of 10 Mbit/s, with what a router at home buffers */

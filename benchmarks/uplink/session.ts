@@ -1,10 +1,10 @@
 // The parent's view of one measurement: the processes at the ends of a line, all of them new.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { median, quantile, sum } from 'simple-statistics'
-import { nowMs } from '../clock.ts'
+import { nowMs } from '../../testing/programs/clock.ts'
 import { startAt } from './line.ts'
 import { underWayBytes } from './under-way.ts'
-import type { Child } from '../harness/child.ts'
+import type { Child } from '../../testing/programs/child.ts'
 import type { Line } from './line.ts'
 import type { PeerCommands, Urgent, Watched } from './peer.ts'
 import type { Contestant, UplinkMetrics, Work } from './workload.ts'

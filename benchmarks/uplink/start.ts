@@ -1,10 +1,10 @@
 // An urgent message beside bulk on a line of a fixed rate, with the kernel's own queues: how long it takes with each muxer.
 import { writeFile } from 'node:fs/promises'
-import { oneOf } from '../harness/names.ts'
-import { parseCount, parseOptions } from '../harness/options.ts'
+import { oneOf, parseCount } from '../../testing/programs/names.ts'
+import { parseOptions } from '../harness/options.ts'
 import { report } from '../harness/report.ts'
 import { runRounds } from '../harness/rounds.ts'
-import { endAfter, runBenchmark } from '../harness/run.ts'
+import { endAfter, runBenchmark } from '../../testing/programs/run.ts'
 import { figure, format, renderSamples, times } from '../harness/table.ts'
 import { installQuic } from '../quic/install.ts'
 import { drawChart } from './chart.ts'

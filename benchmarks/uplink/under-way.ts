@@ -1,6 +1,6 @@
 // What is under way between two processes: what the muxer of one has handed down and has not reached that of the other, whatever muxer it is.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { nowMs } from '../clock.ts'
+import { nowMs } from '../../testing/programs/clock.ts'
 import type { MessageStream, StreamMuxerFactory } from '@libp2p/interface'
 
 /** What has passed between the muxer of this process and what is below it, since the connection began */

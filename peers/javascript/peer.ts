@@ -1,10 +1,10 @@
 // The peer in JavaScript: `node peer.ts <muxer> <transport>`, then lines as ../README.md says.
 import { createInterface } from 'node:readline'
-import { Acceptor } from '../../test/interop/fixtures/acceptor.ts'
-import { createLibp2pEndpoint } from '../../test/interop/fixtures/libp2p.ts'
-import { MUXERS } from '../../test/interop/fixtures/muxers.ts'
-import { Opener } from '../../test/interop/fixtures/opener.ts'
-import type { MuxerName } from '../../test/interop/fixtures/muxers.ts'
+import { Acceptor } from '../../testing/interop/acceptor.ts'
+import { createLibp2pEndpoint } from '../../testing/interop/libp2p.ts'
+import { MUXERS } from '../../testing/interop/muxers.ts'
+import { Opener } from '../../testing/interop/opener.ts'
+import type { MuxerName } from '../../testing/interop/muxers.ts'
 
 const [muxerName, transport] = process.argv.slice(2) as [MuxerName, 'tcp' | 'ws']
 const acceptor = new Acceptor()

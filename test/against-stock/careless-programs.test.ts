@@ -2,13 +2,13 @@
 import { createHash } from 'node:crypto'
 import { echo } from '@libp2p/utils'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { MUXER_PAIRS } from '../libp2p/fixtures/muxers.ts'
-import { pattern } from '../libp2p/fixtures/pattern.ts'
-import { patternDigest } from '../libp2p/fixtures/pattern-digest.ts'
-import { closeOf, sendAll } from '../libp2p/fixtures/streams.ts'
+import { MUXER_PAIRS } from '../../testing/libp2p/muxers.ts'
+import { pattern } from '../../testing/libp2p/pattern.ts'
+import { patternDigest } from '../../testing/libp2p/pattern-digest.ts'
+import { closeOf, sendAll } from '../../testing/libp2p/streams.ts'
 import { connectNodes } from './fixtures/connected-nodes.ts'
 import type { ConnectedNodes } from './fixtures/connected-nodes.ts'
-import type { MuxerPair } from '../libp2p/fixtures/muxers.ts'
+import type { MuxerPair } from '../../testing/libp2p/muxers.ts'
 import type { Stream } from '@libp2p/interface'
 
 const MEBIBYTE = 2 ** 20

@@ -1,13 +1,13 @@
 // Ours and stock at the two ends of a connection over TCP and Noise: how libp2p's connection, and what is open on it, come to their end.
 import { multiaddrConnectionPair } from '@libp2p/utils'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { muxerFactory, MUXER_PAIRS } from '../libp2p/fixtures/muxers.ts'
-import { frame, pattern } from '../fixtures/frames.ts'
-import { nextTurn } from '../fixtures/raw-peer.ts'
-import { closeOf, readAll } from '../libp2p/fixtures/streams.ts'
+import { muxerFactory, MUXER_PAIRS } from '../../testing/libp2p/muxers.ts'
+import { frame, pattern } from '../../testing/protocol/frames.ts'
+import { nextTurn } from '../../testing/protocol/raw-peer.ts'
+import { closeOf, readAll } from '../../testing/libp2p/streams.ts'
 import { connectNodes } from './fixtures/connected-nodes.ts'
 import type { ConnectedNodes } from './fixtures/connected-nodes.ts'
-import type { MuxerPair } from '../libp2p/fixtures/muxers.ts'
+import type { MuxerPair } from '../../testing/libp2p/muxers.ts'
 import type { Stream } from '@libp2p/interface'
 
 const BOTH_STOCK: MuxerPair = { dialler: 'stock', listener: 'stock' }

@@ -1,9 +1,9 @@
 // Applications' tests that replace the timers, as `vi.useFakeTimers()` does: time stands still, and nodes go on. Over TCP and Noise.
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { MUXER_PAIRS } from '../libp2p/fixtures/muxers.ts'
+import { MUXER_PAIRS } from '../../testing/libp2p/muxers.ts'
 import { connectNodes } from './fixtures/connected-nodes.ts'
 import type { ConnectedNodes } from './fixtures/connected-nodes.ts'
-import type { MuxerPair } from '../libp2p/fixtures/muxers.ts'
+import type { MuxerPair } from '../../testing/libp2p/muxers.ts'
 
 const BOTH_STOCK: MuxerPair = { dialler: 'stock', listener: 'stock' }
 const MESSAGES = 20

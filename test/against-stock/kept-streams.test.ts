@@ -1,7 +1,7 @@
 // The list of a muxer's open streams, which programs keep: stock has one that changes as streams come and go, and so has ours.
 import { describe, expect, test } from 'vitest'
-import { MUXER_PAIRS } from '../libp2p/fixtures/muxers.ts'
-import { nextTurn } from '../fixtures/raw-peer.ts'
+import { MUXER_PAIRS } from '../../testing/libp2p/muxers.ts'
+import { nextTurn } from '../../testing/protocol/raw-peer.ts'
 import { connect, handle, openBoth } from './fixtures/connected-pair.ts'
 import type { ConnectedPair } from './fixtures/connected-pair.ts'
 import type { Stream } from '@libp2p/interface'

@@ -4,8 +4,8 @@ import { defaultLogger } from '@libp2p/logger'
 import { multiaddrConnectionPair } from '@libp2p/utils'
 import { pEvent } from 'p-event'
 import { expect, test } from 'vitest'
-import { muxerFactory } from '../libp2p/fixtures/muxers.ts'
-import type { MuxerName } from '../libp2p/fixtures/muxers.ts'
+import { muxerFactory } from '../../testing/libp2p/muxers.ts'
+import type { MuxerName } from '../../testing/libp2p/muxers.ts'
 import type { Logger, Stream } from '@libp2p/interface'
 
 interface Reservation {

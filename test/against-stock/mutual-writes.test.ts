@@ -2,9 +2,9 @@
 import fc from 'fast-check'
 import { equals } from 'uint8arrays/equals'
 import { describe, expect, test } from 'vitest'
-import { MUXER_PAIRS } from '../libp2p/fixtures/muxers.ts'
-import { patternBytes } from '../libp2p/fixtures/pattern.ts'
-import { readAll, sendAndClose } from '../libp2p/fixtures/streams.ts'
+import { MUXER_PAIRS } from '../../testing/libp2p/muxers.ts'
+import { patternBytes } from '../../testing/libp2p/pattern.ts'
+import { readAll, sendAndClose } from '../../testing/libp2p/streams.ts'
 import { connect, openBoth } from './fixtures/connected-pair.ts'
 import type { Stream } from '@libp2p/interface'
 

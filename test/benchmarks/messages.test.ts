@@ -1,7 +1,7 @@
 // How the benchmarks' receiver confirms what came on many streams.
 import { describe, expect, test } from 'vitest'
 import { verifyTogether } from '../../benchmarks/scenarios/messages.ts'
-import { bytesAt, preparedMessages, startOfStream } from '../../benchmarks/scenarios/pattern.ts'
+import { bytesAt, preparedMessages, startOfStream } from '../../testing/verified/pattern.ts'
 import type { Stream } from '@libp2p/interface'
 
 const UNIT_BYTES = 300

@@ -1,8 +1,8 @@
 // Turns of a page's event loop: browsers clamp nested timers to 4 ms, so none may be involved.
 import { afterEach, expect, test, vi } from 'vitest'
 import { systemClock } from '../../src/clock.ts'
-import { ACK, pattern, windowUpdate } from '../fixtures/frames.ts'
-import { createRawPeer, nextTurn } from '../fixtures/raw-peer.ts'
+import { ACK, pattern, windowUpdate } from '../../testing/protocol/frames.ts'
+import { createRawPeer, nextTurn } from '../../testing/protocol/raw-peer.ts'
 
 const TURNS = 100
 

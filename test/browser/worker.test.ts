@@ -1,8 +1,8 @@
 // A page and its worker, joined by a message port.
 import { expect, test } from 'vitest'
 import { yamux } from '../../src/index.ts'
-import { MessagePortStream } from './fixtures/message-port-stream.ts'
-import { exchange } from './fixtures/transfer.ts'
+import { MessagePortStream } from '../../testing/browser/message-port-stream.ts'
+import { exchange } from '../../testing/browser/transfer.ts'
 
 test('100 streams carry 200,000 bytes each to a worker and back', async () => {
   const worker = new Worker(new URL('./fixtures/echo-worker.ts', import.meta.url), { type: 'module' })

@@ -1,8 +1,8 @@
 // How streams end, whichever side ends them and whatever was under way: no place is lost, none is freed twice.
 import { beforeEach, describe, expect, test } from 'vitest'
 import { EVENT_LOCAL_FIN, EVENT_REMOTE_FIN, EVENT_REMOTE_RST } from '../../src/core/stream-state.ts'
-import { ACK, concat, DATA, data, FIN, pattern, RST, SYN, WINDOW_UPDATE, windowUpdate } from '../fixtures/frames.ts'
-import { counts, createSession, pull, pullAll, takeEvents } from './fixtures/sessions.ts'
+import { ACK, concat, DATA, data, FIN, pattern, RST, SYN, WINDOW_UPDATE, windowUpdate } from '../../testing/protocol/frames.ts'
+import { counts, createSession, pull, pullAll, takeEvents } from '../../testing/core/sessions.ts'
 import type { Session } from '../../src/core/session.ts'
 import type { StreamState } from '../../src/core/stream-state.ts'
 

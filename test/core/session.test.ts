@@ -2,8 +2,8 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { Uint8ArrayList } from 'uint8arraylist'
 import { EVENT_DATA, EVENT_OPENED, EVENT_REMOTE_FIN, EVENT_DRAINED } from '../../src/core/stream-state.ts'
-import { ACK, concat, DATA, data, FIN, GO_AWAY, goAway, pattern, PING, ping, RST, SYN, WINDOW_UPDATE, windowUpdate } from '../fixtures/frames.ts'
-import { counts, createSession, pull, pullAll, takeEvents } from './fixtures/sessions.ts'
+import { ACK, concat, DATA, data, FIN, GO_AWAY, goAway, pattern, PING, ping, RST, SYN, WINDOW_UPDATE, windowUpdate } from '../../testing/protocol/frames.ts'
+import { counts, createSession, pull, pullAll, takeEvents } from '../../testing/core/sessions.ts'
 import type { Session } from '../../src/core/session.ts'
 import type { StreamState } from '../../src/core/stream-state.ts'
 

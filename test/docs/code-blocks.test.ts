@@ -9,7 +9,7 @@ import { benchmarks } from '../../benchmarks/list.ts'
 import { codeOf, documents, root } from './fixtures/documents.ts'
 import { modules } from './fixtures/modules.ts'
 import { typeCheck } from './fixtures/type-check.ts'
-import { chunksOf, sendAll } from '../libp2p/fixtures/streams.ts'
+import { chunksOf, sendAll } from '../../testing/libp2p/streams.ts'
 import { yamux } from '../../src/index.ts'
 import type { Libp2p } from '@libp2p/interface'
 

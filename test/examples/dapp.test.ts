@@ -1,7 +1,7 @@
 // docs/examples/dapp: its nodes in a process, its page from Vite in Chromium.
 import { chromium } from 'playwright'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { launchOptions, setUpChromium } from '../browser/fixtures/chromium.ts'
+import { launchOptions, setUpChromium } from '../../testing/browser/chromium.ts'
 import { startExample, Terminal } from './fixtures/terminal.ts'
 import type { Browser } from 'playwright'
 

@@ -1,9 +1,9 @@
 // Every attack, by a peer that goes on: what a connection holds beyond its windows, how much it writes and tells the application, and how it ends. npm run bench attacks says what it costs.
 import { describe, expect, test } from 'vitest'
-import { endure } from './fixtures/attacked.ts'
-import { ATTACKS } from './fixtures/attacks.ts'
-import { data, SYN } from '../fixtures/frames.ts'
-import { forbidIncidents } from '../protocol/fixtures/incidents.ts'
+import { endure } from '../../testing/hazards/attacked.ts'
+import { ATTACKS } from '../../testing/hazards/attacks.ts'
+import { data, SYN } from '../../testing/protocol/frames.ts'
+import { forbidIncidents } from '../../testing/protocol/incidents.ts'
 
 forbidIncidents()
 

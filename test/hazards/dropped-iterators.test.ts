@@ -3,12 +3,12 @@ import { concat } from 'uint8arrays/concat'
 import { equals } from 'uint8arrays/equals'
 import { Uint8ArrayList } from 'uint8arraylist'
 import { describe, expect, test } from 'vitest'
-import { data, FIN, pattern, WINDOW_UPDATE, windowUpdate } from '../fixtures/frames.ts'
-import { expectAlive, receive, WINDOW_BYTES } from '../protocol/fixtures/conversation.ts'
-import { forbidIncidents } from '../protocol/fixtures/incidents.ts'
+import { data, FIN, pattern, WINDOW_UPDATE, windowUpdate } from '../../testing/protocol/frames.ts'
+import { expectAlive, receive, WINDOW_BYTES } from '../../testing/protocol/conversation.ts'
+import { forbidIncidents } from '../../testing/protocol/incidents.ts'
 import { connect, readLoop, within } from './fixtures/connected.ts'
 import type { YamuxMuxerInit, YamuxStream } from '../../src/index.ts'
-import type { Conversation } from '../protocol/fixtures/conversation.ts'
+import type { Conversation } from '../../testing/protocol/conversation.ts'
 
 forbidIncidents()
 

@@ -1,12 +1,12 @@
 // An inactivityTimeout that is set, changed or taken away while the stream is open.
 import { describe, expect, test } from 'vitest'
-import { ACK, data, pattern, RST, WINDOW_UPDATE, windowUpdate } from '../fixtures/frames.ts'
-import { nextTurn } from '../fixtures/raw-peer.ts'
-import { VirtualClock } from '../fixtures/virtual-clock.ts'
-import { converse, endings, expectAlive } from '../protocol/fixtures/conversation.ts'
-import { forbidIncidents } from '../protocol/fixtures/incidents.ts'
+import { ACK, data, pattern, RST, WINDOW_UPDATE, windowUpdate } from '../../testing/protocol/frames.ts'
+import { nextTurn } from '../../testing/protocol/raw-peer.ts'
+import { VirtualClock } from '../../testing/protocol/virtual-clock.ts'
+import { converse, endings, expectAlive } from '../../testing/protocol/conversation.ts'
+import { forbidIncidents } from '../../testing/protocol/incidents.ts'
 import type { YamuxStream } from '../../src/index.ts'
-import type { Conversation } from '../protocol/fixtures/conversation.ts'
+import type { Conversation } from '../../testing/protocol/conversation.ts'
 
 forbidIncidents()
 

@@ -2,15 +2,15 @@
 import { concat } from 'uint8arrays/concat'
 import { equals } from 'uint8arrays/equals'
 import { describe, expect, test, vi } from 'vitest'
-import { ACK, data, DATA, FIN, GO_AWAY, pattern, ping, RST, SYN, WINDOW_UPDATE, windowUpdate } from '../fixtures/frames.ts'
-import { NO_LIMITS } from '../fixtures/limits.ts'
-import { nextTurn } from '../fixtures/raw-peer.ts'
-import { converse, endings, expectEnded, pingValues, receive, WINDOW_BYTES } from '../protocol/fixtures/conversation.ts'
-import { forbidIncidents } from '../protocol/fixtures/incidents.ts'
-import { controlTimeouts } from '../protocol/fixtures/timeouts.ts'
-import { VirtualClock } from '../fixtures/virtual-clock.ts'
+import { ACK, data, DATA, FIN, GO_AWAY, pattern, ping, RST, SYN, WINDOW_UPDATE, windowUpdate } from '../../testing/protocol/frames.ts'
+import { NO_LIMITS } from '../../testing/protocol/limits.ts'
+import { nextTurn } from '../../testing/protocol/raw-peer.ts'
+import { converse, endings, expectEnded, pingValues, receive, WINDOW_BYTES } from '../../testing/protocol/conversation.ts'
+import { forbidIncidents } from '../../testing/protocol/incidents.ts'
+import { controlTimeouts } from '../../testing/protocol/timeouts.ts'
+import { VirtualClock } from '../../testing/protocol/virtual-clock.ts'
 import type { YamuxStream } from '../../src/index.ts'
-import type { Conversation } from '../protocol/fixtures/conversation.ts'
+import type { Conversation } from '../../testing/protocol/conversation.ts'
 
 forbidIncidents()
 

@@ -1,12 +1,12 @@
 // Faults that js muxers were reported for, in what they hold, grant and send. Each test is named after the report.
 import { equals } from 'uint8arrays/equals'
 import { describe, expect, test } from 'vitest'
-import { ACK, data, DATA, FIN, pattern, ping, SYN, WINDOW_UPDATE, windowUpdate } from '../fixtures/frames.ts'
-import { nextTurn } from '../fixtures/raw-peer.ts'
-import { converse, expectAlive, expectEnded, headers, hex, pingValues, receive, WINDOW_BYTES } from '../protocol/fixtures/conversation.ts'
-import { forbidIncidents } from '../protocol/fixtures/incidents.ts'
-import { VirtualClock } from '../fixtures/virtual-clock.ts'
-import type { Conversation, Header } from '../protocol/fixtures/conversation.ts'
+import { ACK, data, DATA, FIN, pattern, ping, SYN, WINDOW_UPDATE, windowUpdate } from '../../testing/protocol/frames.ts'
+import { nextTurn } from '../../testing/protocol/raw-peer.ts'
+import { converse, expectAlive, expectEnded, headers, hex, pingValues, receive, WINDOW_BYTES } from '../../testing/protocol/conversation.ts'
+import { forbidIncidents } from '../../testing/protocol/incidents.ts'
+import { VirtualClock } from '../../testing/protocol/virtual-clock.ts'
+import type { Conversation, Header } from '../../testing/protocol/conversation.ts'
 
 forbidIncidents()
 

@@ -1,12 +1,12 @@
 // What a peer may do that no window bounds: each limit ends the connection with GoAway(1) and a coded error, however slowly or fast the peer reads, and no busy peer meets one.
 import { describe, expect, test } from 'vitest'
-import { ACK, concat, data, FIN, goAway, ping, RST, SYN, windowUpdate } from '../fixtures/frames.ts'
-import { nextTurn } from '../fixtures/raw-peer.ts'
-import { VirtualClock } from '../fixtures/virtual-clock.ts'
-import { converse, endings, expectAlive, expectEnded, WINDOW_BYTES } from '../protocol/fixtures/conversation.ts'
-import { forbidIncidents } from '../protocol/fixtures/incidents.ts'
-import type { RawPeerInit } from '../fixtures/raw-peer.ts'
-import type { Conversation } from '../protocol/fixtures/conversation.ts'
+import { ACK, concat, data, FIN, goAway, ping, RST, SYN, windowUpdate } from '../../testing/protocol/frames.ts'
+import { nextTurn } from '../../testing/protocol/raw-peer.ts'
+import { VirtualClock } from '../../testing/protocol/virtual-clock.ts'
+import { converse, endings, expectAlive, expectEnded, WINDOW_BYTES } from '../../testing/protocol/conversation.ts'
+import { forbidIncidents } from '../../testing/protocol/incidents.ts'
+import type { RawPeerInit } from '../../testing/protocol/raw-peer.ts'
+import type { Conversation } from '../../testing/protocol/conversation.ts'
 
 forbidIncidents()
 

@@ -1,10 +1,10 @@
 // Ends whose reason is no error, while libp2p's own logger writes errors: it looks at all of them, and may throw. Node alone has its standard error.
 import { disable, enable } from '@libp2p/logger'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { data, GO_AWAY, pattern, RST, SYN, WINDOW_UPDATE } from '../fixtures/frames.ts'
-import { nextTurn } from '../fixtures/raw-peer.ts'
-import { endings } from '../protocol/fixtures/conversation.ts'
-import { forbidIncidents } from '../protocol/fixtures/incidents.ts'
+import { data, GO_AWAY, pattern, RST, SYN, WINDOW_UPDATE } from '../../testing/protocol/frames.ts'
+import { nextTurn } from '../../testing/protocol/raw-peer.ts'
+import { endings } from '../../testing/protocol/conversation.ts'
+import { forbidIncidents } from '../../testing/protocol/incidents.ts'
 import { expectOneError, expectUndisturbed, neighbours } from './fixtures/neighbours.ts'
 import { FAILURES, NO_ERRORS } from './fixtures/no-errors.ts'
 

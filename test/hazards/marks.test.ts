@@ -1,8 +1,8 @@
 // Peers that answer marks too early or too late: what they lie about is their own connection.
 import { expect, test } from 'vitest'
 import { FIRST_MARK_VALUE } from '../../src/core/path/bytes-under-way.ts'
-import { ACK, DATA, pattern, ping, windowUpdate } from '../fixtures/frames.ts'
-import { nextTurn } from '../fixtures/raw-peer.ts'
+import { ACK, DATA, pattern, ping, windowUpdate } from '../../testing/protocol/frames.ts'
+import { nextTurn } from '../../testing/protocol/raw-peer.ts'
 import { createMeteredPeer, openStreams } from '../muxer/fixtures/metered-peer.ts'
 import { marksOf, payloadBytes, written } from '../muxer/fixtures/marks.ts'
 import type { MeteredPeer } from '../muxer/fixtures/metered-peer.ts'

@@ -1,17 +1,17 @@
 // Faults that go-yamux, rust-yamux, hashicorp/yamux and what is built on them were reported for, and what live peers of theirs do. Each test is named after the report.
 import { describe, expect, test, vi } from 'vitest'
-import { collectGarbage } from '../fixtures/garbage.ts'
+import { collectGarbage } from '../../testing/protocol/garbage.ts'
 import { Opener } from '../../src/muxer/opener.ts'
-import { ACK, data, FIN, goAway, pattern, ping, PING, RST, SYN, windowUpdate } from '../fixtures/frames.ts'
-import { NO_LIMITS } from '../fixtures/limits.ts'
-import { nextTurn, turnsUntil } from '../fixtures/raw-peer.ts'
-import { converse, endings, expectAlive, readAll, receive, WINDOW_BYTES } from '../protocol/fixtures/conversation.ts'
-import { forbidIncidents } from '../protocol/fixtures/incidents.ts'
+import { ACK, data, FIN, goAway, pattern, ping, PING, RST, SYN, windowUpdate } from '../../testing/protocol/frames.ts'
+import { NO_LIMITS } from '../../testing/protocol/limits.ts'
+import { nextTurn, turnsUntil } from '../../testing/protocol/raw-peer.ts'
+import { converse, endings, expectAlive, readAll, receive, WINDOW_BYTES } from '../../testing/protocol/conversation.ts'
+import { forbidIncidents } from '../../testing/protocol/incidents.ts'
 import { echo, factories, sendAll } from '../simulation/fixtures/muxers.ts'
-import { simulate } from '../simulation/simulate.ts'
+import { simulate } from '../../testing/simulation/simulate.ts'
 import type { YamuxMuxer, YamuxStream } from '../../src/index.ts'
 import type { Stream } from '@libp2p/interface'
-import type { Conversation } from '../protocol/fixtures/conversation.ts'
+import type { Conversation } from '../../testing/protocol/conversation.ts'
 
 forbidIncidents()
 

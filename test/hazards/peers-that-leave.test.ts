@@ -1,13 +1,13 @@
 // A peer that says GoAway(0) and keeps its transport: streams in flight finish, then the connection is over.
 import { describe, expect, test } from 'vitest'
-import { ACK, data, DATA, FIN, goAway, pattern, PING, ping, RST, SYN, WINDOW_UPDATE, windowUpdate } from '../fixtures/frames.ts'
-import { nextTurn } from '../fixtures/raw-peer.ts'
-import { VirtualClock } from '../fixtures/virtual-clock.ts'
-import { converse, endings, receive, WINDOW_BYTES } from '../protocol/fixtures/conversation.ts'
-import { forbidIncidents } from '../protocol/fixtures/incidents.ts'
+import { ACK, data, DATA, FIN, goAway, pattern, PING, ping, RST, SYN, WINDOW_UPDATE, windowUpdate } from '../../testing/protocol/frames.ts'
+import { nextTurn } from '../../testing/protocol/raw-peer.ts'
+import { VirtualClock } from '../../testing/protocol/virtual-clock.ts'
+import { converse, endings, receive, WINDOW_BYTES } from '../../testing/protocol/conversation.ts'
+import { forbidIncidents } from '../../testing/protocol/incidents.ts'
 import type { StreamCloseEvent } from '@libp2p/interface'
 import type { YamuxStream } from '../../src/index.ts'
-import type { Conversation } from '../protocol/fixtures/conversation.ts'
+import type { Conversation } from '../../testing/protocol/conversation.ts'
 
 forbidIncidents()
 

@@ -1,14 +1,14 @@
 // Faults published for other muxers and for HTTP/2: what a hostile peer can make a muxer hold, say or forget. Each test is named after its source.
 import { describe, expect, test } from 'vitest'
-import { data, GO_AWAY, pattern, ping, PING, RST, SYN, WINDOW_UPDATE, windowUpdate } from '../fixtures/frames.ts'
-import { collectGarbage } from '../fixtures/garbage.ts'
-import { NO_LIMITS } from '../fixtures/limits.ts'
-import { converse, endings, expectAlive, expectEnded, receive, WINDOW_BYTES } from '../protocol/fixtures/conversation.ts'
-import { forbidIncidents } from '../protocol/fixtures/incidents.ts'
-import { nextTurn, turnsUntil } from '../fixtures/raw-peer.ts'
-import { VirtualClock } from '../fixtures/virtual-clock.ts'
-import type { RawPeerInit } from '../fixtures/raw-peer.ts'
-import type { Conversation } from '../protocol/fixtures/conversation.ts'
+import { data, GO_AWAY, pattern, ping, PING, RST, SYN, WINDOW_UPDATE, windowUpdate } from '../../testing/protocol/frames.ts'
+import { collectGarbage } from '../../testing/protocol/garbage.ts'
+import { NO_LIMITS } from '../../testing/protocol/limits.ts'
+import { converse, endings, expectAlive, expectEnded, receive, WINDOW_BYTES } from '../../testing/protocol/conversation.ts'
+import { forbidIncidents } from '../../testing/protocol/incidents.ts'
+import { nextTurn, turnsUntil } from '../../testing/protocol/raw-peer.ts'
+import { VirtualClock } from '../../testing/protocol/virtual-clock.ts'
+import type { RawPeerInit } from '../../testing/protocol/raw-peer.ts'
+import type { Conversation } from '../../testing/protocol/conversation.ts'
 
 forbidIncidents()
 

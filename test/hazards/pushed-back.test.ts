@@ -4,13 +4,13 @@ import { concat } from 'uint8arrays/concat'
 import { equals } from 'uint8arrays/equals'
 import { Uint8ArrayList } from 'uint8arraylist'
 import { describe, expect, test, vi } from 'vitest'
-import { data, DATA, FIN, pattern, windowUpdate } from '../fixtures/frames.ts'
-import { nextTurn } from '../fixtures/raw-peer.ts'
-import { endings, expectAlive, receive } from '../protocol/fixtures/conversation.ts'
-import { forbidIncidents } from '../protocol/fixtures/incidents.ts'
+import { data, DATA, FIN, pattern, windowUpdate } from '../../testing/protocol/frames.ts'
+import { nextTurn } from '../../testing/protocol/raw-peer.ts'
+import { endings, expectAlive, receive } from '../../testing/protocol/conversation.ts'
+import { forbidIncidents } from '../../testing/protocol/incidents.ts'
 import { connect, oneByteFrames, readLoop } from './fixtures/connected.ts'
 import type { YamuxMuxerInit, YamuxStream } from '../../src/index.ts'
-import type { Conversation } from '../protocol/fixtures/conversation.ts'
+import type { Conversation } from '../../testing/protocol/conversation.ts'
 
 forbidIncidents()
 

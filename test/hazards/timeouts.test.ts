@@ -1,13 +1,13 @@
 // What a peer may leave undone, and for how long: in virtual time, from one timer however many streams there are.
 import { describe, expect, test } from 'vitest'
-import { ACK, data, FIN, pattern, ping, RST, SYN, WINDOW_UPDATE, windowUpdate } from '../fixtures/frames.ts'
-import { NO_LIMITS } from '../fixtures/limits.ts'
-import { nextTurn } from '../fixtures/raw-peer.ts'
-import { VirtualClock } from '../fixtures/virtual-clock.ts'
-import { converse, endings, expectAlive, expectEnded, WINDOW_BYTES } from '../protocol/fixtures/conversation.ts'
-import { forbidIncidents } from '../protocol/fixtures/incidents.ts'
-import type { RawPeerInit } from '../fixtures/raw-peer.ts'
-import type { Conversation } from '../protocol/fixtures/conversation.ts'
+import { ACK, data, FIN, pattern, ping, RST, SYN, WINDOW_UPDATE, windowUpdate } from '../../testing/protocol/frames.ts'
+import { NO_LIMITS } from '../../testing/protocol/limits.ts'
+import { nextTurn } from '../../testing/protocol/raw-peer.ts'
+import { VirtualClock } from '../../testing/protocol/virtual-clock.ts'
+import { converse, endings, expectAlive, expectEnded, WINDOW_BYTES } from '../../testing/protocol/conversation.ts'
+import { forbidIncidents } from '../../testing/protocol/incidents.ts'
+import type { RawPeerInit } from '../../testing/protocol/raw-peer.ts'
+import type { Conversation } from '../../testing/protocol/conversation.ts'
 import type { YamuxStream } from '../../src/index.ts'
 
 forbidIncidents()

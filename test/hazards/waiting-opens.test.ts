@@ -1,10 +1,10 @@
 // Thousands who wait to open a stream, and one signal that ends it for all of them.
 import { setMaxListeners } from '@libp2p/interface'
 import { describe, expect, test } from 'vitest'
-import { ACK, SYN, WINDOW_UPDATE, windowUpdate } from '../fixtures/frames.ts'
-import { nextTurn } from '../fixtures/raw-peer.ts'
-import { converse, expectAlive } from '../protocol/fixtures/conversation.ts'
-import { forbidIncidents } from '../protocol/fixtures/incidents.ts'
+import { ACK, SYN, WINDOW_UPDATE, windowUpdate } from '../../testing/protocol/frames.ts'
+import { nextTurn } from '../../testing/protocol/raw-peer.ts'
+import { converse, expectAlive } from '../../testing/protocol/conversation.ts'
+import { forbidIncidents } from '../../testing/protocol/incidents.ts'
 
 forbidIncidents()
 

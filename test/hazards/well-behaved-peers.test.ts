@@ -1,13 +1,13 @@
 // What a peer had under way, or answers as stock yamux does, when a stream ends here: no limit takes it for an attack, and none lets more through than that.
 import { describe, expect, test } from 'vitest'
-import { ACK, concat, data, FIN, frame, pattern, RST, SYN, WINDOW_UPDATE, windowUpdate } from '../fixtures/frames.ts'
-import { nextTurn } from '../fixtures/raw-peer.ts'
-import { VirtualClock } from '../fixtures/virtual-clock.ts'
-import { converse, endings, expectAlive, expectEnded, receive, WINDOW_BYTES } from '../protocol/fixtures/conversation.ts'
-import { forbidIncidents } from '../protocol/fixtures/incidents.ts'
+import { ACK, concat, data, FIN, frame, pattern, RST, SYN, WINDOW_UPDATE, windowUpdate } from '../../testing/protocol/frames.ts'
+import { nextTurn } from '../../testing/protocol/raw-peer.ts'
+import { VirtualClock } from '../../testing/protocol/virtual-clock.ts'
+import { converse, endings, expectAlive, expectEnded, receive, WINDOW_BYTES } from '../../testing/protocol/conversation.ts'
+import { forbidIncidents } from '../../testing/protocol/incidents.ts'
 import type { LimitOptions, YamuxStream } from '../../src/index.ts'
-import type { RawPeerInit } from '../fixtures/raw-peer.ts'
-import type { Conversation, Received } from '../protocol/fixtures/conversation.ts'
+import type { RawPeerInit } from '../../testing/protocol/raw-peer.ts'
+import type { Conversation, Received } from '../../testing/protocol/conversation.ts'
 
 forbidIncidents()
 

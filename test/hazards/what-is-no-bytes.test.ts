@@ -3,12 +3,12 @@ import { InvalidParametersError, StreamMessageEvent } from '@libp2p/interface'
 import { equals } from 'uint8arrays/equals'
 import { Uint8ArrayList } from 'uint8arraylist'
 import { describe, expect, test } from 'vitest'
-import { ACK, concat, data, DATA, pattern, windowUpdate } from '../fixtures/frames.ts'
-import { nextTurn } from '../fixtures/raw-peer.ts'
-import { converse, receive } from '../protocol/fixtures/conversation.ts'
-import { forbidIncidents } from '../protocol/fixtures/incidents.ts'
+import { ACK, concat, data, DATA, pattern, windowUpdate } from '../../testing/protocol/frames.ts'
+import { nextTurn } from '../../testing/protocol/raw-peer.ts'
+import { converse, receive } from '../../testing/protocol/conversation.ts'
+import { forbidIncidents } from '../../testing/protocol/incidents.ts'
 import type { YamuxStream } from '../../src/index.ts'
-import type { Conversation, Received } from '../protocol/fixtures/conversation.ts'
+import type { Conversation, Received } from '../../testing/protocol/conversation.ts'
 
 forbidIncidents()
 

@@ -1,13 +1,13 @@
 // With `mergeMessages: false` a message of at most a frame is one frame, whatever there is of credit, room and reserve, and whatever is pushed meanwhile.
 import { Uint8ArrayList } from 'uint8arraylist'
 import { describe, expect, test } from 'vitest'
-import { ACK, concat, data, DATA, FIN, pattern, RST, SYN, WINDOW_UPDATE, windowUpdate } from '../fixtures/frames.ts'
-import { nextTurn } from '../fixtures/raw-peer.ts'
-import { converse, expectAlive, receive, WINDOW_BYTES } from '../protocol/fixtures/conversation.ts'
-import { forbidIncidents } from '../protocol/fixtures/incidents.ts'
+import { ACK, concat, data, DATA, FIN, pattern, RST, SYN, WINDOW_UPDATE, windowUpdate } from '../../testing/protocol/frames.ts'
+import { nextTurn } from '../../testing/protocol/raw-peer.ts'
+import { converse, expectAlive, receive, WINDOW_BYTES } from '../../testing/protocol/conversation.ts'
+import { forbidIncidents } from '../../testing/protocol/incidents.ts'
 import { connect, within } from './fixtures/connected.ts'
 import type { YamuxMuxerInit, YamuxStream } from '../../src/index.ts'
-import type { Conversation } from '../protocol/fixtures/conversation.ts'
+import type { Conversation } from '../../testing/protocol/conversation.ts'
 
 forbidIncidents()
 

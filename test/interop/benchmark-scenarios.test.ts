@@ -1,16 +1,16 @@
 // The benchmarks' scenarios in Go and Rust: each peer with itself, and with the JavaScript halves of the same scenarios.
 import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest'
 import { messages } from '../../benchmarks/scenarios/messages.ts'
-import { bytesAt, startOfStream } from '../../benchmarks/scenarios/pattern.ts'
+import { bytesAt, startOfStream } from '../../testing/verified/pattern.ts'
 import { requests } from '../../benchmarks/scenarios/requests.ts'
-import { sendIndex } from '../../benchmarks/scenarios/stream-index.ts'
+import { sendIndex } from '../../testing/verified/stream-index.ts'
 import { PEERS } from '../../peers/list.ts'
 import { PeerProcess } from '../../peers/process.ts'
-import { createEndpoint } from './fixtures/endpoint.ts'
-import { MUXERS } from './fixtures/muxers.ts'
-import { StreamReader } from './fixtures/stream-reader.ts'
+import { createEndpoint } from '../../testing/interop/endpoint.ts'
+import { MUXERS } from '../../testing/interop/muxers.ts'
+import { StreamReader } from '../../testing/interop/stream-reader.ts'
 import type { Row } from '../../benchmarks/rows.ts'
-import type { Endpoint, Session } from './fixtures/endpoint.ts'
+import type { Endpoint, Session } from '../../testing/interop/endpoint.ts'
 import type { Stream } from '@libp2p/interface'
 
 const KIB = 1024

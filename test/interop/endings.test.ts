@@ -1,6 +1,6 @@
 // How streams and connections end before their time, or in good order, by either side.
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { howItEnds } from './fixtures/acceptor.ts'
+import { howItEnds } from '../../testing/interop/acceptor.ts'
 import { describeEachPair } from './fixtures/each-pair.ts'
 import { connect } from './fixtures/pair.ts'
 import type { Pair } from './fixtures/pair.ts'

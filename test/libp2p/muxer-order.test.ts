@@ -5,7 +5,7 @@ import { tcp } from '@libp2p/tcp'
 import { createLibp2p } from 'libp2p'
 import { pEvent } from 'p-event'
 import { afterEach, describe, expect, test } from 'vitest'
-import { muxerFactory } from './fixtures/muxers.ts'
+import { muxerFactory } from '../../testing/libp2p/muxers.ts'
 import type { Connection, Libp2p, StreamMuxerFactory } from '@libp2p/interface'
 import type { StreamCloseEvent } from '@libp2p/interface'
 

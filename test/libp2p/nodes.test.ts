@@ -1,12 +1,12 @@
 // Two libp2p nodes in two processes: services, echoes, and many streams at once.
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { MUXER_PAIRS } from './fixtures/muxers.ts'
-import { createNode } from './fixtures/node.ts'
-import { echo } from './fixtures/echo.ts'
-import { startPeer } from './fixtures/spawn.ts'
-import { PROTOCOLS } from './fixtures/handlers.ts'
-import type { TestNode } from './fixtures/node.ts'
-import type { Peer } from './fixtures/spawn.ts'
+import { MUXER_PAIRS } from '../../testing/libp2p/muxers.ts'
+import { createNode } from '../../testing/libp2p/node.ts'
+import { echo } from '../../testing/libp2p/echo.ts'
+import { startPeer } from '../../testing/libp2p/spawn.ts'
+import { PROTOCOLS } from '../../testing/libp2p/handlers.ts'
+import type { TestNode } from '../../testing/libp2p/node.ts'
+import type { Peer } from '../../testing/libp2p/spawn.ts'
 import type { PeerId } from '@libp2p/interface'
 
 const START_TIMEOUT_MS = 30_000

@@ -7,9 +7,9 @@ import { createLibp2p } from 'libp2p'
 import { Registry } from 'prom-client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { yamux } from '../../src/index.ts'
-import { PROTOCOLS } from './fixtures/handlers.ts'
-import { createNode } from './fixtures/node.ts'
-import type { TestNode } from './fixtures/node.ts'
+import { PROTOCOLS } from '../../testing/libp2p/handlers.ts'
+import { createNode } from '../../testing/libp2p/node.ts'
+import type { TestNode } from '../../testing/libp2p/node.ts'
 import type { Connection, Libp2p, Stream } from '@libp2p/interface'
 
 /** A record of 65,535 bytes, less the tag and a header */

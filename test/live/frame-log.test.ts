@@ -3,7 +3,7 @@ import { Uint8ArrayList } from 'uint8arraylist'
 import { expect, test } from 'vitest'
 import { FrameLog } from '../../live/contestant/frame-log.ts'
 import { Line } from '../../live/contestant/line.ts'
-import { concat, data, ping, SYN } from '../fixtures/frames.ts'
+import { concat, data, ping, SYN } from '../../testing/protocol/frames.ts'
 import type { Cells } from '../../live/report.ts'
 
 const URGENT_ID = 1

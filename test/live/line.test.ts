@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { Uint8ArrayList } from 'uint8arraylist'
 import { expect, test } from 'vitest'
 import { Line } from '../../live/contestant/line.ts'
-import { patternBytes } from '../libp2p/fixtures/pattern.ts'
+import { patternBytes } from '../../testing/libp2p/pattern.ts'
 import type { LineOptions } from '../../live/contestant/line.ts'
 
 const KIBIBYTE = 1024

@@ -8,9 +8,9 @@ import { chromium } from 'playwright'
 import { build } from 'vite'
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import { presets } from '../../live/presets.ts'
-import { launchOptions, setUpChromium } from '../browser/fixtures/chromium.ts'
-import { serveFolder } from '../browser/fixtures/site.ts'
-import type { Site } from '../browser/fixtures/site.ts'
+import { launchOptions, setUpChromium } from '../../testing/browser/chromium.ts'
+import { serveFolder } from '../../testing/browser/site.ts'
+import type { Site } from '../../testing/browser/site.ts'
 import type { Browser, BrowserContextOptions, Page } from 'playwright'
 
 /** Somewhere below the root of a site */

@@ -2,12 +2,12 @@
 import { peerIdFromString } from '@libp2p/peer-id'
 import { mplex } from '@libp2p/mplex'
 import { Registry } from 'prom-client'
-import { answer } from '../../benchmarks/harness/child.ts'
+import { answer } from '../../testing/programs/child.ts'
 import { yamux } from '../../src/index.ts'
 import { ATTESTATION_BYTES, BEACON_ATTESTATION_INTERVAL_MS, GOSSIP_BLOCK_BYTES, PEERS, RANGE_BLOCKS, RANGE_INTERVAL_MS, SLOT_MS } from './plan.ts'
-import { createErrorLog } from './stack/log.ts'
-import { Participant } from './stack/participant.ts'
-import type { Counts } from './stack/participant.ts'
+import { createErrorLog } from '../../testing/lodestar/log.ts'
+import { Participant } from '../../testing/lodestar/participant.ts'
+import type { Counts } from '../../testing/lodestar/participant.ts'
 
 export const BEACON_NUMBER = 0xffff
 const SCRAPE_INTERVAL_MS = 1000

@@ -1,8 +1,8 @@
 // The parent's view: a beacon node in a process, its peers in others, and who is there at the time.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { startChild } from '../../benchmarks/harness/child.ts'
+import { startChild } from '../../testing/programs/child.ts'
 import { CHURN_INTERVAL_MS, departures, PEER_PROCESSES, PEERS } from './plan.ts'
-import type { Child } from '../../benchmarks/harness/child.ts'
+import type { Child } from '../../testing/programs/child.ts'
 import type { BeaconCommands, BeaconReport } from './beacon-node.ts'
 import type { Departure, Population } from './plan.ts'
 import type { PeerReport, PeersCommands } from './peers.ts'

@@ -1,13 +1,13 @@
 // A child process: some of the peers of the beacon node, which come and go.
 import { mplex } from '@libp2p/mplex'
 import { yamux as stockYamux } from '@libp2p/yamux'
-import { answer } from '../../benchmarks/harness/child.ts'
+import { answer } from '../../testing/programs/child.ts'
 import { yamux } from '../../src/index.ts'
 import { ATTESTATION_BYTES, GOSSIP_BLOCK_BYTES, PEER_ATTESTATION_INTERVAL_MS, PEER_RANGE_INTERVAL_MS, PEERS, RANGE_BLOCKS } from './plan.ts'
-import { createErrorLog } from './stack/log.ts'
-import { Participant } from './stack/participant.ts'
+import { createErrorLog } from '../../testing/lodestar/log.ts'
+import { Participant } from '../../testing/lodestar/participant.ts'
 import type { Departure, PeerMuxer } from './plan.ts'
-import type { Counts } from './stack/participant.ts'
+import type { Counts } from '../../testing/lodestar/participant.ts'
 
 export interface PeerReport {
   number: number

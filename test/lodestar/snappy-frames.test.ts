@@ -1,9 +1,9 @@
 // Snappy's framing format: what it encodes, decodes, and refuses.
 import { Uint8ArrayList } from 'uint8arraylist'
 import { describe, expect, it } from 'vitest'
-import { pattern } from '../fixtures/frames.ts'
-import { decodeFrames, encodeFrames } from './stack/snappy-frames.ts'
-import type { ReadBytes } from './stack/snappy-frames.ts'
+import { pattern } from '../../testing/protocol/frames.ts'
+import { decodeFrames, encodeFrames } from '../../testing/lodestar/snappy-frames.ts'
+import type { ReadBytes } from '../../testing/lodestar/snappy-frames.ts'
 
 function readerOf (bytes: Uint8ArrayList): ReadBytes {
   return async byteLength => {

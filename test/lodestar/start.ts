@@ -1,7 +1,7 @@
 // `npm run test:lodestar`: Lodestar's stack with this muxer for as long as wished, then a look at what is left.
 import { parseArgs } from 'node:util'
-import { parseCount } from '../../benchmarks/harness/options.ts'
-import { runBenchmark } from '../../benchmarks/harness/run.ts'
+import { parseCount } from '../../testing/programs/names.ts'
+import { runBenchmark } from '../../testing/programs/run.ts'
 import { checkOutcome, unexpectedErrors } from './checks.ts'
 import { startNetwork } from './network.ts'
 import { populations } from './plan.ts'

@@ -1,7 +1,7 @@
 // Waiting that a signal may end: by one listener for all who wait, and by none when nobody does.
 import { expect, test, vi } from 'vitest'
 import { abortable } from '../../src/promises.ts'
-import { forbidIncidents } from '../protocol/fixtures/incidents.ts'
+import { forbidIncidents } from '../../testing/protocol/incidents.ts'
 
 forbidIncidents()
 

@@ -1,14 +1,14 @@
 // What waits in its stream because enough is under way, what passes, and what a peer's pongs, or their absence, do to it.
 import { describe, expect, test } from 'vitest'
 import { FIRST_MARK_VALUE } from '../../src/core/path/bytes-under-way.ts'
-import { ACK, DATA, parseFrames, pattern, PING, ping, SYN, WINDOW_UPDATE, windowUpdate } from '../fixtures/frames.ts'
-import { createSession } from '../core/fixtures/sessions.ts'
-import { nextTurn } from '../fixtures/raw-peer.ts'
+import { ACK, DATA, parseFrames, pattern, PING, ping, SYN, WINDOW_UPDATE, windowUpdate } from '../../testing/protocol/frames.ts'
+import { createSession } from '../../testing/core/sessions.ts'
+import { nextTurn } from '../../testing/protocol/raw-peer.ts'
 import { createMeteredPeer, openStreams } from './fixtures/metered-peer.ts'
 import { Line, marksOf, payloadBytes, payloadBytesOf, written } from './fixtures/marks.ts'
 import type { MeteredPeer, MeteredPeerInit } from './fixtures/metered-peer.ts'
 import type { YamuxStream } from '../../src/index.ts'
-import type { Frame } from '../fixtures/frames.ts'
+import type { Frame } from '../../testing/protocol/frames.ts'
 
 /** What is allowed before anything was measured */
 const FIRST_BYTES = 65_536

@@ -1,10 +1,10 @@
 // When output is written and how much of it a write holds: the `turn` strategy, `off`, and back-pressure.
 import { beforeEach, describe, expect, test } from 'vitest'
 import { systemClock } from '../../src/clock.ts'
-import { ACK, data, DATA, FIN, parseFrames, pattern, ping, SYN, WINDOW_UPDATE, windowUpdate } from '../fixtures/frames.ts'
-import { createRawPeer, nextTurn, quietMicrotasks } from '../fixtures/raw-peer.ts'
-import { VirtualClock } from '../fixtures/virtual-clock.ts'
-import type { RawPeer, RawPeerInit } from '../fixtures/raw-peer.ts'
+import { ACK, data, DATA, FIN, parseFrames, pattern, ping, SYN, WINDOW_UPDATE, windowUpdate } from '../../testing/protocol/frames.ts'
+import { createRawPeer, nextTurn, quietMicrotasks } from '../../testing/protocol/raw-peer.ts'
+import { VirtualClock } from '../../testing/protocol/virtual-clock.ts'
+import type { RawPeer, RawPeerInit } from '../../testing/protocol/raw-peer.ts'
 import type { YamuxStream } from '../../src/index.ts'
 
 const NOISE_RECORD_BYTES = 65_519

@@ -1,9 +1,9 @@
 // What is said at debug level of streams that are refused, reset and closed, and of the end of a connection.
 import { describe, expect, test } from 'vitest'
-import { ACK, data, FIN, frame, goAway, RST, SYN, windowUpdate } from '../fixtures/frames.ts'
-import { createRawPeer, nextTurn } from '../fixtures/raw-peer.ts'
+import { ACK, data, FIN, frame, goAway, RST, SYN, windowUpdate } from '../../testing/protocol/frames.ts'
+import { createRawPeer, nextTurn } from '../../testing/protocol/raw-peer.ts'
 import { createSink } from './fixtures/recording-log.ts'
-import type { RawPeer, RawPeerInit } from '../fixtures/raw-peer.ts'
+import type { RawPeer, RawPeerInit } from '../../testing/protocol/raw-peer.ts'
 import type { Sink } from './fixtures/recording-log.ts'
 
 interface LoggedPeer extends RawPeer {

@@ -1,8 +1,8 @@
 // What libp2p finds on the factory and on a fresh muxer, beside what it calls.
 import { serviceCapabilities } from '@libp2p/interface'
 import { describe, expect, test } from 'vitest'
-import { RST, windowUpdate } from '../fixtures/frames.ts'
-import { createRawPeer, nextTurn, RawTransport } from '../fixtures/raw-peer.ts'
+import { RST, windowUpdate } from '../../testing/protocol/frames.ts'
+import { createRawPeer, nextTurn, RawTransport } from '../../testing/protocol/raw-peer.ts'
 import { yamux } from '../../src/index.ts'
 import type { YamuxMuxerInit } from '../../src/index.ts'
 import type { ComponentLogger, MessageStream } from '@libp2p/interface'

@@ -1,8 +1,8 @@
 // A connection that is closed: its transport is not closed before the peer has read what was sent.
 import { describe, expect, test, vi } from 'vitest'
-import { ACK, data, DATA, FIN, GO_AWAY, goAway, parseFrames, pattern, ping, PING, RST, SYN, WINDOW_UPDATE, windowUpdate } from '../fixtures/frames.ts'
-import { createRawPeer, nextTurn } from '../fixtures/raw-peer.ts'
-import type { RawPeer } from '../fixtures/raw-peer.ts'
+import { ACK, data, DATA, FIN, GO_AWAY, goAway, parseFrames, pattern, ping, PING, RST, SYN, WINDOW_UPDATE, windowUpdate } from '../../testing/protocol/frames.ts'
+import { createRawPeer, nextTurn } from '../../testing/protocol/raw-peer.ts'
+import type { RawPeer } from '../../testing/protocol/raw-peer.ts'
 
 async function sendAndClose (peer: RawPeer): Promise<{ isClosed (): boolean, closing: Promise<void> }> {
   const stream = await peer.muxer.createStream()

@@ -1,7 +1,7 @@
 // What a muxer holds of writers that never stop: bounded by their marks, however slow the transport is.
 import { expect, test } from 'vitest'
-import { ACK, pattern, windowUpdate } from '../fixtures/frames.ts'
-import { createRawPeer, nextTurn } from '../fixtures/raw-peer.ts'
+import { ACK, pattern, windowUpdate } from '../../testing/protocol/frames.ts'
+import { createRawPeer, nextTurn } from '../../testing/protocol/raw-peer.ts'
 import { HIGH_WATER_MARK_BYTES, LOW_WATER_MARK_BYTES } from '../../src/core/scheduler/water-marks.ts'
 import type { YamuxStream } from '../../src/index.ts'
 

@@ -1,8 +1,8 @@
 // What libp2p's metrics are told of the connections.
 import { describe, expect, test } from 'vitest'
 import { FLUSH_REASONS } from '../../src/core/flush/policy.ts'
-import { ACK, data, FIN, goAway, ping, SYN, windowUpdate } from '../fixtures/frames.ts'
-import { nextTurn } from '../fixtures/raw-peer.ts'
+import { ACK, data, FIN, goAway, ping, SYN, windowUpdate } from '../../testing/protocol/frames.ts'
+import { nextTurn } from '../../testing/protocol/raw-peer.ts'
 import { createMeteredPeer, openStreams } from './fixtures/metered-peer.ts'
 import { ENDINGS, fillTransport, FLUSHES, VIOLATIONS } from './fixtures/scenarios.ts'
 import type { MeteredPeer } from './fixtures/metered-peer.ts'

@@ -1,10 +1,10 @@
 // Every option of docs/options.md does something: two values of it put different bytes on the wire.
 import { describe, expect, test } from 'vitest'
-import { ACK, data, pattern, ping, RST, SYN, windowUpdate } from '../fixtures/frames.ts'
-import { createRawPeer, nextTurn } from '../fixtures/raw-peer.ts'
-import { VirtualClock } from '../fixtures/virtual-clock.ts'
+import { ACK, data, pattern, ping, RST, SYN, windowUpdate } from '../../testing/protocol/frames.ts'
+import { createRawPeer, nextTurn } from '../../testing/protocol/raw-peer.ts'
+import { VirtualClock } from '../../testing/protocol/virtual-clock.ts'
 import page from '../../docs/options.md?raw'
-import type { RawPeer, RawPeerInit } from '../fixtures/raw-peer.ts'
+import type { RawPeer, RawPeerInit } from '../../testing/protocol/raw-peer.ts'
 import type { YamuxMuxerInit, YamuxStream } from '../../src/index.ts'
 
 interface Case {

@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest'
 import { LANES } from '../../src/core/scheduler/lane.ts'
 import { yamux } from '../../src/index.ts'
 import { createLaneOf } from '../../src/options/priority.ts'
-import { ACK, parseFrames, pattern, windowUpdate } from '../fixtures/frames.ts'
-import { createRawPeer, nextTurn } from '../fixtures/raw-peer.ts'
+import { ACK, parseFrames, pattern, windowUpdate } from '../../testing/protocol/frames.ts'
+import { createRawPeer, nextTurn } from '../../testing/protocol/raw-peer.ts'
 import type { Priority } from '../../src/index.ts'
 
 const ETHEREUM: Priority = { '/meshsub/*': 'urgent', '/eth2/beacon_chain/req/*': 'bulk', '/exact/1.0.0': 'bulk' }

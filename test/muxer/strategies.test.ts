@@ -1,11 +1,11 @@
 // What the strategies and their options do to the writes, in virtual time: nothing here waits for a real timer.
 import { describe, expect, test } from 'vitest'
 import { HEADER_BYTES } from '../../src/core/wire/frame.ts'
-import { ACK, DATA, parseFrames, pattern, PING, ping, SYN, WINDOW_UPDATE, windowUpdate } from '../fixtures/frames.ts'
-import { NO_TIMEOUTS } from '../fixtures/limits.ts'
-import { createRawPeer, nextTurn, quietMicrotasks } from '../fixtures/raw-peer.ts'
-import { VirtualClock } from '../fixtures/virtual-clock.ts'
-import type { RawPeer } from '../fixtures/raw-peer.ts'
+import { ACK, DATA, parseFrames, pattern, PING, ping, SYN, WINDOW_UPDATE, windowUpdate } from '../../testing/protocol/frames.ts'
+import { NO_TIMEOUTS } from '../../testing/protocol/limits.ts'
+import { createRawPeer, nextTurn, quietMicrotasks } from '../../testing/protocol/raw-peer.ts'
+import { VirtualClock } from '../../testing/protocol/virtual-clock.ts'
+import type { RawPeer } from '../../testing/protocol/raw-peer.ts'
 import type { CoalesceOptions, Lane, YamuxStream } from '../../src/index.ts'
 
 interface Connection {

@@ -2,7 +2,7 @@
 import { defaultLogger, disable, enable } from '@libp2p/logger'
 import { afterEach, describe, expect, test } from 'vitest'
 import { StreamLog } from '../../src/stream/stream-log.ts'
-import { createRawPeer } from '../fixtures/raw-peer.ts'
+import { createRawPeer } from '../../testing/protocol/raw-peer.ts'
 import { createSink } from './fixtures/recording-log.ts'
 
 describe('the logger of a stream', () => {

@@ -1,8 +1,8 @@
 // When the peer gets credit for more: as the application reads, or as data arrives.
 import { expect, test } from 'vitest'
-import { ACK, data, pattern, RST, WINDOW_UPDATE, windowUpdate } from '../fixtures/frames.ts'
-import { createRawPeer, nextTurn } from '../fixtures/raw-peer.ts'
-import type { RawPeer, RawPeerInit } from '../fixtures/raw-peer.ts'
+import { ACK, data, pattern, RST, WINDOW_UPDATE, windowUpdate } from '../../testing/protocol/frames.ts'
+import { createRawPeer, nextTurn } from '../../testing/protocol/raw-peer.ts'
+import type { RawPeer, RawPeerInit } from '../../testing/protocol/raw-peer.ts'
 import type { YamuxStream } from '../../src/index.ts'
 
 const HALF_WINDOW_BYTES = 131_072

@@ -11,8 +11,8 @@ import { webSockets } from '@libp2p/websockets'
 import { createLibp2p } from 'libp2p'
 import { chromium } from 'playwright'
 import { yamux } from '../../src/index.ts'
-import { launchOptions, setUpChromium } from '../browser/fixtures/chromium.ts'
-import { serveFolder } from '../browser/fixtures/site.ts'
+import { launchOptions, setUpChromium } from '../../testing/browser/chromium.ts'
+import { serveFolder } from '../../testing/browser/site.ts'
 
 const RESOLUTIONS = ['bundler', 'node16', 'nodenext']
 const INSTALL_TIMEOUT_MS = 120_000

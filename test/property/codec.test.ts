@@ -3,10 +3,10 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { Decoder } from '../../src/core/wire/decoder.ts'
 import { encodeHeader } from '../../src/core/wire/encode.ts'
-import { RecordingSink } from '../core/fixtures/recording-sink.ts'
-import { concat, frame, pattern } from '../fixtures/frames.ts'
+import { RecordingSink } from '../../testing/core/recording-sink.ts'
+import { concat, frame, pattern } from '../../testing/protocol/frames.ts'
 import { cutInto, cuts } from './fixtures/chunks.ts'
-import type { Header } from '../core/fixtures/recording-sink.ts'
+import type { Header } from '../../testing/core/recording-sink.ts'
 
 const uint32 = fc.oneof(fc.nat(300), fc.integer({ min: 0, max: 0xffff_ffff }))
 

@@ -1,7 +1,7 @@
 // Law: credit granted = initial + read + growth, whatever happens; nobody sends more, and what windows grew by comes back.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { DATA, parseFrames, RST, WINDOW_UPDATE } from '../fixtures/frames.ts'
+import { DATA, parseFrames, RST, WINDOW_UPDATE } from '../../testing/protocol/frames.ts'
 import { Connection, settle, setups, steps } from './fixtures/connection.ts'
 import type { Side } from './fixtures/connection.ts'
 

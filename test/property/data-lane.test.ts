@@ -2,11 +2,11 @@
 import fc from 'fast-check'
 import { equals } from 'uint8arrays/equals'
 import { expect, test } from 'vitest'
-import { createDataLanes, createStream, fillBatch } from '../core/fixtures/lanes.ts'
-import { concat, DATA, FIN, WINDOW_UPDATE } from '../fixtures/frames.ts'
+import { createDataLanes, createStream, fillBatch } from '../../testing/core/lanes.ts'
+import { concat, DATA, FIN, WINDOW_UPDATE } from '../../testing/protocol/frames.ts'
 import { streamBytes } from './fixtures/chunks.ts'
 import type { StreamState } from '../../src/core/stream-state.ts'
-import type { Frame } from '../fixtures/frames.ts'
+import type { Frame } from '../../testing/protocol/frames.ts'
 
 const MIN_CUT_BYTES = 1024
 const WINDOW_BYTES = 262_144

@@ -3,8 +3,8 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { MAX_PASSED_BYTES } from '../../src/core/scheduler/lanes.ts'
 import { LANES } from '../../src/core/scheduler/lane.ts'
-import { createDataLanes, createStream, fillBatch, FRAME_BYTES } from '../core/fixtures/lanes.ts'
-import { pattern } from '../fixtures/frames.ts'
+import { createDataLanes, createStream, fillBatch, FRAME_BYTES } from '../../testing/core/lanes.ts'
+import { pattern } from '../../testing/protocol/frames.ts'
 import type { StreamState } from '../../src/core/stream-state.ts'
 
 /** Each lane that was passed for too long sends one frame before those behind it */

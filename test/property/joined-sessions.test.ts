@@ -1,7 +1,7 @@
 // Law: between two sessions every stream delivers its bytes in order, and in the end nothing is left of it on either side.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { counts } from '../core/fixtures/sessions.ts'
+import { counts } from '../../testing/core/sessions.ts'
 import { Connection, settle, setups, steps } from './fixtures/connection.ts'
 
 test('two sessions deliver every byte of every stream in order, and forget the streams that are over', () => {

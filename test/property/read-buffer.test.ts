@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { equals } from 'uint8arrays/equals'
 import { expect, test } from 'vitest'
 import { ReadBuffer } from '../../src/core/buffers/read-buffer.ts'
-import { concat, pattern } from '../fixtures/frames.ts'
+import { concat, pattern } from '../../testing/protocol/frames.ts'
 
 const size = fc.oneof(fc.integer({ min: 1, max: 300 }), fc.integer({ min: 1, max: 40_000 }))
 const steps = fc.array(fc.oneof(

@@ -3,8 +3,8 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { LANES } from '../../src/core/scheduler/lane.ts'
 import { PENDING_ACK, PENDING_FIN, PENDING_RST, PENDING_SYN, PENDING_UPDATE } from '../../src/core/stream-state.ts'
-import { createScheduler, createStream, fillBatch, FRAME_BYTES } from '../core/fixtures/lanes.ts'
-import { ACK, DATA, FIN, GO_AWAY, PING, RST, SYN, WINDOW_UPDATE } from '../fixtures/frames.ts'
+import { createScheduler, createStream, fillBatch, FRAME_BYTES } from '../../testing/core/lanes.ts'
+import { ACK, DATA, FIN, GO_AWAY, PING, RST, SYN, WINDOW_UPDATE } from '../../testing/protocol/frames.ts'
 
 const LONE_FRAME_BYTES = 40_000
 const READ_BYTES = 200_000

@@ -1,12 +1,12 @@
 // What a muxer does with bytes no peer may send when the transport does not help: full, slow to close, or in the middle of a write.
 import { describe, expect, test } from 'vitest'
-import { data, GO_AWAY, pattern, ping, RST, SYN, windowUpdate } from '../fixtures/frames.ts'
-import { nextTurn } from '../fixtures/raw-peer.ts'
-import { converse, endings, expectEnded, headers, hex } from './fixtures/conversation.ts'
-import { forbidIncidents } from './fixtures/incidents.ts'
-import { ROLES } from './fixtures/roles.ts'
-import { controlTimeouts } from './fixtures/timeouts.ts'
-import type { Conversation } from './fixtures/conversation.ts'
+import { data, GO_AWAY, pattern, ping, RST, SYN, windowUpdate } from '../../testing/protocol/frames.ts'
+import { nextTurn } from '../../testing/protocol/raw-peer.ts'
+import { converse, endings, expectEnded, headers, hex } from '../../testing/protocol/conversation.ts'
+import { forbidIncidents } from '../../testing/protocol/incidents.ts'
+import { ROLES } from '../../testing/protocol/roles.ts'
+import { controlTimeouts } from '../../testing/protocol/timeouts.ts'
+import type { Conversation } from '../../testing/protocol/conversation.ts'
 import type { StreamCloseEvent } from '@libp2p/interface'
 
 forbidIncidents()

@@ -1,13 +1,13 @@
 // What a muxer does with bytes no peer may send: it names the rule, says GoAway once, closes, and leaves nobody waiting.
 import { describe, expect, test } from 'vitest'
 import { ProtocolError } from '../../src/index.ts'
-import { concat, data, FIN, GO_AWAY, pattern, ping, RST, SYN, windowUpdate } from '../fixtures/frames.ts'
-import { nextTurn } from '../fixtures/raw-peer.ts'
-import { converse, endings, expectEnded, headers, hex, readAll, WINDOW_BYTES } from './fixtures/conversation.ts'
-import { forbidIncidents } from './fixtures/incidents.ts'
-import { ROLES } from './fixtures/roles.ts'
-import type { Conversation } from './fixtures/conversation.ts'
-import type { Role } from './fixtures/roles.ts'
+import { concat, data, FIN, GO_AWAY, pattern, ping, RST, SYN, windowUpdate } from '../../testing/protocol/frames.ts'
+import { nextTurn } from '../../testing/protocol/raw-peer.ts'
+import { converse, endings, expectEnded, headers, hex, readAll, WINDOW_BYTES } from '../../testing/protocol/conversation.ts'
+import { forbidIncidents } from '../../testing/protocol/incidents.ts'
+import { ROLES } from '../../testing/protocol/roles.ts'
+import type { Conversation } from '../../testing/protocol/conversation.ts'
+import type { Role } from '../../testing/protocol/roles.ts'
 import type { ProtocolErrorCode } from '../../src/index.ts'
 
 forbidIncidents()

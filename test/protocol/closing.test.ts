@@ -1,11 +1,11 @@
 // The closing rules: half-closes, resets, what may still arrive, and which of it is the peer's fault.
 import { describe, expect, test } from 'vitest'
-import { ACK, data, DATA, FIN, frame, pattern, RST, SYN, WINDOW_UPDATE, windowUpdate } from '../fixtures/frames.ts'
-import { nextTurn } from '../fixtures/raw-peer.ts'
-import { converse, endings, expectAlive, expectEnded, receive, WINDOW_BYTES } from './fixtures/conversation.ts'
-import { ROLES } from './fixtures/roles.ts'
-import type { RawPeerInit } from '../fixtures/raw-peer.ts'
-import type { Conversation } from './fixtures/conversation.ts'
+import { ACK, data, DATA, FIN, frame, pattern, RST, SYN, WINDOW_UPDATE, windowUpdate } from '../../testing/protocol/frames.ts'
+import { nextTurn } from '../../testing/protocol/raw-peer.ts'
+import { converse, endings, expectAlive, expectEnded, receive, WINDOW_BYTES } from '../../testing/protocol/conversation.ts'
+import { ROLES } from '../../testing/protocol/roles.ts'
+import type { RawPeerInit } from '../../testing/protocol/raw-peer.ts'
+import type { Conversation } from '../../testing/protocol/conversation.ts'
 import type { YamuxStream } from '../../src/index.ts'
 
 /** A stream that this side has opened, reads and has closed for writing; all that is written */

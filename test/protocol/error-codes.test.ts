@@ -1,10 +1,10 @@
 // The rules of the error-code extension: codes on RST and GoAway, in both directions.
 import { describe, expect, test } from 'vitest'
 import { RemoteGoAwayError, RemoteResetError } from '../../src/index.ts'
-import { concat, data, DATA, frame, GO_AWAY, goAway, pattern, RST, SYN, WINDOW_UPDATE } from '../fixtures/frames.ts'
-import { nextTurn } from '../fixtures/raw-peer.ts'
-import { converse, endings, expectAlive, hex, hexOf, readAll, receive } from './fixtures/conversation.ts'
-import { ROLES } from './fixtures/roles.ts'
+import { concat, data, DATA, frame, GO_AWAY, goAway, pattern, RST, SYN, WINDOW_UPDATE } from '../../testing/protocol/frames.ts'
+import { nextTurn } from '../../testing/protocol/raw-peer.ts'
+import { converse, endings, expectAlive, hex, hexOf, readAll, receive } from '../../testing/protocol/conversation.ts'
+import { ROLES } from '../../testing/protocol/roles.ts'
 
 /** The transport's and libp2p's ranges at their ends, the two first codes in use for libp2p, and codes nobody has given a meaning */
 const CODES = [1, 0xfff, 0x1000, 0x1001, 0xffff, 0x1_0000, 0xffff_ffff]

@@ -1,9 +1,9 @@
 // The flow control rule for streams that end: a side that has said FIN or RST is given no more credit.
 import { describe, expect, test } from 'vitest'
-import { data, FIN, pattern, RST, SYN, WINDOW_UPDATE, windowUpdate } from '../fixtures/frames.ts'
-import { nextTurn } from '../fixtures/raw-peer.ts'
-import { converse, expectAlive, readAll, receive, WINDOW_BYTES } from './fixtures/conversation.ts'
-import { ROLES } from './fixtures/roles.ts'
+import { data, FIN, pattern, RST, SYN, WINDOW_UPDATE, windowUpdate } from '../../testing/protocol/frames.ts'
+import { nextTurn } from '../../testing/protocol/raw-peer.ts'
+import { converse, expectAlive, readAll, receive, WINDOW_BYTES } from '../../testing/protocol/conversation.ts'
+import { ROLES } from '../../testing/protocol/roles.ts'
 
 const GROWN = { streamOptions: { initialStreamWindowSize: 2 ** 20 } }
 

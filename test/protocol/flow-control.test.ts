@@ -1,10 +1,10 @@
 // The flow control rules: windows of 262,144 bytes each way, what spends and what grants credit, and when it is given back.
 import { describe, expect, test } from 'vitest'
-import { ACK, data, DATA, FIN, pattern, SYN, WINDOW_UPDATE, windowUpdate } from '../fixtures/frames.ts'
-import { nextTurn } from '../fixtures/raw-peer.ts'
-import { converse, endings, expectAlive, expectEnded, headers, receive, WINDOW_BYTES } from './fixtures/conversation.ts'
-import { ROLES } from './fixtures/roles.ts'
-import type { Conversation, Header } from './fixtures/conversation.ts'
+import { ACK, data, DATA, FIN, pattern, SYN, WINDOW_UPDATE, windowUpdate } from '../../testing/protocol/frames.ts'
+import { nextTurn } from '../../testing/protocol/raw-peer.ts'
+import { converse, endings, expectAlive, expectEnded, headers, receive, WINDOW_BYTES } from '../../testing/protocol/conversation.ts'
+import { ROLES } from '../../testing/protocol/roles.ts'
+import type { Conversation, Header } from '../../testing/protocol/conversation.ts'
 
 const HALF_BYTES = WINDOW_BYTES / 2
 const MAX_UINT32 = 0xffff_ffff

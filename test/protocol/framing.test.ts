@@ -2,10 +2,10 @@
 import { equals } from 'uint8arrays/equals'
 import { describe, expect, test } from 'vitest'
 import { yamux } from '../../src/index.ts'
-import { ACK, concat, data, DATA, FIN, frame, pattern, RST, SYN, WINDOW_UPDATE, windowUpdate } from '../fixtures/frames.ts'
-import { nextTurn } from '../fixtures/raw-peer.ts'
-import { converse, endings, expectAlive, expectEnded, headers, hex, hexOf, readAll, receive, WINDOW_BYTES } from './fixtures/conversation.ts'
-import { ROLES } from './fixtures/roles.ts'
+import { ACK, concat, data, DATA, FIN, frame, pattern, RST, SYN, WINDOW_UPDATE, windowUpdate } from '../../testing/protocol/frames.ts'
+import { nextTurn } from '../../testing/protocol/raw-peer.ts'
+import { converse, endings, expectAlive, expectEnded, headers, hex, hexOf, readAll, receive, WINDOW_BYTES } from '../../testing/protocol/conversation.ts'
+import { ROLES } from '../../testing/protocol/roles.ts'
 
 test('M: the protocol id is /yamux/1.0.0', () => {
   expect(yamux()().protocol).toBe('/yamux/1.0.0')

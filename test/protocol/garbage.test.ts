@@ -1,10 +1,10 @@
 // Random bytes, some at random and some that look like frames: a muxer ignores them or ends, and holds no more than its windows.
 import { describe, expect, test } from 'vitest'
-import { concat, DATA, GO_AWAY } from '../fixtures/frames.ts'
-import { converse, expectAlive, expectEnded, WINDOW_BYTES } from './fixtures/conversation.ts'
-import { forbidIncidents } from './fixtures/incidents.ts'
-import { nextTurn } from '../fixtures/raw-peer.ts'
-import { ROLES } from './fixtures/roles.ts'
+import { concat, DATA, GO_AWAY } from '../../testing/protocol/frames.ts'
+import { converse, expectAlive, expectEnded, WINDOW_BYTES } from '../../testing/protocol/conversation.ts'
+import { forbidIncidents } from '../../testing/protocol/incidents.ts'
+import { nextTurn } from '../../testing/protocol/raw-peer.ts'
+import { ROLES } from '../../testing/protocol/roles.ts'
 
 forbidIncidents()
 

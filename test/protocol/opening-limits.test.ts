@@ -1,11 +1,11 @@
 // The opening rules that count: at most 256 streams without an answer, and early streams.
 import { describe, expect, test } from 'vitest'
-import { ACK, data, DATA, FIN, frame, GO_AWAY, pattern, RST, SYN, WINDOW_UPDATE, windowUpdate } from '../fixtures/frames.ts'
-import { createRawPeer, nextTurn, oneTurn, quietMicrotasks, turnsUntil } from '../fixtures/raw-peer.ts'
-import { converse, expectAlive, expectEnded, headers } from './fixtures/conversation.ts'
-import { ROLES } from './fixtures/roles.ts'
+import { ACK, data, DATA, FIN, frame, GO_AWAY, pattern, RST, SYN, WINDOW_UPDATE, windowUpdate } from '../../testing/protocol/frames.ts'
+import { createRawPeer, nextTurn, oneTurn, quietMicrotasks, turnsUntil } from '../../testing/protocol/raw-peer.ts'
+import { converse, expectAlive, expectEnded, headers } from '../../testing/protocol/conversation.ts'
+import { ROLES } from '../../testing/protocol/roles.ts'
 import type { YamuxStream } from '../../src/index.ts'
-import type { Conversation } from './fixtures/conversation.ts'
+import type { Conversation } from '../../testing/protocol/conversation.ts'
 
 const BACKLOG = 256
 

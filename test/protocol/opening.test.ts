@@ -1,9 +1,9 @@
 // The opening rules: SYN and its answer, what may follow before it, which ids may be used, and when a SYN is refused.
 import { describe, expect, test } from 'vitest'
-import { ACK, data, DATA, FIN, frame, goAway, pattern, RST, SYN, WINDOW_UPDATE, windowUpdate } from '../fixtures/frames.ts'
-import { nextTurn } from '../fixtures/raw-peer.ts'
-import { converse, endings, expectAlive, expectEnded, headers, hex, receive, WINDOW_BYTES } from './fixtures/conversation.ts'
-import { ROLES } from './fixtures/roles.ts'
+import { ACK, data, DATA, FIN, frame, goAway, pattern, RST, SYN, WINDOW_UPDATE, windowUpdate } from '../../testing/protocol/frames.ts'
+import { nextTurn } from '../../testing/protocol/raw-peer.ts'
+import { converse, endings, expectAlive, expectEnded, headers, hex, receive, WINDOW_BYTES } from '../../testing/protocol/conversation.ts'
+import { ROLES } from '../../testing/protocol/roles.ts'
 
 describe.each(ROLES)('as $role', ({ direction, ownId, secondOwnId, peerId, secondPeerId }) => {
   const thirdOwnId = secondOwnId + 2

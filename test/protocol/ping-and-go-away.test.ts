@@ -1,11 +1,11 @@
 // The rules of Ping and GoAway: who answers what, which code says why, and what still goes on afterwards.
 import { describe, expect, test } from 'vitest'
 import { GoAwayCode } from '../../src/index.ts'
-import { ACK, data, DATA, FIN, GO_AWAY, goAway, pattern, ping, PING, RST, SYN, WINDOW_UPDATE, windowUpdate } from '../fixtures/frames.ts'
-import { nextTurn } from '../fixtures/raw-peer.ts'
-import { converse, endings, expectAlive, expectEnded, hex, hexOf, pingValues, receive, WINDOW_BYTES } from './fixtures/conversation.ts'
-import { ROLES } from './fixtures/roles.ts'
-import { VirtualClock } from '../fixtures/virtual-clock.ts'
+import { ACK, data, DATA, FIN, GO_AWAY, goAway, pattern, ping, PING, RST, SYN, WINDOW_UPDATE, windowUpdate } from '../../testing/protocol/frames.ts'
+import { nextTurn } from '../../testing/protocol/raw-peer.ts'
+import { converse, endings, expectAlive, expectEnded, hex, hexOf, pingValues, receive, WINDOW_BYTES } from '../../testing/protocol/conversation.ts'
+import { ROLES } from '../../testing/protocol/roles.ts'
+import { VirtualClock } from '../../testing/protocol/virtual-clock.ts'
 import type { YamuxStream } from '../../src/index.ts'
 
 describe.each(ROLES)('as $role', ({ direction, ownId, peerId, secondPeerId }) => {

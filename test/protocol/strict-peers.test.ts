@@ -1,10 +1,10 @@
 // What the strictest of peers takes of what this side sends. Who refuses what is in docs/strict-peers.md.
 import { describe, expect, test } from 'vitest'
-import { ACK, concat, data, DATA, FIN, frame, goAway, pattern, PING, ping, RST, SYN, WINDOW_UPDATE, windowUpdate } from '../fixtures/frames.ts'
-import { nextTurn } from '../fixtures/raw-peer.ts'
-import { StrictWire } from '../fixtures/strict-peer.ts'
-import { converse, headers, receive } from './fixtures/conversation.ts'
-import { ROLES } from './fixtures/roles.ts'
+import { ACK, concat, data, DATA, FIN, frame, goAway, pattern, PING, ping, RST, SYN, WINDOW_UPDATE, windowUpdate } from '../../testing/protocol/frames.ts'
+import { nextTurn } from '../../testing/protocol/raw-peer.ts'
+import { StrictWire } from '../../testing/protocol/strict-peer.ts'
+import { converse, headers, receive } from '../../testing/protocol/conversation.ts'
+import { ROLES } from '../../testing/protocol/roles.ts'
 
 const WINDOW_BYTES = 262_144
 

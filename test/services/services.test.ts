@@ -5,10 +5,10 @@ import { identify, identifyPush } from '@libp2p/identify'
 import { ping } from '@libp2p/ping'
 import { pEvent } from 'p-event'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { patternBytes } from '../libp2p/fixtures/pattern.ts'
+import { patternBytes } from '../../testing/libp2p/pattern.ts'
 import { createServiceNode, PAIRS } from './fixtures/nodes.ts'
 import { measure, servePerf } from './fixtures/perf.ts'
-import type { MuxerName } from '../libp2p/fixtures/muxers.ts'
+import type { MuxerName } from '../../testing/libp2p/muxers.ts'
 import type { Connection, IdentifyResult } from '@libp2p/interface'
 
 const MEBIBYTE = 2 ** 20

@@ -1,7 +1,7 @@
 // A program that fetches what it sends: while it fetches, the line works on what it has sent before.
 import { expect, test } from 'vitest'
 import { yamux } from '../../src/index.ts'
-import { simulate } from './simulate.ts'
+import { simulate } from '../../testing/simulation/simulate.ts'
 
 const LINK = { rateBytesPerS: 1_250_000, delayMs: 20, socketBufferBytes: 2_097_152 }
 const SETTLED_MS = 5000

@@ -1,8 +1,8 @@
 // The ends of a link: whose memory the bytes are in, pausing, and how a connection ends.
 import { Uint8ArrayList } from 'uint8arraylist'
 import { describe, expect, it } from 'vitest'
-import { simulate } from './simulate.ts'
-import type { LinkOptions } from './link.ts'
+import { simulate } from '../../testing/simulation/simulate.ts'
+import type { LinkOptions } from '../../testing/simulation/link.ts'
 
 /** A byte takes a microsecond */
 const MEGABYTE_PER_S: LinkOptions = { rateBytesPerS: 1_000_000, delayMs: 0.05 }

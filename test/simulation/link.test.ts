@@ -1,7 +1,7 @@
 // The link by itself: when bytes arrive, and when the socket buffer is full.
 import { describe, expect, it } from 'vitest'
-import { simulate } from './simulate.ts'
-import type { LinkOptions } from './link.ts'
+import { simulate } from '../../testing/simulation/simulate.ts'
+import type { LinkOptions } from '../../testing/simulation/link.ts'
 
 /** A byte takes a microsecond */
 const MEGABYTE_PER_S: LinkOptions = { rateBytesPerS: 1_000_000, delayMs: 0.05 }

@@ -1,12 +1,12 @@
 // How much of each link is used, by the benchmark's own measure: `npm run bench links` shows the rest of the figures.
 import { describe, expect, it, test } from 'vitest'
 import { INITIAL_WINDOW_BYTES } from '../../src/core/wire/frame.ts'
-import { bandwidthDelayBytes, findLink, idealMs, linkOptions, links } from '../../benchmarks/studies/links/links.ts'
-import { simulateTransfers, simulateWork } from '../../benchmarks/studies/links/simulated.ts'
-import { findVariant } from '../../benchmarks/studies/links/variants.ts'
-import { findWork, payloadBytes } from '../../benchmarks/studies/links/works.ts'
+import { bandwidthDelayBytes, findLink, idealMs, linkOptions, links } from '../../testing/links/links.ts'
+import { simulateTransfers, simulateWork } from '../../testing/links/simulated.ts'
+import { findVariant } from '../../testing/links/variants.ts'
+import { findWork, payloadBytes } from '../../testing/links/works.ts'
 import { factories } from './fixtures/muxers.ts'
-import { simulate } from './simulate.ts'
+import { simulate } from '../../testing/simulation/simulate.ts'
 
 const ours = findVariant('ours')
 const MICROSECOND_DIGITS = 6

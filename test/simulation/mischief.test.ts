@@ -9,8 +9,8 @@ import { eagerLogger, oddValue } from './search/odd-faults.ts'
 import { planOf } from './search/plan.ts'
 import { ApplicationFault, isError, print, printable } from './search/run.ts'
 import { refuseWrite } from './search/unruly-link.ts'
-import { Random } from './random.ts'
-import { simulate } from './simulate.ts'
+import { Random } from '../../testing/simulation/random.ts'
+import { simulate } from '../../testing/simulation/simulate.ts'
 
 const SEEDS = 2000
 

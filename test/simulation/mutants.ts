@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs, promisify } from 'node:util'
 import Table from 'cli-table3'
 import { Listr } from 'listr2'
-import { oneOf } from '../../benchmarks/harness/names.ts'
+import { oneOf } from '../../testing/programs/names.ts'
 import { mutants as allMutants, mutate } from './mutants/list.ts'
 import { pinnedSeeds } from './search/pinned-seeds.ts'
 import type { Mutant } from './mutants/list.ts'
@@ -30,7 +30,7 @@ async function examine (mutant: Examined): Promise<void> {
   const copy = await mkdtemp(join(tmpdir(), 'mutant-'))
 
   try {
-    for (const entry of ['src', 'test', 'package.json']) {
+    for (const entry of ['src', 'test', 'testing', 'package.json']) {
       await cp(join(root, entry), join(copy, entry), { recursive: true, filter: path => !NOT_SOURCES.includes(basename(path)) })
     }
 

@@ -1,9 +1,9 @@
 // Whole muxers on the link: they work, at the link's speed, and every run is the same run.
 import { describe, expect, it } from 'vitest'
 import { factories, logOf, runEcho } from './fixtures/muxers.ts'
-import { simulate } from './simulate.ts'
+import { simulate } from '../../testing/simulation/simulate.ts'
 import type { MuxerName } from './fixtures/muxers.ts'
-import type { LinkOptions } from './link.ts'
+import type { LinkOptions } from '../../testing/simulation/link.ts'
 
 /** 10 MB/s, 20 ms there and back, and an interruption */
 const LINK: LinkOptions = { rateBytesPerS: 10_000_000, delayMs: 10, stalls: [{ atMs: 35, forMs: 17.25 }] }

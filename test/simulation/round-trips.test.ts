@@ -2,10 +2,10 @@
 import { describe, expect, it } from 'vitest'
 import { FIRST_MARK_VALUE } from '../../src/core/path/bytes-under-way.ts'
 import { yamux } from '../../src/index.ts'
-import { PING, parseFrames, SYN } from '../fixtures/frames.ts'
-import { simulate } from './simulate.ts'
+import { PING, parseFrames, SYN } from '../../testing/protocol/frames.ts'
+import { simulate } from '../../testing/simulation/simulate.ts'
 import type { YamuxMuxerInit } from '../../src/index.ts'
-import type { LinkOptions, Passage } from './link.ts'
+import type { LinkOptions, Passage } from '../../testing/simulation/link.ts'
 
 const LINK: LinkOptions = { rateBytesPerS: 25_000_000, delayMs: 20 }
 const HOUR_MS = 3_600_000

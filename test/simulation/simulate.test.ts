@@ -1,6 +1,6 @@
 // Virtual time: what timers, dates and turns of the event loop are in it, and how it ends.
 import { describe, expect, it } from 'vitest'
-import { simulate } from './simulate.ts'
+import { simulate } from '../../testing/simulation/simulate.ts'
 
 const real = { setTimeout, clearTimeout, setInterval, clearInterval, setImmediate, clearImmediate, Date }
 const realSignalTimeout = AbortSignal.timeout

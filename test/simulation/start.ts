@@ -1,6 +1,7 @@
 // `npm run simulate`: a search for seeds that break a law, or one seed with all that happens in it; the same for paths and the bound on what is under way.
 import { parseArgs } from 'node:util'
 import { Listr } from 'listr2'
+import { parseCount } from '../../testing/programs/names.ts'
 import { runSeed } from './search/run-seed.ts'
 import { replayPath, searchPaths } from './paths/start.ts'
 import { search } from './search/search.ts'
@@ -67,14 +68,4 @@ async function replay (seed: number): Promise<void> {
 
 function count (value: number): string {
   return Math.round(value).toLocaleString('en')
-}
-
-function parseCount (option: string, value: string): number {
-  const parsed = Number(value)
-
-  if (!Number.isInteger(parsed) || parsed < 1) {
-    throw new Error(`--${option} takes a number from 1 on, not "${value}"`)
-  }
-
-  return parsed
 }

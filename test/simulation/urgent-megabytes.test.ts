@@ -3,7 +3,7 @@ import { quantile } from 'simple-statistics'
 import { expect, test } from 'vitest'
 import { isYamuxStream } from '../../src/index.ts'
 import { factories } from './fixtures/muxers.ts'
-import { simulate } from './simulate.ts'
+import { simulate } from '../../testing/simulation/simulate.ts'
 import type { Stream } from '@libp2p/interface'
 
 const LINK = { rateBytesPerS: 2_500_000, delayMs: 10, socketBufferBytes: 2_097_152 }

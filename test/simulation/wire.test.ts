@@ -1,9 +1,9 @@
 // The wire against a model that counts one byte a millisecond, one millisecond after the other.
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { Timeline } from './timeline.ts'
-import { Wire } from './wire.ts'
-import type { WireOptions } from './wire.ts'
+import { Timeline } from '../../testing/simulation/timeline.ts'
+import { Wire } from '../../testing/simulation/wire.ts'
+import type { WireOptions } from '../../testing/simulation/wire.ts'
 
 /** A byte a millisecond: everything is in whole numbers, which floating point has exactly */
 const rateBytesPerS = 1000

@@ -6,12 +6,12 @@
 import { setTimeout } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { linearRegression } from 'simple-statistics'
-import { collectGarbage } from '../fixtures/garbage.ts'
-import { createNode } from '../libp2p/fixtures/node.ts'
-import { startPeer } from '../libp2p/fixtures/spawn.ts'
+import { collectGarbage } from '../../testing/protocol/garbage.ts'
+import { createNode } from '../../testing/libp2p/node.ts'
+import { startPeer } from '../../testing/libp2p/spawn.ts'
 import { TRANSFERS, WrongBytesError } from './transfers.ts'
-import type { TestNode } from '../libp2p/fixtures/node.ts'
-import type { Peer } from '../libp2p/fixtures/spawn.ts'
+import type { TestNode } from '../../testing/libp2p/node.ts'
+import type { Peer } from '../../testing/libp2p/spawn.ts'
 import type { Connection } from '@libp2p/interface'
 
 const ROUND_MS = 5000

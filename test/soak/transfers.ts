@@ -1,12 +1,12 @@
 /**
  * What the workers of the soak do with one stream: each either ends with the right bytes or throws.
  */
-import { PROTOCOLS } from '../libp2p/fixtures/handlers.ts'
-import { MAX_STREAMS } from '../libp2p/fixtures/node.ts'
-import { pattern } from '../libp2p/fixtures/pattern.ts'
-import { patternDigest } from '../libp2p/fixtures/pattern-digest.ts'
-import { firstMessage, readAll, readDigest, sendAndClose } from '../libp2p/fixtures/streams.ts'
-import type { ProtocolName } from '../libp2p/fixtures/handlers.ts'
+import { PROTOCOLS } from '../../testing/libp2p/handlers.ts'
+import { MAX_STREAMS } from '../../testing/libp2p/node.ts'
+import { pattern } from '../../testing/libp2p/pattern.ts'
+import { patternDigest } from '../../testing/libp2p/pattern-digest.ts'
+import { firstMessage, readAll, readDigest, sendAndClose } from '../../testing/libp2p/streams.ts'
+import type { ProtocolName } from '../../testing/libp2p/handlers.ts'
 import type { Connection, Stream } from '@libp2p/interface'
 
 export type Transfer = (connection: Connection, seed: number, byteLength: number) => Promise<void>

@@ -1,10 +1,10 @@
 // Whoever reads a stream and aborts it gets no more of it, although the stream had ended before with bytes unread.
 import { expect, test } from 'vitest'
-import { data, FIN, pattern, RST, windowUpdate } from '../fixtures/frames.ts'
-import { nextTurn } from '../fixtures/raw-peer.ts'
-import { converse } from '../protocol/fixtures/conversation.ts'
+import { data, FIN, pattern, RST, windowUpdate } from '../../testing/protocol/frames.ts'
+import { nextTurn } from '../../testing/protocol/raw-peer.ts'
+import { converse } from '../../testing/protocol/conversation.ts'
 import type { YamuxStream } from '../../src/index.ts'
-import type { Conversation } from '../protocol/fixtures/conversation.ts'
+import type { Conversation } from '../../testing/protocol/conversation.ts'
 
 /** Three frames that nobody has read */
 async function unread (): Promise<{ peer: Conversation, stream: YamuxStream }> {

@@ -1,9 +1,9 @@
 // A connection that ends within a frame, where each frame is one event.
 import { expect, test } from 'vitest'
-import { concat, data, pattern } from '../fixtures/frames.ts'
-import { nextTurn } from '../fixtures/raw-peer.ts'
-import { converse, receive } from '../protocol/fixtures/conversation.ts'
-import type { Conversation } from '../protocol/fixtures/conversation.ts'
+import { concat, data, pattern } from '../../testing/protocol/frames.ts'
+import { nextTurn } from '../../testing/protocol/raw-peer.ts'
+import { converse, receive } from '../../testing/protocol/conversation.ts'
+import type { Conversation } from '../../testing/protocol/conversation.ts'
 import type { YamuxStream } from '../../src/index.ts'
 
 /** A stream on which 10 bytes of a frame of 100 have come */

@@ -1,7 +1,7 @@
 // Who listens to a stream or a muxer, how listeners are counted and removed, and what happens when they fail.
 import { beforeEach, describe, expect, test, vi } from 'vitest'
 import { GuardedEmitter } from '../../src/emitter.ts'
-import { quietMicrotasks } from '../fixtures/raw-peer.ts'
+import { quietMicrotasks } from '../../testing/protocol/raw-peer.ts'
 
 interface News {
   news: Event

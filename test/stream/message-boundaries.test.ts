@@ -1,11 +1,11 @@
 // What `mergeMessages: 'backlog'`, the default, keeps apart and what it merges, frame by frame.
 import { Uint8ArrayList } from 'uint8arraylist'
 import { describe, expect, test } from 'vitest'
-import { concat, data, DATA, pattern, windowUpdate } from '../fixtures/frames.ts'
-import { nextTurn } from '../fixtures/raw-peer.ts'
+import { concat, data, DATA, pattern, windowUpdate } from '../../testing/protocol/frames.ts'
+import { nextTurn } from '../../testing/protocol/raw-peer.ts'
 import { connect } from '../hazards/fixtures/connected.ts'
-import { receive, WINDOW_BYTES } from '../protocol/fixtures/conversation.ts'
-import type { Conversation } from '../protocol/fixtures/conversation.ts'
+import { receive, WINDOW_BYTES } from '../../testing/protocol/conversation.ts'
+import type { Conversation } from '../../testing/protocol/conversation.ts'
 
 const BACKLOG_BYTES = 16_384
 

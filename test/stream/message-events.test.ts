@@ -1,7 +1,7 @@
 // How many 'message' events what has come makes: each costs the receiver an event object and all its listeners.
 import { expect, test } from 'vitest'
-import { ACK, concat, data, FIN, pattern, SYN, windowUpdate } from '../fixtures/frames.ts'
-import { createRawPeer, nextTurn } from '../fixtures/raw-peer.ts'
+import { ACK, concat, data, FIN, pattern, SYN, windowUpdate } from '../../testing/protocol/frames.ts'
+import { createRawPeer, nextTurn } from '../../testing/protocol/raw-peer.ts'
 import type { YamuxMuxerInit } from '../../src/index.ts'
 
 /** Three frames of stream 1 and two of stream 3, by turns, in one chunk; the bytes of each event, by stream */

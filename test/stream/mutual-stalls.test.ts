@@ -1,7 +1,7 @@
 // Streams that stand still in both directions get more credit; streams that are only read slowly do not.
 import { describe, expect, test } from 'vitest'
-import { data, DATA, FIN, pattern, ping, RST, SYN, WINDOW_UPDATE, windowUpdate } from '../fixtures/frames.ts'
-import { nextTurn } from '../fixtures/raw-peer.ts'
+import { data, DATA, FIN, pattern, ping, RST, SYN, WINDOW_UPDATE, windowUpdate } from '../../testing/protocol/frames.ts'
+import { nextTurn } from '../../testing/protocol/raw-peer.ts'
 import { createMeteredPeer, openStreams } from '../muxer/fixtures/metered-peer.ts'
 import { createSink } from '../muxer/fixtures/recording-log.ts'
 import type { YamuxMuxerInit, YamuxStream } from '../../src/index.ts'

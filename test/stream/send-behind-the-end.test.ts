@@ -1,7 +1,7 @@
 // A writer that was at something else when its stream ended, such as reading a disk, learns why at its next send().
 import { expect, test } from 'vitest'
-import { ACK, RST, windowUpdate } from '../fixtures/frames.ts'
-import { converse } from '../protocol/fixtures/conversation.ts'
+import { ACK, RST, windowUpdate } from '../../testing/protocol/frames.ts'
+import { converse } from '../../testing/protocol/conversation.ts'
 
 function thrownBy (call: () => unknown): unknown {
   try {

@@ -1,10 +1,10 @@
 // send() and then abort() in one turn: what the transport takes at once goes before the reset.
 import { describe, expect, test } from 'vitest'
-import { ACK, data, DATA, GO_AWAY, pattern, ping, RST, SYN, WINDOW_UPDATE, windowUpdate } from '../fixtures/frames.ts'
-import { nextTurn } from '../fixtures/raw-peer.ts'
-import { converse, endings, headers, receive, WINDOW_BYTES } from '../protocol/fixtures/conversation.ts'
-import { forbidIncidents } from '../protocol/fixtures/incidents.ts'
-import type { Header, Conversation } from '../protocol/fixtures/conversation.ts'
+import { ACK, data, DATA, GO_AWAY, pattern, ping, RST, SYN, WINDOW_UPDATE, windowUpdate } from '../../testing/protocol/frames.ts'
+import { nextTurn } from '../../testing/protocol/raw-peer.ts'
+import { converse, endings, headers, receive, WINDOW_BYTES } from '../../testing/protocol/conversation.ts'
+import { forbidIncidents } from '../../testing/protocol/incidents.ts'
+import type { Header, Conversation } from '../../testing/protocol/conversation.ts'
 import type { YamuxMuxerInit } from '../../src/index.ts'
 
 forbidIncidents()

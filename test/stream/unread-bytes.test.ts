@@ -1,8 +1,8 @@
 // What waits to be read is the stream's own: the transport may use the memory of its chunk again.
 import { StreamMessageEvent } from '@libp2p/interface'
 import { expect, test } from 'vitest'
-import { ACK, data, pattern, windowUpdate } from '../fixtures/frames.ts'
-import { createRawPeer, nextTurn } from '../fixtures/raw-peer.ts'
+import { ACK, data, pattern, windowUpdate } from '../../testing/protocol/frames.ts'
+import { createRawPeer, nextTurn } from '../../testing/protocol/raw-peer.ts'
 import type { YamuxStream } from '../../src/index.ts'
 
 test.each([

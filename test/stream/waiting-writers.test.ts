@@ -1,9 +1,9 @@
 // Writers that wait for 'drain' on a stream that ends.
 import { expect, test } from 'vitest'
-import { RST, pattern, windowUpdate } from '../fixtures/frames.ts'
-import { converse, WINDOW_BYTES } from '../protocol/fixtures/conversation.ts'
+import { RST, pattern, windowUpdate } from '../../testing/protocol/frames.ts'
+import { converse, WINDOW_BYTES } from '../../testing/protocol/conversation.ts'
 import type { YamuxStream } from '../../src/index.ts'
-import type { Conversation } from '../protocol/fixtures/conversation.ts'
+import type { Conversation } from '../../testing/protocol/conversation.ts'
 
 const ends: Array<[how: string, end: (stream: YamuxStream, peer: Conversation) => void, why: string]> = [
   ['its own abort', stream => { stream.abort(new Error('Enough')) }, 'Enough'],

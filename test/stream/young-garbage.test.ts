@@ -1,9 +1,9 @@
 // What a stream leaves behind is gone with the next young collection: what it holds on to waits for a full one, which is dear.
 import { expect, test } from 'vitest'
-import { data, FIN, pattern, SYN } from '../fixtures/frames.ts'
-import { collectYoungGarbage, heapBytes, usedHeapBytes } from '../fixtures/garbage.ts'
-import { createRawPeer, nextTurn } from '../fixtures/raw-peer.ts'
-import type { RawPeer } from '../fixtures/raw-peer.ts'
+import { data, FIN, pattern, SYN } from '../../testing/protocol/frames.ts'
+import { collectYoungGarbage, heapBytes, usedHeapBytes } from '../../testing/protocol/garbage.ts'
+import { createRawPeer, nextTurn } from '../../testing/protocol/raw-peer.ts'
+import type { RawPeer } from '../../testing/protocol/raw-peer.ts'
 
 const STREAMS = 5000
 /** A stream alone takes twice as much */

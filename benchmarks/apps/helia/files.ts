@@ -1,6 +1,6 @@
 // The files that Helia fetches, and the check that they are right. For pages and Node alike.
 import { equals } from 'uint8arrays/equals'
-import { patternBytes } from '../../../test/libp2p/fixtures/pattern.ts'
+import { patternBytes } from '../../../testing/libp2p/pattern.ts'
 import { timeEach } from '../application.ts'
 import type { Worked } from '../application.ts'
 import type { Helia } from '../installed/helia.js'

@@ -1,7 +1,7 @@
 // A child process: one end of a connection that sends or receives at the pace of the study on command.
 import { countSocketWrites, startCounting } from '../../counters.ts'
 import { createLibp2pEndpoint } from '../../endpoints/libp2p.ts'
-import { answer } from '../../harness/child.ts'
+import { answer } from '../../../testing/programs/child.ts'
 import { pacedReceiver, pacedSender } from './paced.ts'
 import type { Spent } from '../../counters.ts'
 import type { Endpoint } from '../../endpoints/endpoint.ts'

@@ -1,19 +1,19 @@
 // The go-yamux study of write coalescing: 1,000 streams, 4 KiB each 100 ms, 1 Gbit/s, 100 ms.
 import { max, min, quantile } from 'simple-statistics'
-import { startChild } from '../../harness/child.ts'
+import { startChild } from '../../../testing/programs/child.ts'
 import { parseOptions, plainContestants } from '../../harness/options.ts'
 import { report } from '../../harness/report.ts'
 import { runRounds } from '../../harness/rounds.ts'
 import { medianOf } from '../../harness/samples.ts'
-import { runBenchmark } from '../../harness/run.ts'
+import { runBenchmark } from '../../../testing/programs/run.ts'
 import { figure, format, renderSamples } from '../../harness/table.ts'
-import { atPort, portOf } from '../../relay/address.ts'
+import { atPort, portOf } from '../../../testing/relay/address.ts'
 import { INTERVAL_MS, LINK, LINK_DELAY_MS, MESSAGE_BYTES, STREAMS, WARM_UP_MS } from './workload.ts'
-import type { Child } from '../../harness/child.ts'
+import type { Child } from '../../../testing/programs/child.ts'
 import type { Sample } from '../../harness/samples.ts'
 import type { Column } from '../../harness/table.ts'
 import type { MuxerName } from '../../muxers.ts'
-import type { RelayCommands } from '../../relay/relay.ts'
+import type { RelayCommands } from '../../../testing/relay/relay.ts'
 import type { SendTimes } from './paced.ts'
 import type { PeerCommands } from './peer.ts'
 
@@ -145,7 +145,7 @@ await runBenchmark(async stopAtEnd => {
   })
   const durationMs = seconds * 1000
   const start = (role: string): Child<PeerCommands> => startChild<PeerCommands>(new URL('peer.ts', import.meta.url), role, { timeoutMs: durationMs + MARGIN_MS })
-  const relay = startChild<RelayCommands>(new URL('../../relay/relay.ts', import.meta.url), 'relay')
+  const relay = startChild<RelayCommands>(new URL('../../../testing/relay/relay.ts', import.meta.url), 'relay')
   const contestants = muxers.map(muxer => ({ ...muxer, sender: start(`sender of ${muxer.id}`), receiver: start(`receiver of ${muxer.id}`) }))
 
   stopAtEnd([relay, ...contestants.flatMap(({ sender, receiver }) => [sender, receiver])])

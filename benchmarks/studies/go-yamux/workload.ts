@@ -1,5 +1,5 @@
 // The workload and the link of the go-yamux study of write coalescing.
-import type { RelayedLink } from '../../relay/link.ts'
+import type { RelayedLink } from '../../../testing/relay/link.ts'
 
 export const STREAMS = 1000
 export const MESSAGE_BYTES = 4096

@@ -2,7 +2,7 @@
 import { availableParallelism } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { quantile } from 'simple-statistics'
-import { startChild } from '../../harness/child.ts'
+import { startChild } from '../../../testing/programs/child.ts'
 import { topics } from './workload.ts'
 import type { ContestantMuxer } from '../../contestants.ts'
 import type { Spent } from '../../counters.ts'

@@ -1,5 +1,5 @@
 // Who is connected to whom, and who subscribes to what; the same each time.
-import { Random } from '../../../test/simulation/random.ts'
+import { Random } from '../../../testing/simulation/random.ts'
 import { DEGREE, HOSTS, topics } from './workload.ts'
 
 export interface Topology {

@@ -1,5 +1,5 @@
 // What is published, by whom and when: the settings of the profile of gossipsub in go-libp2p.
-import { Random } from '../../../test/simulation/random.ts'
+import { Random } from '../../../testing/simulation/random.ts'
 import type { Labelled } from '../../harness/table.ts'
 
 export const HOSTS = 100

@@ -1,8 +1,8 @@
 // Messages that find the connection idle, in virtual time.
 import { pEvent } from 'p-event'
 import { median } from 'simple-statistics'
-import { simulate } from '../../../test/simulation/simulate.ts'
-import { bytesAt, isAt } from '../../scenarios/pattern.ts'
+import { simulate } from '../../../testing/simulation/simulate.ts'
+import { bytesAt, isAt } from '../../../testing/verified/pattern.ts'
 import { setLane } from './variants.ts'
 import { FAST_LINK, IDLE_DELAYS_MS, IDLE_INTERVAL_MS, IDLE_MESSAGES, NEARLY_A_WRITE_BYTES, URGENT_MESSAGE_BYTES, WARM_UP_MS } from './workload.ts'
 import type { Stream } from '@libp2p/interface'

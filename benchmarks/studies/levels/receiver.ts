@@ -1,6 +1,6 @@
 // The side that receives: verifies all that comes, and notes when urgent messages and everybody's share come.
-import { onVerified } from '../../scenarios/stream-index.ts'
-import { closeWhenRemoteDoes } from '../../scenarios/streams.ts'
+import { onVerified } from '../../../testing/verified/stream-index.ts'
+import { closeWhenRemoteDoes } from '../../../testing/verified/streams.ts'
 import { BULK_STREAMS, MEASURED_MS, URGENT_INDEX, URGENT_MESSAGE_BYTES, WARM_UP_MS } from './workload.ts'
 import type { Stream } from '@libp2p/interface'
 

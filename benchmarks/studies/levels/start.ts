@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { parseOptions } from '../../harness/options.ts'
 import { report } from '../../harness/report.ts'
-import { runBenchmark } from '../../harness/run.ts'
+import { runBenchmark } from '../../../testing/programs/run.ts'
 import { figure, format, renderGroups, renderSamples, times } from '../../harness/table.ts'
 import { simulateIdle } from './idle.ts'
 import { simulateSaturated } from './saturated.ts'

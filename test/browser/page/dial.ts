@@ -6,7 +6,7 @@ import { webSockets } from '@libp2p/websockets'
 import { multiaddr } from '@multiformats/multiaddr'
 import { createLibp2p } from 'libp2p'
 import { yamux } from '../../../src/index.ts'
-import { ECHO, exchange, PATIENCE } from '../fixtures/transfer.ts'
+import { ECHO, exchange, PATIENCE } from '../../../testing/browser/transfer.ts'
 
 export interface Task {
   address: string

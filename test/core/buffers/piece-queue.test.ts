@@ -2,8 +2,8 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { PieceQueue } from '../../../src/core/buffers/piece-queue.ts'
 import { SentBytesChangedError } from '../../../src/core/bytes-changed-error.ts'
-import { concat, pattern } from '../../fixtures/frames.ts'
-import { collectGarbage, heapBytes } from '../../fixtures/garbage.ts'
+import { concat, pattern } from '../../../testing/protocol/frames.ts'
+import { collectGarbage, heapBytes } from '../../../testing/protocol/garbage.ts'
 
 let queue: PieceQueue
 

@@ -1,8 +1,8 @@
 // What waits to be read must not cost much more than its own bytes, whatever chunks it came in.
 import { describe, expect, test } from 'vitest'
 import { ReadBuffer } from '../../../src/core/buffers/read-buffer.ts'
-import { pattern } from '../../fixtures/frames.ts'
-import { collectGarbage } from '../../fixtures/garbage.ts'
+import { pattern } from '../../../testing/protocol/frames.ts'
+import { collectGarbage } from '../../../testing/protocol/garbage.ts'
 import type { Uint8ArrayList } from 'uint8arraylist'
 
 const CHUNK_BYTES = 65_536

@@ -1,7 +1,7 @@
 // What has arrived and was not read yet: the bytes, their order, and one frame at a time.
 import { describe, expect, test } from 'vitest'
 import { ReadBuffer } from '../../../src/core/buffers/read-buffer.ts'
-import { pattern } from '../../fixtures/frames.ts'
+import { pattern } from '../../../testing/protocol/frames.ts'
 
 function takeBytes (buffer: ReadBuffer): number[] {
   return [...buffer.take().subarray()]

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { SendQueue } from '../../../src/core/buffers/send-queue.ts'
-import { concat, pattern } from '../../fixtures/frames.ts'
+import { concat, pattern } from '../../../testing/protocol/frames.ts'
 
 let queue: SendQueue
 

@@ -1,8 +1,8 @@
 // How the headers and pieces of one write are laid out: few pieces, and none that is copied without need.
 import { beforeEach, describe, expect, test } from 'vitest'
 import { Batch } from '../../../src/core/scheduler/batch.ts'
-import { concat, data, FIN, pattern, PING, ping, SYN, windowUpdate } from '../../fixtures/frames.ts'
-import { collectGarbage } from '../../fixtures/garbage.ts'
+import { concat, data, FIN, pattern, PING, ping, SYN, windowUpdate } from '../../../testing/protocol/frames.ts'
+import { collectGarbage } from '../../../testing/protocol/garbage.ts'
 
 const DATA = 0
 const WINDOW_UPDATE = 1

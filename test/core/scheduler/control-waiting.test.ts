@@ -1,11 +1,11 @@
 // SYN and ACK: they wait for a data frame that may carry them, but not for long.
 import { beforeEach, describe, expect, test } from 'vitest'
 import { PENDING_ACK, PENDING_SYN } from '../../../src/core/stream-state.ts'
-import { ACK, SYN, WINDOW_UPDATE } from '../../fixtures/frames.ts'
-import { createControlLane, createStream, fillBatch } from '../fixtures/lanes.ts'
+import { ACK, SYN, WINDOW_UPDATE } from '../../../testing/protocol/frames.ts'
+import { createControlLane, createStream, fillBatch } from '../../../testing/core/lanes.ts'
 import type { StreamState } from '../../../src/core/stream-state.ts'
-import type { Frame } from '../../fixtures/frames.ts'
-import type { StreamInit } from '../fixtures/lanes.ts'
+import type { Frame } from '../../../testing/protocol/frames.ts'
+import type { StreamInit } from '../../../testing/core/lanes.ts'
 
 const LARGE_WINDOW_BYTES = 1_048_576
 const GROWTH_BYTES = 786_432

@@ -1,12 +1,12 @@
 // What is not payload: the order it goes in, what never goes because something else has taken its place, and how much may wait.
 import { beforeEach, describe, expect, test } from 'vitest'
 import { PENDING_ACK, PENDING_FIN, PENDING_RST, PENDING_SYN, PENDING_UPDATE } from '../../../src/core/stream-state.ts'
-import { ACK, concat, FIN, GO_AWAY, goAway, PING, ping, RST, SYN, WINDOW_UPDATE, windowUpdate } from '../../fixtures/frames.ts'
-import { createControlLane, createStream, fillBatch } from '../fixtures/lanes.ts'
+import { ACK, concat, FIN, GO_AWAY, goAway, PING, ping, RST, SYN, WINDOW_UPDATE, windowUpdate } from '../../../testing/protocol/frames.ts'
+import { createControlLane, createStream, fillBatch } from '../../../testing/core/lanes.ts'
 import { Batch } from '../../../src/core/scheduler/batch.ts'
 import type { StreamState } from '../../../src/core/stream-state.ts'
-import type { Frame } from '../../fixtures/frames.ts'
-import type { StreamInit } from '../fixtures/lanes.ts'
+import type { Frame } from '../../../testing/protocol/frames.ts'
+import type { StreamInit } from '../../../testing/core/lanes.ts'
 
 const NOW_MS = 77
 const LARGE_WINDOW_BYTES = 1_048_576

@@ -2,10 +2,10 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { LOW_WATER_MARK_BYTES } from '../../../src/core/scheduler/water-marks.ts'
 import { EVENT_DRAINED, PENDING_ACK, PENDING_SYN, PENDING_UPDATE } from '../../../src/core/stream-state.ts'
-import { ACK, concat, DATA, FIN, pattern, SYN, WINDOW_UPDATE } from '../../fixtures/frames.ts'
-import { createDataLanes, createStream, fillBatch, shares, WINDOW_BYTES } from '../fixtures/lanes.ts'
+import { ACK, concat, DATA, FIN, pattern, SYN, WINDOW_UPDATE } from '../../../testing/protocol/frames.ts'
+import { createDataLanes, createStream, fillBatch, shares, WINDOW_BYTES } from '../../../testing/core/lanes.ts'
 import type { StreamState } from '../../../src/core/stream-state.ts'
-import type { Frame } from '../../fixtures/frames.ts'
+import type { Frame } from '../../../testing/protocol/frames.ts'
 
 const NOW_MS = 77
 

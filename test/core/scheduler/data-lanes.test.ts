@@ -2,11 +2,11 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { MAX_PASSED_BYTES } from '../../../src/core/scheduler/lanes.ts'
 import { LANES } from '../../../src/core/scheduler/lane.ts'
-import { pattern } from '../../fixtures/frames.ts'
-import { createDataLanes, createStream, fillBatch, FRAME_BYTES, shares } from '../fixtures/lanes.ts'
+import { pattern } from '../../../testing/protocol/frames.ts'
+import { createDataLanes, createStream, fillBatch, FRAME_BYTES, shares } from '../../../testing/core/lanes.ts'
 import type { Lane } from '../../../src/core/scheduler/lane.ts'
 import type { StreamState } from '../../../src/core/stream-state.ts'
-import type { Frame } from '../../fixtures/frames.ts'
+import type { Frame } from '../../../testing/protocol/frames.ts'
 
 let lanes: ReturnType<typeof createDataLanes>
 

@@ -1,9 +1,9 @@
 // Whose bytes go next: equal shares in bytes, nobody jumps the queue and nobody waits for ever.
 import { beforeEach, describe, expect, test } from 'vitest'
-import { pattern } from '../../fixtures/frames.ts'
-import { createDataLanes, createStream, fillBatch, shares, WINDOW_BYTES } from '../fixtures/lanes.ts'
+import { pattern } from '../../../testing/protocol/frames.ts'
+import { createDataLanes, createStream, fillBatch, shares, WINDOW_BYTES } from '../../../testing/core/lanes.ts'
 import type { StreamState } from '../../../src/core/stream-state.ts'
-import type { Frame } from '../../fixtures/frames.ts'
+import type { Frame } from '../../../testing/protocol/frames.ts'
 
 const QUANTUM_BYTES = 16_384
 /** What a turn may leave over for the next one: no frame is cut to less, and no message that stays one frame is cut at all */

@@ -1,9 +1,9 @@
 // Answers that the peer calls for without a stream: in order, and no more than a peer that reads would leave waiting.
 import { beforeEach, describe, expect, test } from 'vitest'
 import { Replies } from '../../../src/core/scheduler/replies.ts'
-import { ACK, PING, RST, WINDOW_UPDATE } from '../../fixtures/frames.ts'
-import { fillBatch } from '../fixtures/lanes.ts'
-import type { Frame } from '../../fixtures/frames.ts'
+import { ACK, PING, RST, WINDOW_UPDATE } from '../../../testing/protocol/frames.ts'
+import { fillBatch } from '../../../testing/core/lanes.ts'
+import type { Frame } from '../../../testing/protocol/frames.ts'
 
 const MAX_REPLIES = 1024
 

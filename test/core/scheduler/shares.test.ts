@@ -2,8 +2,8 @@
 import { describe, expect, test } from 'vitest'
 import { URGENT } from '../../../src/core/scheduler/lane.ts'
 import { chooseShareBytes, chooseWriteBytes } from '../../../src/core/scheduler/shares.ts'
-import { pattern } from '../../fixtures/frames.ts'
-import { createSession, pull } from '../fixtures/sessions.ts'
+import { pattern } from '../../../testing/protocol/frames.ts'
+import { createSession, pull } from '../../../testing/core/sessions.ts'
 import type { Session } from '../../../src/core/session.ts'
 import type { StreamState } from '../../../src/core/stream-state.ts'
 

@@ -1,7 +1,7 @@
 // Credit for a part of a frame: who sends all it has in one long frame may hang up behind it, and an update would meet its closed socket.
 import { beforeEach, expect, test } from 'vitest'
-import { ACK, data, pattern, SYN, windowUpdate } from '../../fixtures/frames.ts'
-import { createSession, pullAll } from '../fixtures/sessions.ts'
+import { ACK, data, pattern, SYN, windowUpdate } from '../../../testing/protocol/frames.ts'
+import { createSession, pullAll } from '../../../testing/core/sessions.ts'
 import type { Session } from '../../../src/core/session.ts'
 import type { StreamState } from '../../../src/core/stream-state.ts'
 

@@ -1,7 +1,7 @@
 // What the peer may send on a stream, and when it is given more.
 import { describe, expect, test } from 'vitest'
 import { ReceiveWindow, UPDATE_PART } from '../../../src/core/window/receive-window.ts'
-import { noTuning } from '../fixtures/lanes.ts'
+import { noTuning } from '../../../testing/core/lanes.ts'
 
 const INITIAL_BYTES = 262_144
 /** Half of the window, a hair less: see UPDATE_PART */

@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { Decoder } from '../../../src/core/wire/decoder.ts'
 import { ProtocolError } from '../../../src/core/protocol-error.ts'
-import { RecordingSink } from '../fixtures/recording-sink.ts'
+import { RecordingSink } from '../../../testing/core/recording-sink.ts'
 
 /** DATA with FIN on stream 0x01020304, five bytes */
 const HEADER = [0, 0, 0, 4, 1, 2, 3, 4, 0, 0, 0, 5]

@@ -1,5 +1,5 @@
 // What a seed draws: a node with connections, the lines under them, and programs and peers of all kinds.
-import { Random } from '../random.ts'
+import { Random } from '../../../testing/simulation/random.ts'
 import type { LineStep } from './line.ts'
 import type { Buffers } from './socket.ts'
 

@@ -1,6 +1,6 @@
 // Runs a plan: what arrives, and how long urgent messages take, with the bound on bytes under way or without it.
 import { NodePaths } from '../../../src/core/path/node-paths.ts'
-import { Random } from '../random.ts'
+import { Random } from '../../../testing/simulation/random.ts'
 import { EventQueue } from './event-queue.ts'
 import { Endpoint } from './endpoint.ts'
 import { Line } from './line.ts'

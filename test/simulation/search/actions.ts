@@ -4,7 +4,7 @@ import type { ActionName } from './plan.ts'
 import type { Run } from './run.ts'
 import type { Side } from './side.ts'
 import type { StreamEnd } from './stream-end.ts'
-import type { Random } from '../random.ts'
+import type { Random } from '../../../testing/simulation/random.ts'
 
 /** Stock streams are used as stock can be: always read, written to as they are, closed or aborted */
 const FIT_FOR_STOCK = new Set<ActionName>(['open', 'send', 'pump', 'close', 'abort', 'read'])

@@ -1,5 +1,5 @@
 // Bytes whose memory is resized, or given away, by the application that has sent them.
-import type { Random } from '../random.ts'
+import type { Random } from '../../../testing/simulation/random.ts'
 
 const MAX_PADDING_BYTES = 64
 

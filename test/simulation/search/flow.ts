@@ -1,5 +1,5 @@
 // The model: what each direction of each stream was given, and what of it has come out at the other end.
-import { Random } from '../random.ts'
+import { Random } from '../../../testing/simulation/random.ts'
 import type { StreamEnd } from './stream-end.ts'
 
 /** A flow begins somewhere in the first part of the source, so that no two flows are the same */

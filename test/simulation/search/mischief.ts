@@ -1,6 +1,6 @@
 // What few runs have beside the usual: all that applications, transports and metrics may do, and hardly ever do.
 import type { ActionName, Plan } from './plan.ts'
-import type { Random } from '../random.ts'
+import type { Random } from '../../../testing/simulation/random.ts'
 
 export const MISCHIEFS = ['changedBytes', 'foreignViews', 'pausingListeners', 'busyMetrics', 'refusedWrite', 'oddFaults', 'floods'] as const
 

@@ -3,7 +3,7 @@ import { foreignRejected } from './foreign.ts'
 import { ApplicationFault } from './run.ts'
 import type { Run } from './run.ts'
 import type { Side } from './side.ts'
-import type { Random } from '../random.ts'
+import type { Random } from '../../../testing/simulation/random.ts'
 import type { Logger } from '@libp2p/interface'
 
 const values: Array<() => unknown> = [

@@ -1,5 +1,5 @@
 // One seed from its plan to its end: what a search is made of.
-import { simulate } from '../simulate.ts'
+import { simulate } from '../../../testing/simulation/simulate.ts'
 import { act } from './actions.ts'
 import { endConnection } from './endings.ts'
 import { checkAlways, checkAtRest, checkEnded, checkFaults, checkSettled, isSettled } from './laws.ts'
@@ -9,10 +9,10 @@ import { planOf } from './plan.ts'
 import { ApplicationFault, printable, Run } from './run.ts'
 import { Side } from './side.ts'
 import { deliverForeignChunks, readLogs, refuseWrite } from './unruly-link.ts'
-import { Random } from '../random.ts'
+import { Random } from '../../../testing/simulation/random.ts'
 import type { Plan } from './plan.ts'
-import type { Simulation } from '../simulate.ts'
-import type { LinkEnd } from '../link.ts'
+import type { Simulation } from '../../../testing/simulation/simulate.ts'
+import type { LinkEnd } from '../../../testing/simulation/link.ts'
 
 const END_MS = 600_000
 const STEPS_AROUND_THE_END = 5

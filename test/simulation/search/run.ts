@@ -5,8 +5,8 @@ import type { Neighbour } from './neighbour.ts'
 import type { Plan } from './plan.ts'
 import type { Side } from './side.ts'
 import type { StreamEnd } from './stream-end.ts'
-import type { Random } from '../random.ts'
-import type { Simulation } from '../simulate.ts'
+import type { Random } from '../../../testing/simulation/random.ts'
+import type { Simulation } from '../../../testing/simulation/simulate.ts'
 
 export interface FaultInit {
   /** Thrown by a listener of a muxer of ours, which has to catch it */

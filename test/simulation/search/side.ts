@@ -17,9 +17,9 @@ import type { Flow } from './flow.ts'
 import type { ActionName, SidePlan } from './plan.ts'
 import type { Run } from './run.ts'
 import type { Session } from '../../../src/core/session.ts'
-import type { FrameHeader } from '../../fixtures/header-reader.ts'
-import type { LinkEnd } from '../link.ts'
-import type { Random } from '../random.ts'
+import type { FrameHeader } from '../../../testing/protocol/header-reader.ts'
+import type { LinkEnd } from '../../../testing/simulation/link.ts'
+import type { Random } from '../../../testing/simulation/random.ts'
 import type { Stream, StreamMuxer } from '@libp2p/interface'
 
 const FRAME_BYTES = 16_384

@@ -1,10 +1,10 @@
 // Ends of a link that do what transports may do and the simulated one does not.
 import { StreamMessageEvent } from '@libp2p/interface'
-import { FIN, parseFrames } from '../../fixtures/frames.ts'
+import { FIN, parseFrames } from '../../../testing/protocol/frames.ts'
 import { foreignCopy, foreignList } from './foreign.ts'
 import { eagerLogger } from './odd-faults.ts'
-import type { LinkEnd } from '../link.ts'
-import type { Random } from '../random.ts'
+import type { LinkEnd } from '../../../testing/simulation/link.ts'
+import type { Random } from '../../../testing/simulation/random.ts'
 import type { Refusal } from './mischief.ts'
 
 const FOREIGN_CHANCE = 0.3

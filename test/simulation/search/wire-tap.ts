@@ -1,8 +1,8 @@
 // Reads the frames that pass each end of a link, and judges them without the code under test.
-import { HeaderReader } from '../../fixtures/header-reader.ts'
-import { StrictPeer } from '../../fixtures/strict-peer.ts'
-import type { FrameHeader } from '../../fixtures/header-reader.ts'
-import type { Dialogue } from '../../fixtures/legal-output.ts'
+import { HeaderReader } from '../../../testing/protocol/header-reader.ts'
+import { StrictPeer } from '../../../testing/protocol/strict-peer.ts'
+import type { FrameHeader } from '../../../testing/protocol/header-reader.ts'
+import type { Dialogue } from '../../../testing/protocol/legal-output.ts'
 
 /** What one side writes and receives */
 export class WireTap {

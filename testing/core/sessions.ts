@@ -1,0 +1,66 @@
+/**
+ * A session with nothing around it: the test is its application, its clock and its peer.
+ */
+import { Session } from '../../src/core/session.ts'
+import { createConfig } from '../../src/options/config.ts'
+import { parseFrames } from '../protocol/frames.ts'
+import type { SessionInit, SessionObserver } from '../../src/core/session.ts'
+import type { StreamState } from '../../src/core/stream-state.ts'
+import type { Frame } from '../protocol/frames.ts'
+
+export const SESSION_INIT: SessionInit = {
+  isDialler: true,
+  frameBytes: 16_384,
+  loneFrameBytes: 16_384,
+  maxFrameBytes: 16_384,
+  maxWriteBytes: 65_519,
+  initialWindowBytes: 262_144,
+  maxWindowBytes: 16_777_216,
+  maxGrowthBytes: 16_777_216,
+  creditsOnReceipt: false,
+  mergeFromBytes: 0,
+  maxQueueDelayMs: Infinity,
+  maxBatchBytes: 65_519,
+  maxInboundStreams: 1000,
+  limits: createConfig({}).limits
+}
+
+export function createSession ({ onGoAway = () => {}, onWaited = () => {}, onRefused = () => {}, onRepliesFull = () => {}, ...init }: Partial<SessionInit & SessionObserver> = {}): Session<unknown> {
+  return new Session({ ...SESSION_INIT, ...init }, { onGoAway, onWaited, onRefused, onRepliesFull })
+}
+
+/** The frames of the next write, which the transport takes; none if there is nothing to write */
+export function pull (session: Session<unknown>, maxBytes = 65_519, nowMs = 0): Frame[] {
+  const bytes = session.pull(maxBytes, Infinity, nowMs)
+  session.onTransportTook()
+
+  return bytes == null ? [] : parseFrames(bytes.subarray())
+}
+
+/** Everything there is to write */
+export function pullAll (session: Session<unknown>): Frame[] {
+  const frames: Frame[] = []
+
+  for (let next = pull(session); next.length > 0; next = pull(session)) {
+    frames.push(...next)
+  }
+
+  return frames
+}
+
+/** What has happened to streams, as the shell would take it */
+export function takeEvents (session: Session<unknown>): Array<[id: number, events: number]> {
+  return session.eventful.splice(0).map((stream: StreamState) => {
+    const { id, events } = stream
+    stream.events = 0
+
+    return [id, events]
+  })
+}
+
+/** How many streams count against the limits */
+export function counts (session: Session<unknown>): { size: number, inbound: number, outbound: number, unacked: number } {
+  const { size, inboundCount, outboundCount, unackedCount } = session.streams
+
+  return { size, inbound: inboundCount, outbound: outboundCount, unacked: unackedCount }
+}

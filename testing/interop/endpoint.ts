@@ -1,0 +1,29 @@
+// One end of one connection to a peer, whatever it runs over.
+import { createLibp2pEndpoint } from './libp2p.ts'
+import { createPlainTcpEndpoint } from './plain-tcp.ts'
+import type { Stream, StreamMuxerFactory } from '@libp2p/interface'
+import type { WatchedMuxer } from './watched-muxer.ts'
+
+export interface Session extends WatchedMuxer {
+  openStream(): Promise<Stream>
+  /** Ends the connection in good order */
+  close(): Promise<void>
+}
+
+export interface Endpoint {
+  /** Returns the address to dial */
+  listen(): Promise<string>
+  dial(address: string): Promise<void>
+  /** Resolves when there is a connection, dialled or accepted */
+  session: Promise<Session>
+  stop(): Promise<void>
+}
+
+export interface EndpointInit {
+  createMuxer: () => StreamMuxerFactory
+  onStream(stream: Stream): void
+}
+
+export async function createEndpoint (over: 'plain' | 'tcp' | 'ws', init: EndpointInit): Promise<Endpoint> {
+  return over === 'plain' ? createPlainTcpEndpoint(init) : createLibp2pEndpoint(over, init)
+}
