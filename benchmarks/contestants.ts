@@ -1,9 +1,15 @@
-// Who is compared: each muxer, and what does without one, on each transport that can carry it.
+// Who is compared, by name: each muxer, and what does without one, on each transport that can carry it.
 import { oneOf } from '../testing/programs/names.ts'
-import { muxerNames } from './muxers.ts'
-import { nativeNames } from './native.ts'
-import type { MuxerName } from './muxers.ts'
-import type { NativeMuxer } from './native.ts'
+
+/** What `muxers.ts` makes for libp2p */
+export const muxerNames = ['ours', 'ours-off', 'ours-delay', 'ours-adaptive', 'ours-apart', 'ours-unbounded', 'ours-gossip', 'ours-gossip-unbounded', 'ours-merged', 'stock', 'mplex'] as const
+
+export type MuxerName = typeof muxerNames[number]
+
+/** Programs of `peers`, over plain TCP, which do the benchmarks' commands */
+export const nativeNames = ['go-yamux', 'rust-yamux', 'rust-yamux-buffered'] as const
+
+export type NativeMuxer = typeof nativeNames[number]
 
 export const transports = {
   'tcp-noise': 'TCP and Noise',

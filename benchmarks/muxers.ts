@@ -1,4 +1,5 @@
 // The muxers under comparison. Each is loaded only by the processes that run it.
+import type { MuxerName } from './contestants.ts'
 import type { CoalesceOptions, Priority } from '../src/index.ts'
 import type { StreamMuxerFactory } from '@libp2p/interface'
 
@@ -18,7 +19,7 @@ async function ours (coalesce?: CoalesceOptions, priority?: Priority): Promise<C
   return yamux({ ...streamLimits, coalesce, priority })
 }
 
-export const muxers = {
+export const muxers: Record<MuxerName, () => Promise<CreateMuxer>> = {
   ours: async () => ours(),
   'ours-off': async () => ours({ strategy: 'off' }),
   'ours-delay': async () => ours({ strategy: 'delay', delayMs: 2 }),
@@ -39,7 +40,3 @@ export const muxers = {
     return mplex({ ...streamLimits, disconnectThreshold: MPLEX_NEW_STREAMS_PER_SECOND })
   }
 }
-
-export type MuxerName = keyof typeof muxers
-
-export const muxerNames = Object.keys(muxers) as MuxerName[]

@@ -1,7 +1,7 @@
 // The libp2p node that every process of a benchmark runs.
 import { tcp } from '@libp2p/tcp'
 import { createLibp2p } from 'libp2p'
-import { countedNoise } from './counters.ts'
+import { countedNoise } from './pair/counters.ts'
 import type { ServiceMap, StreamMuxerFactory } from '@libp2p/interface'
 import type { Libp2p, Libp2pOptions } from 'libp2p'
 

@@ -1,8 +1,8 @@
 // Gossip as `npm run bench gossip` has it, as one of the applications.
 import { findRow } from '../rows.ts'
-import { startSession } from '../studies/gossip/session.ts'
-import { drawTopology } from '../studies/gossip/topology.ts'
-import { planRound, rows } from '../studies/gossip/workload.ts'
+import { startSession } from '../gossip/session.ts'
+import { drawTopology } from '../gossip/topology.ts'
+import { planRound, rows } from '../gossip/workload.ts'
 import type { ContestantMuxer } from '../contestants.ts'
 import type { Session } from './session.ts'
 

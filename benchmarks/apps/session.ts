@@ -3,10 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { startChild } from '../../testing/programs/child.ts'
 import type { Child } from '../../testing/programs/child.ts'
 import type { ContestantMuxer } from '../contestants.ts'
-import type { Spent } from '../counters.ts'
+import type { Spent } from '../pair/counters.ts'
 import type { EndInit } from './application.ts'
 import type { Application } from './applications.ts'
-import type { Counted, PeerCommands } from './peer.ts'
+import type { Counted, PeerCommands } from './host-process.ts'
 
 export interface Measured {
   durationMs: number
@@ -29,7 +29,7 @@ const COMMAND_TIMEOUT_MS = 120_000
 export const QUIET_MS = 100
 const ENDS = 2
 
-const peer = new URL('peer.ts', import.meta.url)
+const peer = new URL('./host-process.ts', import.meta.url)
 
 export function startEnds (label: string, count: number): Array<Child<PeerCommands>> {
   return Array.from({ length: count }, (_, index) => startChild<PeerCommands>(peer, `process ${index + 1} of ${label}`, { timeoutMs: COMMAND_TIMEOUT_MS }))

@@ -6,7 +6,7 @@ import { createLibp2p } from 'libp2p'
 import { MessagePortStream } from '../../testing/browser/message-port-stream.ts'
 import { muxers } from '../muxers.ts'
 import { SINK } from './messages.ts'
-import type { MuxerName } from '../muxers.ts'
+import type { MuxerName } from '../contestants.ts'
 import type { Stream } from '@libp2p/interface'
 
 export type Open = () => Promise<Stream>

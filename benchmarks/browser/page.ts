@@ -1,7 +1,7 @@
 // The page that is measured: one cell of one round whenever it is told to.
 import { connectToProcess, connectToWorker } from './connect.ts'
 import { sendMessages } from './messages.ts'
-import type { MuxerName } from '../muxers.ts'
+import type { MuxerName } from '../contestants.ts'
 import type { Open } from './connect.ts'
 
 export interface Cell {

@@ -2,7 +2,7 @@
 import { MessagePortStream } from '../../testing/browser/message-port-stream.ts'
 import { muxers } from '../muxers.ts'
 import { receiveMessages } from './messages.ts'
-import type { MuxerName } from '../muxers.ts'
+import type { MuxerName } from '../contestants.ts'
 
 globalThis.onmessage = async ({ data: { port, name } }: MessageEvent<{ port: MessagePort, name: MuxerName }>) => {
   const createMuxer = await muxers[name]()

@@ -1,7 +1,7 @@
 // The parent's view of one measurement: two processes, both of them new, and a connection that nothing has passed but what opens its streams.
 import { startChild } from '../../testing/programs/child.ts'
-import type { MuxerName } from '../muxers.ts'
-import type { PeerCommands } from './peer.ts'
+import type { MuxerName } from '../contestants.ts'
+import type { PeerCommands } from './end-process.ts'
 import type { BusyMetrics, BusyRow } from './workload.ts'
 
 export interface Session {
@@ -12,7 +12,7 @@ export interface Session {
 /** More than a thousand turns of half a second */
 const COMMAND_TIMEOUT_MS = 600_000
 
-const peer = new URL('peer.ts', import.meta.url)
+const peer = new URL('./end-process.ts', import.meta.url)
 
 export function startSession (muxer: MuxerName, row: BusyRow): Session {
   const children = ['busy process', 'sender'].map(title => startChild<PeerCommands>(peer, title, { timeoutMs: COMMAND_TIMEOUT_MS }))

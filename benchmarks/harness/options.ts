@@ -1,9 +1,9 @@
 // The options that benchmarks share, and what they accept.
 import { parseArgs } from 'node:util'
-import { muxerNames } from '../muxers.ts'
+import { muxerNames } from '../contestants.ts'
 import { byId, oneOf, parseCount } from '../../testing/programs/names.ts'
 import type { ParseArgsOptionsConfig } from 'node:util'
-import type { MuxerName } from '../muxers.ts'
+import type { MuxerName } from '../contestants.ts'
 
 export function parseMuxers (names: string): MuxerName[] {
   return names.split(',').map(name => oneOf('muxer', name, muxerNames))

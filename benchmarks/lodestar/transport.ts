@@ -1,7 +1,7 @@
 // What a node of Lodestar's stack has streams from: a muxer on TCP, or QUIC.
 import { muxers } from '../muxers.ts'
 import type { NodeInit } from '../../testing/lodestar/node.ts'
-import type { MuxerName } from '../muxers.ts'
+import type { MuxerName } from '../contestants.ts'
 
 export type LodestarMuxer = MuxerName | 'quic'
 

@@ -6,7 +6,7 @@ import { muxers, streamLimits } from '../muxers.ts'
 import { createNodeWith, manyConnections } from '../node.ts'
 import { bytesAt, isAt } from '../../testing/verified/pattern.ts'
 import { pieceReader, replyReader } from '../../testing/verified/streams.ts'
-import type { MuxerName } from '../muxers.ts'
+import type { MuxerName } from '../contestants.ts'
 import type { Stream } from '@libp2p/interface'
 import type { Libp2p } from 'libp2p'
 

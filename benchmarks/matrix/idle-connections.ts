@@ -1,6 +1,6 @@
 // What a connection with a few idle streams holds in memory, on either side, in two fresh processes.
 import { startChild } from '../../testing/programs/child.ts'
-import type { MuxerName } from '../muxers.ts'
+import type { MuxerName } from '../contestants.ts'
 import type { Metrics } from '../report/metrics.ts'
 import type { IdleConnectionsCommands } from './idle-connections-peer.ts'
 

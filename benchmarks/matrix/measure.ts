@@ -1,11 +1,11 @@
 // Runs the cells: one transport after the other, on each of them rounds in which the muxers take turns at every row.
 import { isMuxer } from '../contestants.ts'
-import { startPair } from '../pair.ts'
+import { startPair } from '../pair/pair.ts'
 import { toMetrics } from '../report/metrics.ts'
 import { idleConnections, measureIdleConnections } from './idle-connections.ts'
 import { canRun } from './selection.ts'
 import type { PeerKind } from '../../peers/list.ts'
-import type { Pair } from '../pair.ts'
+import type { Pair } from '../pair/pair.ts'
 import type { Watched } from '../processors.ts'
 import type { CellSample, Metrics } from '../report/metrics.ts'
 import type { Row } from '../rows.ts'

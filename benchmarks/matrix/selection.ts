@@ -1,8 +1,7 @@
 // Which cells are measured: rows x muxers x transports, less what cannot be or says nothing.
 import { parseArgs } from 'node:util'
-import { findContestantMuxer, findTransport, isCarriedBy, isMuxer, isNative, transportNames } from '../contestants.ts'
+import { findContestantMuxer, findTransport, isCarriedBy, isMuxer, isNative, nativeNames, transportNames } from '../contestants.ts'
 import { parseCount } from '../../testing/programs/names.ts'
-import { nativeNames } from '../native.ts'
 import { findRow, matrixRows } from '../rows.ts'
 import { idleConnections } from './idle-connections.ts'
 import { SHORT } from './short.ts'

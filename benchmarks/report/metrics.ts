@@ -2,7 +2,7 @@
 import { quantile } from 'simple-statistics'
 import { isOfLoneRequests } from '../rows.ts'
 import type { ContestantMuxer, TransportName } from '../contestants.ts'
-import type { Measured } from '../pair.ts'
+import type { Measured } from '../pair/pair.ts'
 import type { Row } from '../rows.ts'
 
 /** One cell of one round, without what it was calculated from */

@@ -2,7 +2,7 @@
 import { max } from 'simple-statistics'
 import { medianOf, ratioOf, samplesOf } from '../harness/samples.ts'
 import { format, formatRatio, renderGroups } from '../harness/table.ts'
-import type { MuxerName } from '../muxers.ts'
+import type { MuxerName } from '../contestants.ts'
 import type { CellSample, Metrics } from './metrics.ts'
 
 type Column = [heading: string, metric: keyof Metrics]

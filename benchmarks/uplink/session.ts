@@ -6,7 +6,7 @@ import { startAt } from './line.ts'
 import { underWayBytes } from './under-way.ts'
 import type { Child } from '../../testing/programs/child.ts'
 import type { Line } from './line.ts'
-import type { PeerCommands, Urgent, Watched } from './peer.ts'
+import type { PeerCommands, Urgent, Watched } from './end-process.ts'
 import type { Contestant, UplinkMetrics, Work } from './workload.ts'
 
 export interface Session {
@@ -16,7 +16,7 @@ export interface Session {
 
 const [SENDER_END, RECEIVER_END] = [0, 1]
 
-const peer = new URL('peer.ts', import.meta.url)
+const peer = new URL('./end-process.ts', import.meta.url)
 
 /** Of each connection, each way that bulk goes */
 function allUnderWayBytes (senders: Watched[], receivers: Watched[]): number[] {

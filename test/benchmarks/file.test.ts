@@ -1,7 +1,7 @@
 // The benchmarks' file arrives as it was sent, or ends them.
 import { expect, test } from 'vitest'
 import { findRow, rows } from '../../benchmarks/rows.ts'
-import { file } from '../../benchmarks/scenarios/file.ts'
+import { file } from '../../benchmarks/pair/scenarios/file.ts'
 import type { Stream } from '@libp2p/interface'
 
 /** A stream whose peer answers the whole file with a hash of its own making */

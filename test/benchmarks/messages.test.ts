@@ -1,6 +1,6 @@
 // How the benchmarks' receiver confirms what came on many streams.
 import { describe, expect, test } from 'vitest'
-import { verifyTogether } from '../../benchmarks/scenarios/messages.ts'
+import { verifyTogether } from '../../benchmarks/pair/scenarios/messages.ts'
 import { bytesAt, preparedMessages, startOfStream } from '../../testing/verified/pattern.ts'
 import type { Stream } from '@libp2p/interface'
 

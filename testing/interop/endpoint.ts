@@ -1,6 +1,4 @@
 // One end of one connection to a peer, whatever it runs over.
-import { createLibp2pEndpoint } from './libp2p.ts'
-import { createPlainTcpEndpoint } from './plain-tcp.ts'
 import type { Stream, StreamMuxerFactory } from '@libp2p/interface'
 import type { WatchedMuxer } from './watched-muxer.ts'
 
@@ -22,8 +20,4 @@ export interface Endpoint {
 export interface EndpointInit {
   createMuxer: () => StreamMuxerFactory
   onStream(stream: Stream): void
-}
-
-export async function createEndpoint (over: 'plain' | 'tcp' | 'ws', init: EndpointInit): Promise<Endpoint> {
-  return over === 'plain' ? createPlainTcpEndpoint(init) : createLibp2pEndpoint(over, init)
 }

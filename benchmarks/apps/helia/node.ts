@@ -1,6 +1,6 @@
 // A node with Helia and bitswap in Node, with the muxer that is measured.
-import { createMuxer } from '../../endpoints/muxer.ts'
-import { transportInit } from '../../endpoints/transport-init.ts'
+import { createMuxer } from '../../pair/endpoints/muxer.ts'
+import { transportInit } from '../../pair/endpoints/transport-init.ts'
 import { manyConnections, nodeOptions } from '../../node.ts'
 import { startHelia } from '../installed/helia.js'
 import type { EndInit } from '../application.ts'

@@ -6,7 +6,7 @@ import { onVerified, sendIndex } from '../../../testing/verified/stream-index.ts
 import { closeFully, closeWhenRemoteDoes, openStreams } from '../../../testing/verified/streams.ts'
 import { nowMs } from '../../../testing/programs/clock.ts'
 import { INTERVAL_MS, MESSAGE_BYTES, STREAMS } from './workload.ts'
-import type { OpenStream } from '../../scenarios/scenario.ts'
+import type { OpenStream } from '../../pair/scenarios/scenario.ts'
 import type { Stream } from '@libp2p/interface'
 
 /** In both, the entry of message m of stream s is at s * messagesPerStream + m */

@@ -12,10 +12,10 @@ import { INTERVAL_MS, LINK, LINK_DELAY_MS, MESSAGE_BYTES, STREAMS, WARM_UP_MS } 
 import type { Child } from '../../../testing/programs/child.ts'
 import type { Sample } from '../../harness/samples.ts'
 import type { Column } from '../../harness/table.ts'
-import type { MuxerName } from '../../muxers.ts'
+import type { MuxerName } from '../../contestants.ts'
 import type { RelayCommands } from '../../../testing/relay/relay.ts'
 import type { SendTimes } from './paced.ts'
-import type { PeerCommands } from './peer.ts'
+import type { PeerCommands } from './end-process.ts'
 
 interface Metrics {
   megabytesPerS: number
@@ -144,7 +144,7 @@ await runBenchmark(async stopAtEnd => {
     counts: { rounds: 3, seconds: 5 }
   })
   const durationMs = seconds * 1000
-  const start = (role: string): Child<PeerCommands> => startChild<PeerCommands>(new URL('peer.ts', import.meta.url), role, { timeoutMs: durationMs + MARGIN_MS })
+  const start = (role: string): Child<PeerCommands> => startChild<PeerCommands>(new URL('./end-process.ts', import.meta.url), role, { timeoutMs: durationMs + MARGIN_MS })
   const relay = startChild<RelayCommands>(new URL('../../../testing/relay/relay.ts', import.meta.url), 'relay')
   const contestants = muxers.map(muxer => ({ ...muxer, sender: start(`sender of ${muxer.id}`), receiver: start(`receiver of ${muxer.id}`) }))
 
