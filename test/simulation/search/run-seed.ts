@@ -35,8 +35,8 @@ export interface SeedResult {
   bytes: number
 }
 
-/** Throws when a law is broken. `write` gets a trace, line by line. */
-export async function runSeed (seed: number, write?: (line: string) => void): Promise<SeedResult> {
+/** Throws when a law is broken. `write` gets a trace, line by line; `onEvent` runs when something has happened. */
+export async function runSeed (seed: number, write?: (line: string) => void, onEvent = () => {}): Promise<SeedResult> {
   const plan = planOf(seed)
   const result: SeedResult = { steps: 0, events: 0, bytes: 0 }
   let run: Run | undefined
@@ -54,7 +54,7 @@ export async function runSeed (seed: number, write?: (line: string) => void): Pr
   try {
     await simulate({ seed, shufflesTies: true, endMs: END_MS }, async sim => {
       run = new Run(sim, plan, new Random(seed ^ APPLICATION), write)
-      watch(run, sim, result)
+      watch(run, sim, result, onEvent)
       connect(run, new Random(seed ^ MISCHIEF))
       await play(run, result, plan.steps)
       await end(run, result)
@@ -71,9 +71,10 @@ export async function runSeed (seed: number, write?: (line: string) => void): Pr
   return result
 }
 
-function watch (run: Run, sim: Simulation, result: SeedResult): void {
+function watch (run: Run, sim: Simulation, result: SeedResult, onEvent: () => void): void {
   run.start(sim.until(() => {
     result.events++
+    onEvent()
     checkAlways(run)
     checkFaults(run)
 

@@ -4,12 +4,19 @@ import type { SeedResult } from './run-seed.ts'
 
 /** Small enough that all threads end at nearly the same time */
 const SEEDS_OF_A_BATCH = 20
-/** A seed takes some milliseconds */
+/** A seed takes some milliseconds, and of one that takes a minute each event does */
 const HANGS_AFTER_MS = 30_000
 
 export interface Finding {
   seed: number
   message: string
+}
+
+/** How far a thread is: shared with it */
+export interface Progress {
+  /** The seed that is running */
+  seed: Int32Array
+  events: Int32Array
 }
 
 export interface Batch {
@@ -64,16 +71,15 @@ export async function search ({ first, seeds, workers = 1, onProgress }: SearchI
 }
 
 async function runWorker (takeBatch: () => Batch | undefined, onResult: (result: BatchResult) => void): Promise<void> {
-  /** The seed that is running, shared with the thread */
-  const current = new Int32Array(new SharedArrayBuffer(4))
-  const worker = new Worker(new URL('./worker.ts', import.meta.url), { workerData: current })
+  const progress: Progress = { seed: new Int32Array(new SharedArrayBuffer(4)), events: new Int32Array(new SharedArrayBuffer(4)) }
+  const worker = new Worker(new URL('./worker.ts', import.meta.url), { workerData: progress })
   const nothing = { seeds: 0, steps: 0, events: 0, bytes: 0 }
 
   try {
     for (let batch = takeBatch(); batch != null; batch = takeBatch()) {
       onResult(await Promise.race([
         runBatch(worker, batch),
-        hang(current).then(seed => ({ ...nothing, finding: { seed, message: `Hangs: nothing has come of it for ${HANGS_AFTER_MS} ms` } }))
+        hang(progress).then(seed => ({ ...nothing, finding: { seed, message: `Hangs: nothing has come of it for ${HANGS_AFTER_MS} ms` } }))
       ]))
     }
   } finally {
@@ -92,21 +98,21 @@ async function runBatch (worker: Worker, batch: Batch): Promise<BatchResult> {
   })
 }
 
-/** Resolves to a seed that has run for too long */
-async function hang (current: Int32Array): Promise<number> {
+/** Resolves to a seed of which nothing happens any more */
+async function hang ({ seed, events }: Progress): Promise<number> {
   return new Promise(resolve => {
-    const look = (before: number): void => {
+    const look = (eventsBefore: number): void => {
       setTimeout(() => {
-        const seed = Atomics.load(current, 0)
+        const eventsNow = Atomics.load(events, 0)
 
-        if (seed === before) {
-          resolve(seed)
+        if (eventsNow === eventsBefore) {
+          resolve(Atomics.load(seed, 0))
         } else {
-          look(seed)
+          look(eventsNow)
         }
       }, HANGS_AFTER_MS).unref()
     }
 
-    look(0)
+    look(-1)
   })
 }

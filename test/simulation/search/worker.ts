@@ -1,9 +1,9 @@
 // A thread of a search.
 import { parentPort, workerData } from 'node:worker_threads'
 import { runSeed } from './run-seed.ts'
-import type { Batch, BatchResult } from './search.ts'
+import type { Batch, BatchResult, Progress } from './search.ts'
 
-const current = workerData as Int32Array
+const { seed: current, events: happened } = workerData as Progress
 
 async function run ({ first, seeds }: Batch): Promise<BatchResult> {
   const total: BatchResult = { seeds: 0, steps: 0, events: 0, bytes: 0 }
@@ -13,7 +13,7 @@ async function run ({ first, seeds }: Batch): Promise<BatchResult> {
     total.seeds++
 
     try {
-      const { steps, events, bytes } = await runSeed(seed)
+      const { steps, events, bytes } = await runSeed(seed, undefined, () => { Atomics.add(happened, 0, 1) })
       total.steps += steps
       total.events += events
       total.bytes += bytes
