@@ -25,8 +25,8 @@ const asked = benchmarks.find(benchmark => benchmark.name === name)
 
 if (asked != null) {
   run(asked, options)
-} else if (name == null) {
-  console.info(`npm run bench <name> -- <options>\n\n${renderList()}`)
+} else if (name == null || name === '--help' || name === '-h') {
+  console.info(`npm run bench <name> -- <options>; with --help it says which\n\n${renderList()}`)
 } else {
   console.error(`There is no benchmark "${name}", only\n\n${renderList()}`)
   process.exitCode = 1

@@ -1,10 +1,11 @@
 // `npm start`: the same work through each muxer in turn, then one table.
 import { writeFile } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
-import { parseArgs } from 'node:util'
 import { Listr } from 'listr2'
+import { muxerNames } from './contestants.ts'
 import { parseMuxers } from './harness/options.ts'
 import { parseCount } from '../testing/programs/names.ts'
+import { readOptions } from '../testing/programs/options.ts'
 import { startPair } from './pair/pair.ts'
 import { describeOthers, percentTakenByOthers } from './processors.ts'
 import { toMetrics } from './report/metrics.ts'
@@ -46,15 +47,13 @@ const BUDGET_MS = 85_000
 
 function parseOptions (): Options {
   const known = [...rows, relayedUplink]
-  const { values } = parseArgs({
-    options: {
-      muxers: { type: 'string', default: 'ours,stock,mplex' },
-      rounds: { type: 'string' },
-      only: { type: 'string', multiple: true, default: known.map(({ id }) => id) },
-      'node-option': { type: 'string', multiple: true, default: [] },
-      json: { type: 'string' },
-      chart: { type: 'string' }
-    }
+  const values = readOptions({ command: 'npm start --', about: 'the same work through each muxer in turn, over TCP and Noise' }, {
+    muxers: { takes: 'names', isList: true, about: `who is compared, of ${muxerNames.join(', ')}`, default: 'ours,stock,mplex' },
+    rounds: { takes: 'number', about: `how often; as often as ${BUDGET_MS / 1000} s allow, and ${MAX_ROUNDS} times at most, if it is left out` },
+    only: { takes: 'rows', isList: true, about: 'some of the work', default: known.map(({ id }) => id).join() },
+    'node-option': { takes: 'option', isList: true, about: 'of Node, for all processes that are measured, as --node-option=--trace-gc' },
+    json: { takes: 'path', about: 'writes all that was measured there' },
+    chart: { takes: 'path', about: 'draws small messages there, as SVG' }
   })
   const asked = values.only.map(id => findRow(id, known))
 

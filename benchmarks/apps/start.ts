@@ -50,9 +50,9 @@ await runBenchmark(async stopAtEnd => {
     usual: isShort ? 'ours,stock' : 'ours,ours-gossip,stock,mplex,quic',
     counts: { rounds: isShort ? 1 : 3 },
     own: {
-      only: { type: 'string', default: allApplications.map(({ id }) => id).join() },
-      peers: { type: 'string' },
-      short: { type: 'boolean' }
+      only: { takes: 'applications', isList: true, about: 'some of them', default: allApplications.map(({ id }) => id).join() },
+      peers: { takes: 'muxer', about: 'what the other ends run; the same if it is left out' },
+      short: { about: 'what CI runs: a little of each' }
     }
   })
   const peersMuxer = peers == null ? undefined : oneOf('muxer', peers, muxerNames)
@@ -61,7 +61,7 @@ await runBenchmark(async stopAtEnd => {
   const hasQuic = asked.includes(QUIC) && peersMuxer == null && await installQuic()
   const muxers = asked.filter(muxer => muxer !== QUIC || hasQuic)
   // hosts that gossip have no other ends
-  const chosen = only.split(',').map(id => byId('application', id, allApplications)).filter(application => peersMuxer == null || application !== applications.gossip)
+  const chosen = only.map(id => byId('application', id, allApplications)).filter(application => peersMuxer == null || application !== applications.gossip)
   const samples: Array<Sample<keyof Metrics>> = []
 
   try {

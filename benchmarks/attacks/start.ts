@@ -1,8 +1,9 @@
 // What attacks of 1,000,000 frames cost: processor time and memory, in chunks as large as a Noise record and in chunks of one frame, from peers that read what they are answered and from peers that do not.
-import { parseArgs } from 'node:util'
 import { endure, measureHandover } from '../../testing/hazards/attacked.ts'
 import { ATTACKS } from '../../testing/hazards/attacks.ts'
 import { parseCount } from '../../testing/programs/names.ts'
+import { thisBenchmark } from '../harness/options.ts'
+import { readOptions } from '../../testing/programs/options.ts'
 import { format, renderGroups, renderMachine } from '../harness/table.ts'
 import { runBenchmark } from '../../testing/programs/run.ts'
 import type { Manner } from '../../testing/hazards/attacked.ts'
@@ -22,7 +23,10 @@ const legend = [
 ].join('\n')
 
 await runBenchmark(async () => {
-  const { values } = parseArgs({ options: { frames: { type: 'string', default: '1000000' }, attack: { type: 'string', default: '' } } })
+  const values = readOptions(thisBenchmark(), {
+    frames: { takes: 'number', about: 'how many frames of each', default: '1000000' },
+    attack: { takes: 'words', about: 'those that have this in their name', default: '' }
+  })
   const frameCount = parseCount('frames', values.frames)
   const manners: Manner[] = [FRAMES_PER_RECORD, 1].flatMap(framesPerChunk => [true, false].map(isReading => ({ frameCount, framesPerChunk, isReading })))
   const attacks = ATTACKS.filter(({ name }) => name.includes(values.attack))

@@ -7,6 +7,7 @@ import { chromium } from 'playwright'
 import { launchOptions, setUpChromium } from '../../testing/browser/chromium.ts'
 import { buildSite } from '../../testing/browser/site.ts'
 import { runBenchmark } from '../../testing/programs/run.ts'
+import { takeNoOptions } from '../harness/options.ts'
 import { figure, renderMachine, renderSamples, times } from '../harness/table.ts'
 import { muxers } from '../muxers.ts'
 import { receiveMessages, SINK } from './messages.ts'
@@ -70,6 +71,7 @@ async function measureRow (page: Page, { id, messageBytes, overNetwork }: typeof
 }
 
 await runBenchmark(async stopAtEnd => {
+  takeNoOptions()
   await setUpChromium()
   const peers = { ours: await listen('ours'), stock: await listen('stock') }
   const site = await buildSite(fileURLToPath(new URL('.', import.meta.url)))

@@ -41,14 +41,14 @@ await runBenchmark(async stopAtEnd => {
     usual: 'ours,ours-unbounded,stock,mplex',
     counts: { rounds: 8 },
     own: {
-      only: { type: 'string', default: bulkRows.map(({ id }) => id).join() },
-      transport: { type: 'string', default: 'tcp-noise' },
-      node: { type: 'string', default: '' }
+      only: { takes: 'rows', isList: true, about: 'some of the work', default: bulkRows.map(({ id }) => id).join() },
+      transport: { takes: 'name', about: `one of ${transportNames.join(', ')}`, default: 'tcp-noise' },
+      node: { takes: 'options', about: 'of Node, for all processes, with blanks between them', default: '' }
     }
   })
   const transport = oneOf('transport', own.transport, transportNames)
   const nodeOptions = own.node.split(' ').filter(option => option !== '')
-  const rows = own.only.split(',').map(id => byId('row', id, bulkRows))
+  const rows = own.only.map(id => byId('row', id, bulkRows))
   const samples: Array<Sample<keyof Metrics>> = []
 
   for (const row of rows) {

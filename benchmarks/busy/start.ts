@@ -28,9 +28,9 @@ await runBenchmark(async stopAtEnd => {
     contestants: plainContestants,
     usual: 'ours,ours-unbounded,stock,mplex',
     counts: { rounds: 3 },
-    own: { only: { type: 'string', default: busyRows.map(({ id }) => id).join() } }
+    own: { only: { takes: 'rows', isList: true, about: 'some of the work', default: busyRows.map(({ id }) => id).join() } }
   })
-  const rows = own.only.split(',').map(id => byId('row', id, busyRows))
+  const rows = own.only.map(id => byId('row', id, busyRows))
   const samples: Array<Sample<keyof BusyMetrics>> = []
 
   for (const row of rows) {

@@ -2,8 +2,8 @@
 import { writeFile } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { parseArgs } from 'node:util'
 import { parseCount } from '../../testing/programs/names.ts'
+import { readOptions } from '../../testing/programs/options.ts'
 import { runBenchmark } from '../../testing/programs/run.ts'
 import { drawDashboard } from './draw.ts'
 import { startLoad } from './load.ts'
@@ -15,7 +15,9 @@ const NOTE = 'Drawn by npm run dashboard, not by Grafana: two nodes, with a load
 const SETTLE_MS = 3000
 
 await runBenchmark(async stopAtEnd => {
-  const { values } = parseArgs({ options: { seconds: { type: 'string', default: '300' } } })
+  const values = readOptions({ command: 'npm run dashboard --', about: 'draws docs/grafana.svg: two nodes under load, and what a Prometheus says of them' }, {
+    seconds: { takes: 'number', about: 'how long the load lasts', default: '300' }
+  })
   const durationMs = parseCount('seconds', values.seconds) * 1000
   const load = await startLoad()
   stopAtEnd([load])

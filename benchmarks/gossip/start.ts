@@ -43,9 +43,12 @@ await runBenchmark(async stopAtEnd => {
     contestants: plainContestants,
     usual: 'ours,stock,mplex',
     counts: { rounds: 3 },
-    own: { only: { type: 'string', default: rows.map(({ id }) => id).join() }, profiles: { type: 'string' } }
+    own: {
+      only: { takes: 'rows', isList: true, about: 'some of the work', default: rows.map(({ id }) => id).join() },
+      profiles: { takes: 'folder', about: 'writes CPU profiles there' }
+    }
   })
-  const asked = only.split(',').map(id => findRow(id, rows))
+  const asked = only.map(id => findRow(id, rows))
   const topology = drawTopology()
   const samples: Array<Sample<keyof Metrics>> = []
 

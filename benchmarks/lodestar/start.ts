@@ -95,7 +95,7 @@ await runBenchmark(async stopAtEnd => {
     contestants: [...plainContestants, { id: 'quic', label: 'quic', muxer: 'quic' as const }],
     usual: 'ours,stock,mplex',
     counts: { rounds: 3, seconds: 60 },
-    own: { profiles: { type: 'string' } }
+    own: { profiles: { takes: 'folder', about: 'writes CPU profiles there' } }
   })
 
   if (muxers.some(({ id }) => id === 'quic') && !await installQuic()) {

@@ -1,7 +1,8 @@
 // Which cells are measured: rows x muxers x transports, less what cannot be or says nothing.
-import { parseArgs } from 'node:util'
 import { findContestantMuxer, findTransport, isCarriedBy, isMuxer, isNative, nativeNames, transportNames } from '../contestants.ts'
+import { thisBenchmark } from '../harness/options.ts'
 import { parseCount } from '../../testing/programs/names.ts'
+import { readOptions } from '../../testing/programs/options.ts'
 import { findRow, matrixRows } from '../rows.ts'
 import { idleConnections } from './idle-connections.ts'
 import { SHORT } from './short.ts'
@@ -26,7 +27,7 @@ export interface Options {
   comparePath?: string
 }
 
-const MUXERS = ['ours', 'stock', 'mplex', 'none', 'quic', 'http2', ...nativeNames].join()
+const MUXERS = ['ours', 'stock', 'mplex', 'none', 'quic', 'http2', ...nativeNames]
 const ROUNDS = '3'
 
 /** A unit of this is a gigabyte */
@@ -65,31 +66,28 @@ function selectGroup (transport: TransportName, muxers: ContestantMuxer[], rowId
   }
 }
 
-const split = (values: string[]): string[] => values.flatMap(value => value.split(','))
-
 export function parseOptions (): Options {
-  const { values } = parseArgs({
-    options: {
-      muxers: { type: 'string' },
-      transports: { type: 'string' },
-      only: { type: 'string', multiple: true },
-      rounds: { type: 'string' },
-      short: { type: 'boolean', default: false },
-      json: { type: 'string' },
-      html: { type: 'string' },
-      compare: { type: 'string' }
-    }
+  const values = readOptions(thisBenchmark(), {
+    muxers: { takes: 'names', isList: true, about: `who is compared, of ${MUXERS.join(', ')} and variants of ours; all of these if it is left out` },
+    transports: { takes: 'names', isList: true, about: `of ${transportNames.join(', ')}; all if it is left out` },
+    only: { takes: 'rows', isList: true, about: `of ${[...matrixRows, idleConnections].map(({ id }) => id).join(', ')}; some for each transport if it is left out` },
+    rounds: { takes: 'number', about: `how often each is measured; ${ROUNDS} if it is left out` },
+    short: { about: 'what CI runs: a few cells, which fail on gross loss' },
+    json: { takes: 'path', about: 'writes all that was measured there' },
+    html: { takes: 'path', about: 'where the page is written' },
+    compare: { takes: 'path', about: 'compares with what --json has written before' }
   })
 
-  if (values.short && (values.only ?? values.muxers ?? values.transports) != null) {
+  if (values.short && values.only.length + values.muxers.length + values.transports.length > 0) {
     throw new Error('--short chooses the cells itself')
   }
 
-  const muxers = split([values.muxers ?? (values.short ? SHORT.muxers : MUXERS)]).map(findContestantMuxer)
-  const transports = split([values.transports ?? (values.short ? SHORT.transports : transportNames.join())]).map(findTransport)
-  const rowIds = values.only != null ? split(values.only) : values.short ? Object.keys(SHORT.lowestRatios) : undefined
+  const chosen = (given: string[], short: string[], all: string[]): string[] => given.length > 0 ? given : values.short ? short : all
+  const muxers = chosen(values.muxers, SHORT.muxers, MUXERS).map(findContestantMuxer)
+  const transports = chosen(values.transports, SHORT.transports, transportNames).map(findTransport)
+  const rowIds = chosen(values.only, Object.keys(SHORT.lowestRatios), [])
 
-  const groups = transports.map(transport => selectGroup(transport, muxers, rowIds ?? defaultRows[transport]))
+  const groups = transports.map(transport => selectGroup(transport, muxers, rowIds.length > 0 ? rowIds : defaultRows[transport]))
 
   return {
     groups: groups.filter(({ muxers }) => muxers.length > 0),

@@ -5,8 +5,8 @@ import { ratiosToBase } from './results.ts'
 import type { CellSample } from '../report/metrics.ts'
 
 export const SHORT = {
-  muxers: 'ours,stock',
-  transports: 'tcp-noise',
+  muxers: ['ours', 'stock'],
+  transports: ['tcp-noise'],
   rounds: '5',
   /** Of our messages/s to stock's: 45 and 1.3 are usual */
   lowestRatios: { '1x100': 5, '1x64k': 0.5 }

@@ -3,8 +3,9 @@
 import { Session } from 'node:inspector/promises'
 import { setImmediate } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { parseArgs } from 'node:util'
 import Table from 'cli-table3'
+import { thisBenchmark } from '../harness/options.ts'
+import { readOptions } from '../../testing/programs/options.ts'
 import { contestants, prepare, works } from './lone-requests.ts'
 import type { Work } from './lone-requests.ts'
 import type { Profiler } from 'node:inspector'
@@ -49,13 +50,9 @@ async function countCalls (contestant: string, work: Work): Promise<Map<string, 
   return calls
 }
 
-const { values } = parseArgs({
-  options: {
-    /** For programs */
-    json: { type: 'boolean', default: false },
-    /** Lists the functions that a muxer calls: ours, stock or mplex */
-    functions: { type: 'string' }
-  }
+const values = readOptions(thisBenchmark(), {
+  json: { about: 'prints the counts for programs' },
+  functions: { takes: 'muxer', about: 'lists the functions that ours, stock or mplex calls' }
 })
 const counts: Record<string, Record<string, number>> = {}
 

@@ -2,6 +2,7 @@
 // runs little of it often. Run with --no-opt --no-sparkplug --no-maglev (list.ts).
 import Table from 'cli-table3'
 import { median } from 'simple-statistics'
+import { takeNoOptions } from '../harness/options.ts'
 import { contestants, prepare, works } from './lone-requests.ts'
 
 const ROUNDS = 15
@@ -13,6 +14,8 @@ function cpuMs (): number {
 
   return (user + system) / 1000
 }
+
+takeNoOptions()
 
 const table = new Table({ head: ['interpreted, CPU time by mplex\'s', ...contestants], style: { head: [], border: [] } })
 

@@ -7,6 +7,7 @@ import { yamux as stockYamux } from '@libp2p/yamux'
 import Table from 'cli-table3'
 import { FLAG_SYN, TYPE_DATA } from '../../src/core/wire/frame.ts'
 import { yamux } from '../../src/index.ts'
+import { takeNoOptions } from '../harness/options.ts'
 import { nsPerOperation } from './timed.ts'
 import { frameOf, Transport } from './transport.ts'
 import type { StreamMuxerFactory } from '@libp2p/interface'
@@ -58,6 +59,8 @@ function createReceiver (factory: StreamMuxerFactory, streamCount: number): () =
     await setImmediate()
   }
 }
+
+takeNoOptions()
 
 const runs = Object.fromEntries(Object.entries(factories).flatMap(([name, factory]) =>
   STREAM_COUNTS.map(streamCount => [`${name} ${streamCount}`, createReceiver(factory, streamCount)])))

@@ -12,6 +12,7 @@ import { encodeHeader } from '../../src/core/wire/encode.ts'
 import { FLAG_SYN, HEADER_BYTES, TYPE_DATA, TYPE_WINDOW_UPDATE } from '../../src/core/wire/frame.ts'
 import { yamux } from '../../src/index.ts'
 import { createScheduler, createStream } from '../../testing/core/lanes.ts'
+import { takeNoOptions } from '../harness/options.ts'
 import { nsPerOperation } from './timed.ts'
 import { frameOf, Transport } from './transport.ts'
 import type { FrameSink } from '../../src/core/wire/decoder.ts'
@@ -182,6 +183,8 @@ async function allocatedBytes (step: Step): Promise<{ heap: number, outside: num
 
   return measured
 }
+
+takeNoOptions()
 
 const ns = await nsPerOperation(steps, MESSAGES, 1000)
 const table = new Table({ head: [`${STREAMS} streams, ${MESSAGES_PER_STREAM} messages of ${MESSAGE_BYTES} B each`, 'ns per message', 'bytes of heap', 'bytes outside'] })

@@ -53,12 +53,12 @@ await runBenchmark(async stopAtEnd => {
     contestants,
     counts: { rounds: 3, seconds: 6, streams: 5 },
     own: {
-      only: { type: 'string', default: mbits.join() },
-      scenario: { type: 'string', default: 'plain' },
-      chart: { type: 'string' }
+      only: { takes: 'rates', isList: true, about: 'in Mbit/s, or loopback', default: mbits.join() },
+      scenario: { takes: 'name', about: `one of ${Object.keys(scenarios).join(', ')}`, default: 'plain' },
+      chart: { takes: 'path', about: 'draws the latencies there, as SVG' }
     }
   })
-  const rates = own.only.split(',').map(mbit => rateOf(mbit === 'loopback' ? Infinity : parseCount('only', mbit)))
+  const rates = own.only.map(mbit => rateOf(mbit === 'loopback' ? Infinity : parseCount('only', mbit)))
   const work: Work = { scenario: oneOf('scenario', own.scenario, Object.keys(scenarios) as Scenario[]), streams, warmUpMs: WARM_UP_MS, measuredMs: seconds * 1000 }
 
   if (rates.some(({ mbit }) => mbit !== Infinity) && !canLayLine('npm run bench uplink')) {

@@ -1,19 +1,24 @@
 // One way to run benchmarks: `npm run bench <name>`.
-import { spawnSync } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
+import { execFile, spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { expect, it, test } from 'vitest'
 import { benchmarks } from '../../benchmarks/list.ts'
 import type { SpawnSyncReturns } from 'node:child_process'
 
 const folder = new URL('../../benchmarks/', import.meta.url)
+const bencher = fileURLToPath(new URL('bench.ts', folder))
 
 function bench (...options: string[]): SpawnSyncReturns<string> {
-  return spawnSync(process.execPath, [fileURLToPath(new URL('bench.ts', folder)), ...options], { encoding: 'utf8' })
+  return spawnSync(process.execPath, [bencher, ...options], { encoding: 'utf8' })
 }
 
-test.each(benchmarks)('the benchmark $name is where the list says', ({ module }) => {
-  expect(existsSync(new URL(module, folder))).toBe(true)
+test.concurrent.each(benchmarks)('the benchmark $name says what it does and takes, and does nothing, with --help', async ({ name, about }) => {
+  const { stdout } = await promisify(execFile)(process.execPath, [bencher, name, '--help'])
+
+  expect(stdout).toContain(`Usage: npm run bench ${name} -- [options]`)
+  expect(stdout.replaceAll(/\s+/g, ' ')).toContain(about.replaceAll(/\s+/g, ' '))
 })
 
 test.each(benchmarks)('the benchmark $name has its place in the tables of what can be run', ({ name }) => {

@@ -1,6 +1,6 @@
 // `npm run test:lodestar`: Lodestar's stack with this muxer for as long as wished, then a look at what is left.
-import { parseArgs } from 'node:util'
 import { parseCount } from '../../testing/programs/names.ts'
+import { readOptions } from '../../testing/programs/options.ts'
 import { runBenchmark } from '../../testing/programs/run.ts'
 import { checkOutcome, unexpectedErrors } from './checks.ts'
 import { startNetwork } from './network.ts'
@@ -20,11 +20,9 @@ function summarise ({ quiet: { counts, metrics }, peers, departed, alone }: Outc
 }
 
 await runBenchmark(async stopAtEnd => {
-  const { values } = parseArgs({
-    options: {
-      seconds: { type: 'string', default: '600' },
-      only: { type: 'string', multiple: true, default: Object.keys(populations) }
-    }
+  const values = readOptions({ command: 'npm run test:lodestar --', about: 'a beacon node\'s stack with 100 peers that come and go' }, {
+    seconds: { takes: 'number', about: 'how long with each population', default: '600' },
+    only: { takes: 'populations', isList: true, about: 'some of them', default: Object.keys(populations).join() }
   })
   const durationS = parseCount('seconds', values.seconds)
 

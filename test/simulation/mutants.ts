@@ -4,10 +4,11 @@ import { cp, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { parseArgs, promisify } from 'node:util'
+import { promisify } from 'node:util'
 import Table from 'cli-table3'
 import { Listr } from 'listr2'
 import { oneOf } from '../../testing/programs/names.ts'
+import { readOptions } from '../../testing/programs/options.ts'
 import { mutants as allMutants, mutate } from './mutants/list.ts'
 import { pinnedSeeds } from './search/pinned-seeds.ts'
 import type { Mutant } from './mutants/list.ts'
@@ -16,7 +17,9 @@ const run = promisify(execFile)
 const root = fileURLToPath(new URL('../..', import.meta.url))
 /** What was installed or built inside of the folders that are copied */
 const NOT_SOURCES = ['node_modules', '.build']
-const { positionals: names, values: { seeds } } = parseArgs({ allowPositionals: true, options: { seeds: { type: 'string', default: '2000' } } })
+const { names, seeds } = readOptions({ command: 'npm run mutants --', about: 'shows that the simulation finds bugs that are put into a copy of the sources', names: 'some of mutants/list.ts; all if none is named' }, {
+  seeds: { takes: 'number', about: 'how many are searched for each', default: '2000' }
+})
 /** What is rare is found by a seed that is pinned for it */
 const SEARCHES = [['--seeds', seeds], ...pinnedSeeds.map(({ seed }) => ['--first', String(seed), '--seeds', '1'])]
 const FAILED = /seed (\d+) fails\s+(.*)/

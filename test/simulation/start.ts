@@ -1,25 +1,19 @@
 // `npm run simulate`: a search for seeds that break a law, or one seed with all that happens in it; the same for paths and the bound on what is under way.
-import { parseArgs } from 'node:util'
 import { Listr } from 'listr2'
 import { parseCount } from '../../testing/programs/names.ts'
+import { readOptions } from '../../testing/programs/options.ts'
 import { runSeed } from './search/run-seed.ts'
 import { replayPath, searchPaths } from './paths/start.ts'
 import { search } from './search/search.ts'
 import type { SearchResult } from './search/search.ts'
 
-const { values } = parseArgs({
-  options: {
-    /** How many, or */
-    seeds: { type: 'string', default: '2000' },
-    first: { type: 'string', default: '1' },
-    workers: { type: 'string', default: '1' },
-    /** which one */
-    seed: { type: 'string' },
-    /** The bound on bytes under way: on so many paths, or */
-    paths: { type: 'string' },
-    /** on which one */
-    path: { type: 'string' }
-  }
+const values = readOptions({ command: 'npm run simulate --', about: 'random applications on random links in virtual time: finds seeds that break a law' }, {
+  seeds: { takes: 'number', about: 'how many', default: '2000' },
+  first: { takes: 'seed', about: 'from which on', default: '1' },
+  workers: { takes: 'number', about: 'threads', default: '1' },
+  seed: { takes: 'seed', about: 'this one alone, with all that happens in it' },
+  paths: { takes: 'number', about: 'the bound on bytes under way instead: what it costs and gains on so many paths' },
+  path: { takes: 'seed', about: 'on this one alone' }
 })
 
 if (values.paths != null) {

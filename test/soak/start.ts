@@ -4,8 +4,8 @@
  * the right bytes, or with an error if its connection was killed.
  */
 import { setTimeout } from 'node:timers/promises'
-import { parseArgs } from 'node:util'
 import { linearRegression } from 'simple-statistics'
+import { readOptions } from '../../testing/programs/options.ts'
 import { collectGarbage } from '../../testing/protocol/garbage.ts'
 import { createNode } from '../../testing/libp2p/node.ts'
 import { startPeer } from '../../testing/libp2p/spawn.ts'
@@ -48,7 +48,9 @@ let nextSeed = 1
 process.on('unhandledRejection', err => { failures.push(`unhandled rejection: ${describe(err)}`) })
 process.on('uncaughtException', err => { failures.push(`uncaught exception: ${describe(err)}`) })
 
-const { values } = parseArgs({ options: { minutes: { type: 'string', default: '30' } } })
+const values = readOptions({ command: 'npm run soak --', about: 'real nodes whose connections are killed at random' }, {
+  minutes: { takes: 'number', about: 'for how long', default: '30' }
+})
 const minutes = Number(values.minutes)
 const startMs = performance.now()
 const node = await createNode('ours')
