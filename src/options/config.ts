@@ -153,7 +153,7 @@ export interface YamuxMuxerInit extends StreamMuxerOptions<YamuxStreamOptions> {
    * The lane of each protocol's streams: a table from pattern to lane, as in `{ '/meshsub/*': 'urgent' }`, or a function
    * `(protocol) => lane`. The table is read from the top, and `*` stands for any characters.
    *
-   * - `'urgent'`: asks for a write at once, and leads it
+   * - `'urgent'`: asks for a write at once, and leads it; for what is small, as megabytes on one stream wait behind each other in any lane
    * - `'normal'`: all that nothing is said about
    * - `'bulk'`: what can wait for the others
    *
