@@ -33,8 +33,8 @@ function messages (id: string, label: string, streams: number, messageBytes: num
   return { id, label, scenario: 'messages', streams, messageBytes, unitBytesPerStream: messageBytes * perStream }
 }
 
-function requests (id: string, label: string, scenario: ScenarioName, perUnit: number): Row {
-  return { id, label, scenario, streams: 1, messageBytes: REQUEST_BYTES, unitBytesPerStream: perUnit * REQUEST_BYTES }
+function requests (id: string, label: string, scenario: ScenarioName, perUnit: number, messageBytes = REQUEST_BYTES): Row {
+  return { id, label, scenario, streams: 1, messageBytes, unitBytesPerStream: perUnit * messageBytes }
 }
 
 export const rows: Row[] = [
@@ -97,6 +97,7 @@ export const matrixRows: Row[] = [
   { ...messages('slow-reader', '9 × 4 KiB, one slow reader', 9, 4 * KIB, 250), scenario: 'slow-reader' },
   requests('requests-1', 'requests, 1 stream', 'requests-on-one-stream', 300),
   requests('requests', 'requests, new streams', 'requests', 50),
+  requests('requests-60k', 'requests of 60 KB, 1 stream', 'requests-on-one-stream', 100, 60_000),
   ...idleRows.map(row => ({ ...row, label: `requests 5 ms apart, ${row.label}` })),
   { ...requests('mixed', 'requests beside 20 × 64 KiB', 'beside-bulk', 20), atLeastMs: BESIDE_BULK_AT_LEAST_MS },
   { ...requests('mixed-urgent', 'the same, marked urgent', 'beside-bulk', 20), atLeastMs: BESIDE_BULK_AT_LEAST_MS, isUrgent: true },

@@ -34,12 +34,12 @@ describe('Young memory', () => {
   it.each([
     ['records', RECORD_BYTES],
     ['writes of a mebibyte', MEBIBYTE]
-  ])('is collected once for 16 MiB or so that pass in %s, where it is needed', async (_, pieceBytes) => {
+  ])('is collected once for 10 MiB or so that pass in %s, where it is needed', async (_, pieceBytes) => {
     const collections = await countCollections(pieceBytes, 800 * MEBIBYTE)
 
     if (needsYoungMemory(versions)) {
-      expect(collections).toBeGreaterThan(25)
-      expect(collections).toBeLessThan(70)
+      expect(collections).toBeGreaterThan(40)
+      expect(collections).toBeLessThan(110)
     } else {
       expect(collections).toBeLessThan(5)
     }
