@@ -16,6 +16,9 @@ const WAITS_MS = 10_000
 const FIRST_PUT_OFF_MS = 8000
 const PUT_OFF_ROUND_TRIPS = 100
 
+/** A line is empty after so many times what a mark waited: what was written behind the mark has joined its queue */
+const EMPTIED_WAITS = 2
+
 export interface NodePath {
   readonly bytesPerMs: number
   /** How long its last mark took, and how much of that it waited */
@@ -48,7 +51,8 @@ export class NodePaths {
 
   /**
    * A path seems to be so much longer. When others wait in a queue like that, all of them fall silent until the line must be empty, and then
-   * measure it: unless they have done so lately.
+   * measure it: unless they have done so lately. A peer may delay its pongs for as long as it likes, but no queue is longer than what any of
+   * those in it has waited.
    */
   drain (path: NodePath, longerMs: number, nowMs: number): 'alone' | 'drained' | 'put-off' {
     const sharing = this.#sharing(path, longerMs, nowMs)
@@ -61,8 +65,10 @@ export class NodePaths {
       return 'put-off'
     }
 
+    const emptyInMs = Math.min(path.lastRoundTripMs, ...sharing.map(other => EMPTIED_WAITS * waitedMs(other, nowMs)))
+
     for (const each of [path, ...sharing]) {
-      each.drain(nowMs, path.lastRoundTripMs)
+      each.drain(nowMs, emptyInMs)
     }
 
     this.#drains.begin(nowMs, PUT_OFF_ROUND_TRIPS * path.lastRoundTripMs)
@@ -92,6 +98,11 @@ function isWaiting ({ waitsSinceMs }: NodePath, nowMs: number): boolean {
   const waitedMs = nowMs - waitsSinceMs
 
   return waitedMs >= 0 && waitedMs < WAITS_MS
+}
+
+/** How long its marks take: those that came back, and the one that has not */
+function waitedMs ({ lastRoundTripMs, waitsSinceMs }: NodePath, nowMs: number): number {
+  return Math.max(lastRoundTripMs, Number.isFinite(waitsSinceMs) ? nowMs - waitsSinceMs : 0)
 }
 
 function isRecent ({ sampledMs }: NodePath, nowMs: number): boolean {

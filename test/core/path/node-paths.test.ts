@@ -93,6 +93,21 @@ describe('a path that seems longer', () => {
     expect([path.drains, other.drains]).toEqual([[[0, 170]], [[0, 170]]])
   })
 
+  test('falls silent for no longer than twice what the marks of any other take, so that a peer that delays its pongs keeps nobody silent', () => {
+    const delayed = addPath({ lastRoundTripMs: 8000 })
+    const others = [addPath({ lastRoundTripMs: 5000 }), addPath({ lastRoundTripMs: 70, queueMs: 60 })]
+    nodePaths.drain(delayed, 100, 0)
+
+    expect([delayed, ...others].map(({ drains }) => drains)).toEqual([[[0, 140]], [[0, 140]], [[0, 140]]])
+  })
+
+  test('counts a mark of another that has not come back for as long as it waits', () => {
+    const [path, other] = [addPath({ lastRoundTripMs: 8000 }), addPath({ lastRoundTripMs: 70, waitsSinceMs: -3000 })]
+    nodePaths.drain(path, 100, 0)
+
+    expect([path, other].map(({ drains }) => drains)).toEqual([[[0, 6000]], [[0, 6000]]])
+  })
+
   test('falls silent with those that share its line, and no others', () => {
     const [path, sharing, alone] = [addPath(), addPath(), addPath({ queueMs: 0 })]
     nodePaths.drain(path, 100, 0)
