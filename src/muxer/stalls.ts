@@ -18,7 +18,6 @@ export class Stalls {
   readonly #driver: Driver
   /** Not looked at yet */
   #suspects = new Set<State>()
-  #suspectsTimer: unknown
   /** Still stalled when they were looked at: what they were granted may not do, and others may give back some of the budget */
   readonly #standing = new Set<State>()
   #standingTimer: unknown
@@ -31,28 +30,34 @@ export class Stalls {
 
   /**
    * A stream stands still now. Its reader may be on the way, so it is looked at when the event loop has come round: it alone, not all that
-   * are stalled.
+   * are stalled. No timer, as streams must go on where an application's tests hold timers.
    */
   suspect (state: State): void {
-    if (!this.#isStopped) {
-      this.#suspects.add(state)
-      this.#suspectsTimer ??= this.#driver.clock.setTimer(this.#lookAtSuspects, 0)
+    if (this.#isStopped) {
+      return
     }
+
+    if (this.#suspects.size === 0) {
+      this.#driver.clock.nextTurn(this.#lookAtSuspects)
+    }
+
+    this.#suspects.add(state)
   }
 
   stop (): void {
-    const { clock } = this.#driver
     this.#isStopped = true
-    clock.clearTimer(this.#suspectsTimer)
-    clock.clearTimer(this.#standingTimer)
+    this.#driver.clock.clearTimer(this.#standingTimer)
     this.#suspects.clear()
     this.#standing.clear()
   }
 
   readonly #lookAtSuspects = (): void => {
+    if (this.#isStopped) {
+      return
+    }
+
     const suspects = this.#suspects
     this.#suspects = new Set()
-    this.#suspectsTimer = undefined
 
     for (const state of suspects) {
       this.#relieve(state)

@@ -1,13 +1,37 @@
 // Applications' tests that replace the timers, as `vi.useFakeTimers()` does: time stands still, and nodes go on. Over TCP and Noise.
+import { pEvent } from 'p-event'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { MUXER_PAIRS } from '../../testing/libp2p/muxers.ts'
 import { connectNodes } from './fixtures/connected-nodes.ts'
 import type { ConnectedNodes } from './fixtures/connected-nodes.ts'
 import type { MuxerPair } from '../../testing/libp2p/muxers.ts'
+import type { Stream } from '@libp2p/interface'
 
 const BOTH_STOCK: MuxerPair = { dialler: 'stock', listener: 'stock' }
 const MESSAGES = 20
 const MESSAGE_BYTES = 1000
+/** More than the first window */
+const LARGE_BYTES = 640 * 1024
+
+async function writeThenRead (stream: Stream): Promise<number> {
+  stream.send(new Uint8Array(LARGE_BYTES))
+
+  if (stream.writeBufferLength > 0) {
+    await pEvent(stream, 'idle', { rejectionEvents: ['close'] })
+  }
+
+  let receivedBytes = 0
+
+  for await (const chunk of stream) {
+    receivedBytes += chunk.byteLength
+
+    if (receivedBytes >= LARGE_BYTES) {
+      break
+    }
+  }
+
+  return receivedBytes
+}
 
 describe.each([BOTH_STOCK, ...MUXER_PAIRS])('$dialler that dials $listener', names => {
   let nodes: ConnectedNodes
@@ -52,6 +76,12 @@ describe.each([BOTH_STOCK, ...MUXER_PAIRS])('$dialler that dials $listener', nam
     expect(await arrived).toBe(MESSAGE_BYTES)
     expect(nodes.dialler.connection.status).toBe('open')
     expect(nodes.listener.connection.status).toBe('open')
+  })
+
+  test('two ends that both write more than a window before they read get it all while time stands still', async () => {
+    const ends = await nodes.open()
+
+    expect(await Promise.all(ends.map(writeThenRead))).toEqual([LARGE_BYTES, LARGE_BYTES])
   })
 
   test('a connection is closed while time stands still', async () => {

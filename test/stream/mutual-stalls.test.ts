@@ -266,6 +266,8 @@ describe('a stall that nothing more can be granted for', () => {
       peer.deliver(data(Number(stream.id), pattern(WINDOW_BYTES)))
     }
 
+    // what they write takes several turns to go out, and they stand still one after another
+    await nextTurn()
     await nextTurn()
     peer.clock.advance(25_000)
     await nextTurn()
