@@ -229,6 +229,7 @@ describe('beside another path whose marks wait for as long', () => {
     estimate = createEstimate(nodePaths)
     settle(1000, 50)
     other.queueMs = 100
+    other.lastRoundTripMs = 150
   })
 
   test('what came back at no more than the pace of both is no reason to have more under way', () => {
