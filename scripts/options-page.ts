@@ -44,7 +44,7 @@ function printSection (checker: ts.TypeChecker, symbol: ts.Symbol, title: string
     // what several options are made of is said once
     ...[...new Set(entries.flatMap(({ type }) => partOf(type) ?? []))].map(type => printMembers(checker, type)),
     ...entries.map(({ property, type }) => printOption(checker, property, type, path)),
-    ...sections.map(({ property, type }) => printSection(checker, type.symbol, `\`${property.name}\``, `${path}${property.name}.`))
+    ...sections.map(({ property, type }) => printSection(checker, type.symbol, property.name, `${path}${property.name}.`))
   ].join('')
 }
 
@@ -73,7 +73,8 @@ function printOption (checker: ts.TypeChecker, property: ts.Symbol, type: ts.Typ
 
   const typeName = checker.typeToString(partOf(type) ?? type, undefined, ts.TypeFormatFlags.InTypeAlias | ts.TypeFormatFlags.UseSingleQuotesForStringLiteralType)
 
-  return `\n### \`${name}\`\n\n\`${typeName}\`${isCount ? ` (${unit})` : ''}; default ${asCode(byDefault)}\n\n${describe(checker, property)}\n`
+  // no code in headings: typedoc makes no anchor of it
+  return `\n### ${name}\n\n\`${typeName}\`${isCount ? ` (${unit})` : ''}; default ${asCode(byDefault)}\n\n${describe(checker, property)}\n`
 }
 
 /** A default that has no code in it is code, as typedoc has it */
