@@ -10,7 +10,8 @@ import { startPair } from './pair/pair.ts'
 import { describeOthers, percentTakenByOthers } from './processors.ts'
 import { toMetrics } from './report/metrics.ts'
 import { renderMachine } from './harness/table.ts'
-import { drawSmallMessages } from './report/small-messages-chart.ts'
+import { drawSmallMessages, ratesOf } from './report/small-messages-chart.ts'
+import { writeCharts } from './report/svg.ts'
 import { renderLegend, renderTable } from './report/table.ts'
 import { describeDoubts, describeOutcome, isOfSmallMessages } from './report/verdict.ts'
 import { findRow, rows } from './rows.ts'
@@ -53,7 +54,7 @@ function parseOptions (): Options {
     only: { takes: 'rows', isList: true, about: 'some of the work', default: known.map(({ id }) => id).join() },
     'node-option': { takes: 'option', isList: true, about: 'of Node, for all processes that are measured, as --node-option=--trace-gc' },
     json: { takes: 'path', about: 'writes all that was measured there' },
-    chart: { takes: 'path', about: 'draws small messages there, as SVG' }
+    chart: { takes: 'path', about: 'draws small messages there as SVG, and for dark pages beside it' }
   })
   const asked = values.only.map(id => findRow(id, known))
 
@@ -168,6 +169,7 @@ await runBenchmark(async stopAtEnd => {
   }
 
   if (options.chartPath != null) {
-    await writeFile(options.chartPath, drawSmallMessages(samples, options.rows, options.muxers))
+    const rates = ratesOf(samples, options.rows, options.muxers)
+    await writeCharts(options.chartPath, scheme => drawSmallMessages(scheme, rates))
   }
 })

@@ -44,7 +44,7 @@ dd { margin: 0 }
 .wide th.work { vertical-align: top; position: sticky; left: 0; background: var(--page) }
 .wide thead th { border-bottom: 2px solid var(--line) }
 .wide tbody { border-bottom: 1px solid var(--line) }
-.wide tr.ours td { background: light-dark(#e7f4ef, #17332a) }
+.wide tr.ours td { background: light-dark(#e8eefa, #1a2540) }
 
 @media (max-width: 40rem) {
   .ratios tr { display: grid; grid-template-columns: 1fr auto 3.5rem }

@@ -1,7 +1,8 @@
-// Panels of bars in two columns, for pages that people read: each bar has its figure beside it.
-import { GRID_COLOUR, renderSvg, TEXT_COLOUR } from './svg.ts'
+// Panels below each other, each with a value for every name: as bars from zero, or as dots where the axis is logarithmic.
+import { renderSvg } from './svg.ts'
+import type { Scheme } from './svg.ts'
 
-export interface Bar {
+export interface Value {
   name: string
   value: number
   /** Beside it */
@@ -9,13 +10,13 @@ export interface Bar {
   colour: string
 }
 
-/** All panels have bars of the same names */
 export interface Panel {
   title: string
-  bars: Bar[]
+  subtitle?: string
+  values: Value[]
 }
 
-/** What all panels have in common, so that their bars can be compared; otherwise each goes from 0 to its longest bar */
+/** What all panels have in common, so that they can be compared; otherwise each goes from 0 to its longest bar */
 interface LogAxis {
   min: number
   max: number
@@ -27,60 +28,76 @@ interface Panels {
   subtitle: string
   panels: Panel[]
   logAxis?: LogAxis
-  /** Beside the longest bar, for its figure */
+  /** Beside the highest value, for its figure */
   figureWidth: number
 }
 
-/** As wide as pages show pictures, so that its letters stay as large as theirs */
-const WIDTH = 880
-const COLUMNS = 2
-const HEAD_HEIGHT = 66
-const PANEL_HEAD_HEIGHT = 26
-const BAR_HEIGHT = 21
-const AXIS_HEIGHT = 30
-const NO_AXIS_HEIGHT = 10
-/** The names, for which the panels of the first column have room */
-const NAMES_WIDTH = 175
-const PANEL_GAP = 25
-const FOOT_HEIGHT = 8
+/** Little more than a phone is wide, so that letters can be read there */
+const WIDTH = 480
+const HEAD_HEIGHT = 54
+const TITLE_HEIGHT = 26
+const SUBTITLE_HEIGHT = 18
+const ROW_HEIGHT = 23
+const AXIS_HEIGHT = 40
+const NO_AXIS_HEIGHT = 14
+const NAMES_WIDTH = 150
+const RIGHT_MARGIN = 8
+const DOT_SIZE = 11
 
-const text = (fontSize: number): { color: string, fontSize: number } => ({ color: TEXT_COLOUR, fontSize })
+export function drawPanels (scheme: Scheme, { title, subtitle, panels, logAxis, figureWidth }: Panels): string {
+  const text = (fontSize: number, color = scheme.ink): { color: string, fontSize: number, lineHeight: number } => ({ color, fontSize, lineHeight: Math.round(fontSize * 1.3) })
+  const foot = logAxis == null ? NO_AXIS_HEIGHT : AXIS_HEIGHT
+  let bottom = HEAD_HEIGHT + subtitle.split('\n').length * SUBTITLE_HEIGHT
 
-export function drawPanels ({ title, subtitle, panels, logAxis, figureWidth }: Panels): string {
-  const plotWidth = (WIDTH - NAMES_WIDTH - COLUMNS * PANEL_GAP) / COLUMNS
-  const barsHeight = panels[0].bars.length * BAR_HEIGHT
-  const panelHeight = PANEL_HEAD_HEIGHT + barsHeight + (logAxis == null ? NO_AXIS_HEIGHT : AXIS_HEIGHT)
-  const height = HEAD_HEIGHT + Math.ceil(panels.length / COLUMNS) * panelHeight + FOOT_HEIGHT
-  const placed = panels.map((panel, index) => ({
-    ...panel,
-    isFirst: index % COLUMNS === 0,
-    left: NAMES_WIDTH + index % COLUMNS * (plotWidth + PANEL_GAP),
-    top: HEAD_HEIGHT + Math.floor(index / COLUMNS) * panelHeight
-  }))
+  const placed = panels.map(panel => {
+    const top = bottom
+    const plotTop = top + TITLE_HEIGHT + (panel.subtitle == null ? 0 : SUBTITLE_HEIGHT)
+    const height = panel.values.length * ROW_HEIGHT
+    bottom = plotTop + height + foot
 
-  return renderSvg(WIDTH, height, {
+    return { ...panel, top, plotTop, height }
+  })
+
+  return renderSvg(WIDTH, bottom, {
+    backgroundColor: scheme.paper,
     title: [
-      { text: title, subtext: subtitle, left: 'center', textStyle: text(18), subtextStyle: text(13) },
-      ...placed.map(({ title, left, top }) => ({ text: title, left: left - 5, top, padding: 5, textStyle: text(14) }))
+      { text: title, subtext: subtitle, left: 8, top: 12, padding: 0, textStyle: text(17), subtextStyle: text(13, scheme.quiet), itemGap: 4 },
+      ...placed.map(({ title, subtitle, top }) => ({ text: title, subtext: subtitle, left: 8, top, padding: 0, itemGap: 2, textStyle: text(14), subtextStyle: text(13, scheme.quiet) }))
     ],
-    grid: placed.map(({ left, top }) => ({ left, top: top + PANEL_HEAD_HEIGHT, width: plotWidth - figureWidth, height: barsHeight })),
-    xAxis: placed.map(({ bars }, gridIndex) => logAxis == null
-      ? { gridIndex, type: 'value', min: 0, max: Math.max(...bars.map(({ value }) => value)), show: false }
-      : { gridIndex, type: 'log', min: logAxis.min, max: logAxis.max, splitLine: { lineStyle: { color: GRID_COLOUR } }, axisLabel: { formatter: logAxis.tick, color: TEXT_COLOUR } }),
-    yAxis: placed.map(({ bars, isFirst }, gridIndex) => ({
+    grid: placed.map(({ plotTop, height }) => ({ left: NAMES_WIDTH, top: plotTop, width: WIDTH - NAMES_WIDTH - figureWidth - RIGHT_MARGIN, height })),
+    xAxis: placed.map(({ values }, gridIndex) => logAxis == null
+      ? { gridIndex, type: 'value', min: 0, max: Math.max(...values.map(({ value }) => value)), show: false }
+      : {
+          gridIndex,
+          type: 'log',
+          min: logAxis.min,
+          max: logAxis.max,
+          splitLine: { lineStyle: { color: scheme.grid } },
+          axisLine: { show: false },
+          axisTick: { show: false },
+          axisLabel: { formatter: logAxis.tick, ...text(12, scheme.quiet) }
+        }),
+    yAxis: placed.map(({ values }, gridIndex) => ({
       gridIndex,
       type: 'category',
       inverse: true,
-      data: bars.map(({ name }) => name),
+      data: values.map(({ name }) => name),
+      axisLine: { lineStyle: { color: scheme.grid } },
       axisTick: { show: false },
-      axisLabel: { show: isFirst, interval: 0, ...text(13) }
+      splitLine: { show: logAxis != null, lineStyle: { color: scheme.grid, type: 'dotted' } },
+      axisLabel: { interval: 0, ...text(13) }
     })),
-    series: placed.map(({ bars }, index) => ({
-      type: 'bar',
+    series: placed.map(({ values }, index) => ({
+      type: logAxis == null ? 'bar' : 'scatter',
+      symbolSize: DOT_SIZE,
       xAxisIndex: index,
       yAxisIndex: index,
-      barCategoryGap: '22%',
-      data: bars.map(({ value, figure, colour }) => ({ value, itemStyle: { color: colour }, label: { show: true, position: 'right', formatter: figure, ...text(13) } }))
+      barCategoryGap: '24%',
+      data: values.map(({ value, figure, colour }, row) => ({
+        value: logAxis == null ? value : [value, row],
+        itemStyle: { color: colour, opacity: 1 },
+        label: { show: true, position: 'right', formatter: figure, ...text(13) }
+      }))
     }))
   })
 }

@@ -3,35 +3,55 @@ import { fullNameOf } from '../contestants.ts'
 import { medianOf, ratioOf, samplesOf } from '../harness/samples.ts'
 import { inWords } from '../rows.ts'
 import { drawPanels } from './panels.ts'
-import { OTHER_COLOUR, OUR_COLOUR } from './svg.ts'
-import { formatTimes, isOfSmallMessages } from './verdict.ts'
+import { isOfSmallMessages } from './verdict.ts'
 import type { MuxerName } from '../contestants.ts'
 import type { Row } from '../rows.ts'
-import type { Bar } from './panels.ts'
 import type { CellSample } from './metrics.ts'
+import type { Scheme } from './svg.ts'
 
-/** For a figure of seven digits, or one of five with what ours is */
-const FIGURE_WIDTH = 125
+interface SmallMessages {
+  label: string
+  /** Ours by theirs, in each round: the median */
+  rates: Array<{ muxer: MuxerName, messagesPerS: number, timesAsMany?: number }>
+}
 
-export function drawSmallMessages (samples: CellSample[], rows: Row[], muxers: MuxerName[]): string {
-  function barOf (rowId: string, muxer: MuxerName): Bar {
-    const own = samplesOf(samples, rowId, muxer)
-    const value = medianOf(own, 'messagesPerS') ?? NaN
-    const ratio = ratioOf(samplesOf(samples, rowId, 'ours'), own, 'messagesPerS')
-    const rate = Math.round(value).toLocaleString('en')
+/** For "110 thousand" */
+const FIGURE_WIDTH = 100
 
-    return {
-      name: fullNameOf(muxer),
-      value,
-      figure: muxer === 'ours' || ratio == null ? rate : `${rate}, ours ${formatTimes(ratio.median)} ×`,
-      colour: muxer === 'ours' ? OUR_COLOUR : OTHER_COLOUR
-    }
-  }
+const ratio = new Intl.NumberFormat('en', { maximumSignificantDigits: 2 })
+const compact = new Intl.NumberFormat('en', { notation: 'compact', compactDisplay: 'long', maximumSignificantDigits: 2 })
 
-  return drawPanels({
+export function ratesOf (samples: CellSample[], rows: Row[], muxers: MuxerName[]): SmallMessages[] {
+  return rows.filter(isOfSmallMessages).map(({ id, label }) => ({
+    label,
+    rates: muxers.map(muxer => {
+      const own = samplesOf(samples, id, muxer)
+
+      return { muxer, messagesPerS: medianOf(own, 'messagesPerS') ?? NaN, timesAsMany: ratioOf(samplesOf(samples, id, 'ours'), own, 'messagesPerS')?.median }
+    })
+  }))
+}
+
+function compare (rates: SmallMessages['rates']): string | undefined {
+  const compared = rates.flatMap(({ muxer, timesAsMany }) => muxer === 'ours' || timesAsMany == null ? [] : `${ratio.format(timesAsMany)} times ${fullNameOf(muxer)}`)
+
+  return compared.length === 0 ? undefined : `this muxer has ${compared.join(', ')}`
+}
+
+export function drawSmallMessages (scheme: Scheme, measured: SmallMessages[]): string {
+  return drawPanels(scheme, {
     title: 'Small messages a second',
-    subtitle: 'Over TCP and Noise, by the size of a message. More is better; each panel has a scale of its own.',
-    panels: rows.filter(isOfSmallMessages).map(({ id, label }) => ({ title: inWords(label), bars: muxers.map(muxer => barOf(id, muxer)) })),
+    subtitle: 'Over TCP and Noise. More is better; each panel has its own scale.',
+    panels: measured.map(({ label, rates }) => ({
+      title: inWords(label),
+      subtitle: compare(rates),
+      values: rates.map(({ muxer, messagesPerS }) => ({
+        name: muxer === 'ours' ? 'this muxer' : fullNameOf(muxer),
+        value: messagesPerS,
+        figure: compact.format(messagesPerS),
+        colour: muxer === 'ours' ? scheme.ours : scheme.other
+      }))
+    })),
     figureWidth: FIGURE_WIDTH
   })
 }

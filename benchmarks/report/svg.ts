@@ -1,32 +1,40 @@
-// Charts of bars as SVG that look alike, on light pages and on dark ones.
-import { BarChart } from 'echarts/charts'
-import { GridComponent, LegendComponent, TitleComponent } from 'echarts/components'
+// Charts as SVG that look alike: each is drawn twice, for light pages and for dark ones.
+import { writeFile } from 'node:fs/promises'
+import { BarChart, ScatterChart } from 'echarts/charts'
+import { GridComponent, TitleComponent } from 'echarts/components'
 import { init, use } from 'echarts/core'
 import { SVGRenderer } from 'echarts/renderers'
 import type { EChartsCoreOption } from 'echarts/core'
 
-use([BarChart, GridComponent, LegendComponent, SVGRenderer, TitleComponent])
+use([BarChart, GridComponent, ScatterChart, SVGRenderer, TitleComponent])
 
-export const TEXT_COLOUR = '#222'
-export const GRID_COLOUR = '#eee'
-/** Ours stands out */
-export const OUR_COLOUR = '#0b6e4f'
-/** Ours with a part of it turned off */
-export const OUR_PALE_COLOUR = '#a3cdbb'
-export const OTHER_COLOUR = '#8d99ae'
-const PAPER_COLOUR = '#fff'
+export interface Scheme {
+  paper: string
+  ink: string
+  quiet: string
+  grid: string
+  /** This muxer's, as in live/style.css */
+  ours: string
+  /** This muxer with a part of it turned off */
+  oursPale: string
+  other: string
+}
 
-/** What the colours of a drawing are where its reader has chosen dark pages; the last two are the axes' */
-const dark = { [PAPER_COLOUR]: '#0d1117', [TEXT_COLOUR]: '#e6edf3', [GRID_COLOUR]: '#2a313a', [OUR_COLOUR]: '#3fb68b', [OUR_PALE_COLOUR]: '#2b6650', '#54555a': '#8b949e', '#3c3c41': '#8b949e' }
-const rules = Object.entries(dark).map(([light, dark]) => `[fill="${light}"]{fill:${dark}}[stroke="${light}"]{stroke:${dark}}`)
-const style = `<style>@media (prefers-color-scheme:dark){${rules.join('')}}</style>`
+const light: Scheme = { paper: '#fff', ink: '#1b1c1f', quiet: '#5f636b', grid: '#e2e3e6', ours: '#1f56c8', oursPale: '#a9c1ee', other: '#8d99ae' }
+const dark: Scheme = { paper: '#0d1117', ink: '#eceef1', quiet: '#a2a8b2', grid: '#2c2f36', ours: '#86acff', oursPale: '#41588c', other: '#7c879b' }
+
+/** As `path` for light pages, and beside it, with `-dark` in its name, for dark ones */
+export async function writeCharts (path: string, draw: (scheme: Scheme) => string): Promise<void> {
+  await writeFile(path, draw(light))
+  await writeFile(path.replace(/(\.\w+)?$/, '-dark$1'), draw(dark))
+}
 
 export function renderSvg (width: number, height: number, option: EChartsCoreOption): string {
   const chart = init(null, null, { renderer: 'svg', ssr: true, width, height })
-  chart.setOption({ animation: false, backgroundColor: PAPER_COLOUR, ...option })
+  chart.setOption({ animation: false, ...option })
 
   const svg = chart.renderToSVGString()
   chart.dispose()
 
-  return `${svg.replace('</svg>', `${style}\n</svg>`)}\n`
+  return `${svg}\n`
 }

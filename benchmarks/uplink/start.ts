@@ -1,13 +1,13 @@
 // An urgent message beside bulk on a line of a fixed rate, with the kernel's own queues: how long it takes with each muxer.
-import { writeFile } from 'node:fs/promises'
 import { oneOf, parseCount } from '../../testing/programs/names.ts'
 import { parseOptions } from '../harness/options.ts'
 import { report } from '../harness/report.ts'
 import { runRounds } from '../harness/rounds.ts'
 import { endAfter, runBenchmark } from '../../testing/programs/run.ts'
 import { figure, format, renderSamples, times } from '../harness/table.ts'
+import { writeCharts } from '../report/svg.ts'
 import { installQuic } from '../quic/install.ts'
-import { drawChart } from './chart.ts'
+import { drawChart, latenciesOf } from './chart.ts'
 import { BURST, canLayLine, LATENCY, layLine, layNoLine } from './line.ts'
 import { startSession } from './session.ts'
 import { BULK_MESSAGE_BYTES, CONGESTION, contestants, LATEST_ECHO_MS, mbits, rateOf, scenarios, URGENT_INTERVAL_MS, URGENT_MESSAGE_BYTES, WARM_UP_MS } from './workload.ts'
@@ -55,7 +55,7 @@ await runBenchmark(async stopAtEnd => {
     own: {
       only: { takes: 'rates', isList: true, about: 'in Mbit/s, or loopback', default: mbits.join() },
       scenario: { takes: 'name', about: `one of ${Object.keys(scenarios).join(', ')}`, default: 'plain' },
-      chart: { takes: 'path', about: 'draws the latencies there, as SVG' }
+      chart: { takes: 'path', about: 'draws the latencies there as SVG, and for dark pages beside it' }
     }
   })
   const rates = own.only.map(mbit => rateOf(mbit === 'loopback' ? Infinity : parseCount('only', mbit)))
@@ -92,6 +92,7 @@ await runBenchmark(async stopAtEnd => {
   })
 
   if (own.chart != null) {
-    await writeFile(own.chart, drawChart(samples, rates, compared, work))
+    const latencies = latenciesOf(samples, rates, compared)
+    await writeCharts(own.chart, scheme => drawChart(scheme, latencies, compared, work))
   }
 })
