@@ -25,7 +25,7 @@ const spokenRows = matrixRows.map(row => row.isUrgent === true ? { ...row, compa
 const key = `<dl class="key">
 <dt><i class="bar"></i></dt><dd>from 1, where ours and the other are alike, to the median of the rounds: to the right ours is better, to the left the other, of times and CPU too</dd>
 <dt><i class="spread"></i></dt><dd>from the lowest round to the highest</dd>
-<dt>ahead, behind</dt><dd>all rounds are on that side; <b>level</b>: they are on both sides</dd>
+<dt>ahead, behind</dt><dd>all rounds are on that side; <b>undecided</b>: they are on both sides</dd>
 <dt>1, 10, 100</dt><dd>each line of the grid is ten times the one before</dd>
 <dt>p50, p99</dt><dd>how long every other request takes at most, and all but one in a hundred</dd>
 </dl>`
@@ -68,7 +68,7 @@ function renderDetails (samples: CellSample[], transport: TransportName): string
 
   return [
     `<details><summary>${escape(transports[transport])}: all that was measured</summary>`,
-    ...works.length > 0 ? [drawRatioBars('This muxer beside each other', works)] : [],
+    ...works.length > 0 ? [drawRatioBars('This muxer compared with each other one', works)] : [],
     ...buildTables(samples, transport).map(({ title, headings, groups }) => `<h3>${escape(title)}</h3>${renderTable(title, headings, groups)}`),
     '</details>'
   ].join('\n')
@@ -87,8 +87,8 @@ export function renderHtml (results: Results, comparison?: Comparison): string {
 
   return [
     '<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">',
-    `<title>libp2p-coalescing-yamux beside other muxers, ${escape(began)}</title><style>${style}</style></head><body><main>`,
-    '<h1>libp2p-coalescing-yamux beside other muxers</h1>',
+    `<title>libp2p-coalescing-yamux compared with other muxers, ${escape(began)}</title><style>${style}</style></head><body><main>`,
+    '<h1>libp2p-coalescing-yamux compared with other muxers</h1>',
     `<p class="faint">${escape(began)}, ${rounds} ${rounds === 1 ? 'round' : 'rounds'}, ${escape(machine)}</p>`,
     ...failures.map(({ transport, muxer, message }) => `<p class="warning">${escape(`${muxer} failed over ${transports[transport]} and was left out from then on: ${message}`)}</p>`),
     ...measured.slice(0, 1).flatMap(transport => renderFirst(results, transport)),

@@ -1,4 +1,4 @@
-// Ours beside the others as a table whose cells are bars: it can be read aloud, without colours, and on a narrow screen.
+// Ours against the others as a table whose cells are bars: it can be read aloud, without colours, and on a narrow screen.
 import { fullNameOf } from '../contestants.ts'
 import { spreadOf } from '../harness/samples.ts'
 import { formatRatio } from '../harness/table.ts'
@@ -87,7 +87,7 @@ export function drawRatioBars (caption: string, works: Work[]): string {
 
   return [
     `<table class="ratios" style="--even:${scale.percentAt(1).toFixed(2)}%;--decade:${(100 / (scale.ticks.length - 1)).toFixed(4)}%"><caption>${escape(caption)}</caption>`,
-    `<thead><tr><th scope="col">ours beside</th><td class="plot" aria-hidden="true">${drawTicks(scale)}</td><th scope="col" class="figure">times as good</th><th scope="col">ours is</th></tr></thead>`,
+    `<thead><tr><th scope="col">ours against</th><td class="plot" aria-hidden="true">${drawTicks(scale)}</td><th scope="col" class="figure">times as good</th><th scope="col">ours is</th></tr></thead>`,
     ...bodies,
     '</table>'
   ].join('\n')

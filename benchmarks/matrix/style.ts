@@ -2,7 +2,7 @@
 
 export const style = `
 :root { color-scheme: light dark; --page: light-dark(#fff, #16191d); --line: light-dark(#d5d8dc, #3d434b); --faint: light-dark(#5c6470, #a3abb6);
-  --ahead: light-dark(#0b6e4f, #3fb68b); --level: light-dark(#8d99ae, #7c879b); --behind: light-dark(#c4550c, #f08c4a) }
+  --ahead: light-dark(#0b6e4f, #3fb68b); --undecided: light-dark(#8d99ae, #7c879b); --behind: light-dark(#c4550c, #f08c4a) }
 body { font: 16px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 60rem; padding: 0 1rem; color: light-dark(#1d2129, #e4e7eb); background: var(--page) }
 h1 { font-size: 1.6rem; line-height: 1.2 }
 h2 { font-size: 1.2rem; margin-top: 2.5rem }
@@ -30,7 +30,7 @@ dd { margin: 0 }
 .ratios thead i:first-child { transform: none }
 .ratios thead i:last-child { transform: translateX(-100%) }
 .bar { background: var(--ahead); forced-color-adjust: none; top: 0.25rem; height: 1rem }
-.level .bar { background: var(--level) }
+.undecided .bar { background: var(--undecided) }
 .behind .bar { background: var(--behind) }
 .spread { border: solid currentColor; border-width: 0 2px; forced-color-adjust: none; top: 0.5rem; height: 0.5rem; box-sizing: border-box; color: light-dark(#1d2129, #e4e7eb);
   background: linear-gradient(currentColor 0 0) 0 50% / 100% 2px no-repeat }

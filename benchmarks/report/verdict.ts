@@ -1,4 +1,4 @@
-// What a run of `npm start` comes to, in words: how this muxer does beside others, and how far to trust it.
+// What a run of `npm start` comes to, in words: how this muxer does against others, and how far to trust it.
 import { max } from 'simple-statistics'
 import { fullNameOf } from '../contestants.ts'
 import { ratioOf, samplesOf } from '../harness/samples.ts'
@@ -65,9 +65,9 @@ function standingsOf (samples: CellSample[], rows: MeasuredRow[]): Standing[] {
   }))
 }
 
-/** Level are those whose rounds lie on both sides */
-export function outcomeOf ({ min, max }: Spread): 'ahead' | 'level' | 'behind' {
-  return min > 1 ? 'ahead' : max < 1 ? 'behind' : 'level'
+/** Undecided are those whose rounds lie on both sides */
+export function outcomeOf ({ min, max }: Spread): 'ahead' | 'undecided' | 'behind' {
+  return min > 1 ? 'ahead' : max < 1 ? 'behind' : 'undecided'
 }
 
 export const formatTimes = (ratio: number): string => ratio < 10 ? format(ratio) : Math.round(ratio).toLocaleString('en')
@@ -82,21 +82,21 @@ const list = (items: string[]): string => new Intl.ListFormat('en').format(items
 const quote = (label: string): string => `"${label}"`
 
 function describeTheme ({ name, measure }: Theme, standings: Standing[]): string {
-  const { ahead = [], level = [], behind = [] } = Object.groupBy(standings, ({ ratio }) => outcomeOf(ratio))
+  const { ahead = [], undecided = [], behind = [] } = Object.groupBy(standings, ({ ratio }) => outcomeOf(ratio))
   const byOther = [...Map.groupBy(standings, ({ other }) => other)]
 
   if (ahead.length === standings.length) {
     return `${name}: ${byOther.map(([other, beside]) => `${rangeOf(beside)} times as ${measure} as ${fullNameOf(other)}`).join(', ')}`
   }
 
-  const whereLevel = level.length === standings.length ? `with ${list(byOther.map(([other]) => fullNameOf(other)))}` : `in ${level.length} of ${standings.length} comparisons`
-  const apart = (word: string, standings: Standing[]): string => [...Map.groupBy(standings, ({ other }) => other)]
-    .map(([other, beside]) => `${word} ${fullNameOf(other)} in ${list(beside.map(({ label, ratio }) => `${quote(label)} (${formatTimes(ratio.median)})`))}`)
+  const apart = (word: string, standings: Standing[], describe: (ratio: Spread) => string): string => [...Map.groupBy(standings, ({ other }) => other)]
+    .map(([other, beside]) => `${word} ${fullNameOf(other)} in ${list(beside.map(({ label, ratio }) => `${quote(label)} (${describe(ratio)})`))}`)
     .join(', ')
+  const describeMedian = ({ median }: Spread): string => formatTimes(median)
   const parts = [
-    { standings: level, text: `level ${whereLevel} (${rangeOf(level)})` },
-    { standings: behind, text: apart('behind', behind) },
-    { standings: ahead, text: apart('ahead of', ahead) }
+    { standings: undecided, text: apart('undecided against', undecided, ({ median, min, max }) => `${formatTimes(median)}, rounds from ${formatTimes(min)} to ${formatTimes(max)}`) },
+    { standings: behind, text: apart('behind', behind, describeMedian) },
+    { standings: ahead, text: apart('ahead of', ahead, describeMedian) }
   ]
 
   return `${name}: ${parts

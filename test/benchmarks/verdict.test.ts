@@ -36,15 +36,15 @@ describe('the last two sentences', () => {
     ])
   })
 
-  test('call level what lies on both sides of the other one', () => {
-    expect(outcome(rounds('10x1m', 'ours', [80, 90, 101]), stock('10x1m'))).toEqual(['Large messages a second: level with @libp2p/yamux (0.90).'])
+  test('call undecided what lies on both sides of the other one, with its rounds', () => {
+    expect(outcome(rounds('10x1m', 'ours', [80, 90, 101]), stock('10x1m'))).toEqual(['Large messages a second: undecided against @libp2p/yamux in "10 × 1 MiB" (0.90, rounds from 0.80 to 1.01).'])
   })
 
   test('name the rows where this muxer is behind, and behind whom', () => {
     expect(outcome(
       rounds('10x1m', 'ours', [80, 83, 99]), stock('10x1m'), rounds('10x1m', 'mplex', [90, 83, 90]),
       rounds('1x64k', 'ours', [120, 130, 140]), stock('1x64k')
-    )).toEqual(['Large messages a second: level in 1 of 3 comparisons (1.00), behind @libp2p/yamux in "10 × 1 MiB" (0.83), ahead of @libp2p/yamux in "1 × 64 KiB" (1.30).'])
+    )).toEqual(['Large messages a second: undecided against @libp2p/mplex in "10 × 1 MiB" (1.00, rounds from 0.89 to 1.10), behind @libp2p/yamux in "10 × 1 MiB" (0.83), ahead of @libp2p/yamux in "1 × 64 KiB" (1.30).'])
   })
 
   test('say of small messages too that there are fewer', () => {
