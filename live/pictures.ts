@@ -1,5 +1,5 @@
 /**
- * Takes the pictures of docs/live.md: `node live/pictures.ts`, with nothing else on the machine.
+ * Takes the pictures of README.md and docs/live.md: `node live/pictures.ts`, with nothing else on the machine.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -10,16 +10,18 @@ import { launchOptions, setUpChromium } from '../testing/browser/chromium.ts'
 import { serveFolder } from '../testing/browser/site.ts'
 import { toHash } from './page/hash.ts'
 import { presets } from './presets.ts'
-import type { Page } from 'playwright'
 
-/** Until the chart is full */
+/** For the latencies of ten seconds, long after both have begun */
 const SHOWN_AFTER_MS = 31_000
+/** So narrow that letters can be read on a phone */
+const VIEWPORT = { width: 600, height: 900 }
+/** Around the sections, of the page */
+const MARGIN = 10
 
-const VIEWPORT = { width: 1180, height: 940 }
-
+/** Each shows the sections of the stage from one to another */
 const pictures = [
-  { file: 'home-uplink.png', preset: presets[0], colorScheme: 'light', take: async (page: Page) => page.screenshot() },
-  { file: 'many-streams.png', preset: presets[2], colorScheme: 'dark', take: async (page: Page) => page.locator('section', { hasText: 'The last writes' }).screenshot() }
+  { file: 'home-uplink', preset: presets[0], from: 'headline', to: 'in-flight-title' },
+  { file: 'many-streams', preset: presets[2], from: 'writes-title', to: 'writes-title' }
 ] as const
 
 const outDir = await mkdtemp(join(tmpdir(), 'live-'))
@@ -29,11 +31,27 @@ const site = await serveFolder(outDir)
 const browser = await chromium.launch(launchOptions)
 
 try {
-  for (const { file, preset, colorScheme, take } of pictures) {
-    const page = await browser.newPage({ viewport: VIEWPORT, colorScheme, locale: 'en' })
+  for (const { file, preset, from, to } of pictures) {
+    const page = await browser.newPage({ viewport: VIEWPORT, locale: 'en', deviceScaleFactor: 1.5 })
     await page.goto(`${site.url}#${toHash(preset.setup)}`)
     await page.waitForTimeout(SHOWN_AFTER_MS)
-    await writeFile(join(import.meta.dirname, 'pictures', file), await take(page))
+    await page.getByRole('button', { name: 'Pause' }).click()
+    // it would cover what is below
+    await page.addStyleTag({ content: '.buttons { display: none !important }' })
+    const [first, last] = await Promise.all([from, to].map(async title => page.locator(`section[aria-labelledby=${title}]`).boundingBox()))
+
+    if (first == null || last == null) {
+      throw new Error(`${from} or ${to} is not on the page`)
+    }
+
+    const clip = { x: first.x - MARGIN, y: first.y - MARGIN, width: first.width + 2 * MARGIN, height: last.y + last.height - first.y + 2 * MARGIN }
+
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme })
+      await page.waitForTimeout(100)
+      await writeFile(join(import.meta.dirname, 'pictures', `${file}${colorScheme === 'dark' ? '-dark' : ''}.png`), await page.screenshot({ fullPage: true, clip }))
+    }
+
     await page.close()
   }
 } finally {

@@ -16,14 +16,14 @@ interface Description<Value> {
 const descriptions: { [Name in keyof Setup]: Description<Setup[Name]> } = {
   mbitPerS: { fieldset: 'line', label: 'Rate', print: toRate },
   delayMs: { fieldset: 'line', label: 'Delay, one way', print: toTime },
-  bufferBytes: { fieldset: 'line', label: 'Buffer', print: toBytes },
-  streams: { fieldset: 'application', label: 'Streams of bulk', print: count => count.toLocaleString('en') },
-  messageBytes: { fieldset: 'application', label: 'Size of their messages', print: toBytes },
-  messagesAhead: { fieldset: 'application', label: 'Of each on their way', print: count => count === Infinity ? 'what fits' : `at most ${count}` },
+  bufferBytes: { fieldset: 'line', label: 'Send buffer', print: toBytes },
+  streams: { fieldset: 'application', label: 'Bulk streams', print: count => count.toLocaleString('en') },
+  messageBytes: { fieldset: 'application', label: 'Size of a message', print: toBytes },
+  messagesAhead: { fieldset: 'application', label: 'In flight per stream', print: count => count === Infinity ? 'no limit' : `${count} at most` },
   urgentEveryMs: { fieldset: 'application', label: 'Urgent message every', print: toTime },
-  isMarked: { fieldset: 'options', label: 'Mark the urgent stream', print: isMarked => isMarked ? 'yes' : 'no' },
+  isMarked: { fieldset: 'options', label: 'Mark the stream as urgent', print: isMarked => isMarked ? 'yes' : 'no' },
   strategy: { fieldset: 'options', label: 'strategy', print: strategy => strategy },
-  maxQueueDelayMs: { fieldset: 'options', label: 'maxQueueDelayMs', print: ms => ms === Infinity ? 'no bound' : toTime(ms) }
+  maxQueueDelayMs: { fieldset: 'options', label: 'maxQueueDelayMs', print: ms => ms === Infinity ? 'no limit' : toTime(ms) }
 }
 
 export interface Controls {

@@ -19,7 +19,7 @@ const SETTLED_MS = 250
 const NUMBERS_EVERY_MS = 250
 const SAY_EVERY_MS = 8000
 const CHART_EVERY_MS = 50
-/** For who wants less motion */
+/** For those who want less motion */
 const STILL_EVERY_MS = 1000
 const LEAST_WRITE_SCALE_BYTES = 65_536
 
@@ -39,6 +39,8 @@ let setup = fromHash(location.hash, presets[0].setup)
 let contest: Contest | undefined
 let isPaused = false
 let scaleMs = 0
+/** When the pictures were last drawn */
+let drawnMs = 0
 let settling: ReturnType<typeof setTimeout> | undefined
 
 function start (): void {
@@ -64,7 +66,7 @@ function setPaused (shallPause: boolean): void {
 
 const controls = createControls(change => {
   setup = { ...setup, ...change }
-  controls.show(setup)
+  showSetup()
   history.replaceState(undefined, '', `#${toHash(setup)}`)
 
   if (Object.keys(change).every(name => LINE_SETTINGS.includes(name as keyof Setup))) {
@@ -75,7 +77,13 @@ const controls = createControls(change => {
   }
 })
 
+function showSetup (): void {
+  controls.show(setup)
+  document.body.dataset.link = setup.mbitPerS === Infinity ? 'unlimited' : 'limited'
+}
+
 function drawPictures (nowMs: number): void {
+  drawnMs = nowMs
   const reported = names.flatMap(name => {
     const { report, reportedAtMs } = contest?.of(name) ?? {}
 
@@ -104,21 +112,27 @@ function drawLastWrites (): void {
 
     if (report != null) {
       drawWrites(byId(`${name}-writes`), palette, report.lastWrites, scaleBytes)
-      byId(`${name}-under-way`).textContent = `${toBytes(report.underWayBytes)}, ${toTime(longestMs(report.cells))} to the last of it`
+      byId(`${name}-in-flight`).textContent = `${toBytes(report.underWayBytes)}, ${toTime(longestMs(report.cells))} to the last of it`
     }
   })
   names.forEach(name => { label(`${name}-writes-axis`, ['0', toBytes(scaleBytes / 2), toBytes(scaleBytes)]) })
 }
 
+function showUsed (name: ContestantName, part = 0): void {
+  byId(`${name}-used`).style.width = `${part * 100}%`
+}
+
 function drawNumbers (shallSay: boolean): void {
   const [ours, stock] = names.map(name => {
     const { report, statistics } = contest?.of(name) ?? {}
-    const figures = statistics?.figures
+    const figures = statistics?.figures(setup.mbitPerS)
 
     return report == null || figures == null ? undefined : { report, figures }
   })
 
   if (ours != null && stock != null) {
+    showUsed('ours', ours.figures.usedPart)
+    showUsed('stock', stock.figures.usedPart)
     numbers.show({ ours, stock })
     shallSay && numbers.say({ ours, stock })
   }
@@ -150,7 +164,7 @@ function draw (nowMs: number): void {
   }
 
   if (due.chart(nowMs)) {
-    const [ours, stock] = names.map(name => contest?.of(name).statistics.figures?.latencyMs)
+    const [ours, stock] = names.map(name => contest?.of(name).statistics.figures(setup.mbitPerS)?.latencyMs)
     chart.add(nowMs / 1000, { ours, stock })
     chart.draw()
   }
@@ -163,15 +177,21 @@ function draw (nowMs: number): void {
 
 pauseButton.addEventListener('click', () => { setPaused(!isPaused) })
 byId('restart').addEventListener('click', start)
+byId('to-setup').addEventListener('click', () => { byId('setup').scrollIntoView() })
 addEventListener('hashchange', () => {
   setup = fromHash(location.hash, setup)
-  controls.show(setup)
+  showSetup()
   start()
+})
+// pictures that stand still have the colours of their page too
+matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => {
+  drawPictures(drawnMs)
+  drawLastWrites()
 })
 document.addEventListener('visibilitychange', () => { contest?.setPaused(document.hidden || isPaused) })
 
 // on a small screen they would be in front of all that they are for
 byId<HTMLDetailsElement>('settings').open = matchMedia('(min-width: 901px)').matches
-controls.show(setup)
+showSetup()
 start()
 requestAnimationFrame(draw)

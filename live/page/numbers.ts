@@ -1,7 +1,8 @@
 /**
  * The table, the two large figures and the sentence that a screen reader hears.
  */
-import { toBytes, toCount, toComparison, toTime } from './text.ts'
+import { toBytes, toCount, toComparison, toPercent, toTime } from './text.ts'
+import type { Comparison } from './text.ts'
 import type { ContestantName } from '../setup.ts'
 import type { Figures } from './statistics.ts'
 import type { Report } from '../report.ts'
@@ -18,23 +19,30 @@ interface Row {
   label: string
   value (shown: Shown): number | undefined
   print (value: number): string
-  /** Whether it says something that one is less than the other */
-  isCompared: boolean
+  /** In which words, where it says something that one is less than the other */
+  compared?: Comparison
+  /** Says nothing of a link without a limit, where the threads of the muxers are what is busy */
+  isOfLimited?: true
 }
 
+const latency: Comparison = { above: 'slower', below: 'faster' }
+const count: Comparison = { above: 'more', below: 'fewer' }
+const amount: Comparison = { above: 'more', below: 'less' }
+
 const rows: Row[] = [
-  { id: 'median', label: 'Urgent message, median of 10 s', value: ({ figures }) => figures.medianMs, print: toTime, isCompared: true },
-  { id: 'p99', label: '99th percentile', value: ({ figures }) => figures.p99Ms, print: toTime, isCompared: true },
-  { id: 'messages', label: 'Messages a second', value: ({ figures }) => figures.messagesPerS, print: toCount, isCompared: true },
-  { id: 'carried', label: 'Carried, Mbit/s', value: ({ figures }) => figures.mbitPerS, print: toCount, isCompared: true },
-  { id: 'writes', label: 'Writes a second', value: ({ figures }) => figures.writesPerS, print: toCount, isCompared: true },
-  { id: 'frames', label: 'Frames in a write', value: ({ figures }) => figures.framesPerWrite, print: toCount, isCompared: true },
-  { id: 'under-way', label: 'Under way, cannot be overtaken', value: ({ figures }) => figures.underWayBytes, print: toBytes, isCompared: true },
-  { id: 'waiting', label: 'Waits in its stream, can be', value: ({ figures }) => figures.waitingBytes, print: toBytes, isCompared: false },
-  { id: 'all-frames', label: 'Since the start: frames', value: ({ report }) => report.wire.frames, print: toCount, isCompared: false },
-  { id: 'own-frames', label: 'By the muxer’s own metrics', value: ({ report }) => report.own?.frames, print: toCount, isCompared: false },
-  { id: 'all-bytes', label: 'Since the start: bytes', value: ({ report }) => report.wire.bytes, print: toCount, isCompared: false },
-  { id: 'own-bytes', label: 'By the muxer’s own metrics', value: ({ report }) => report.own?.bytes, print: toCount, isCompared: false }
+  { id: 'median', label: 'Urgent message there and back, median', value: ({ figures }) => figures.medianMs, print: toTime, compared: latency, isOfLimited: true },
+  { id: 'p99', label: 'All but one in a hundred take at most', value: ({ figures }) => figures.p99Ms, print: toTime, compared: latency, isOfLimited: true },
+  { id: 'used', label: 'Link used', value: ({ figures }) => figures.usedPart, print: toPercent, isOfLimited: true },
+  { id: 'messages', label: 'Messages a second', value: ({ figures }) => figures.messagesPerS, print: toCount, compared: count },
+  { id: 'carried', label: 'Carried, Mbit/s', value: ({ figures }) => figures.mbitPerS, print: toCount, compared: amount },
+  { id: 'writes', label: 'Writes a second', value: ({ figures }) => figures.writesPerS, print: toCount, compared: count },
+  { id: 'frames', label: 'Frames in a write', value: ({ figures }) => figures.framesPerWrite, print: toCount, compared: count },
+  { id: 'in-flight', label: 'In flight, cannot be overtaken', value: ({ figures }) => figures.underWayBytes, print: toBytes, compared: amount },
+  { id: 'queued', label: 'Queued, can still be overtaken', value: ({ figures }) => figures.waitingBytes, print: toBytes },
+  { id: 'all-frames', label: 'Frames since the start', value: ({ report }) => report.wire.frames, print: toCount },
+  { id: 'own-frames', label: 'The same by the muxer’s metrics', value: ({ report }) => report.own?.frames, print: toCount },
+  { id: 'all-bytes', label: 'Bytes since the start', value: ({ report }) => report.wire.bytes, print: toCount },
+  { id: 'own-bytes', label: 'The same by the muxer’s metrics', value: ({ report }) => report.own?.bytes, print: toCount }
 ]
 
 const names: ContestantName[] = ['ours', 'stock']
@@ -47,8 +55,8 @@ export class Numbers {
   constructor (body: HTMLElement, verdict: HTMLElement) {
     this.#verdict = verdict
 
-    for (const { id, label } of rows) {
-      const row = body.appendChild(document.createElement('tr'))
+    for (const { id, label, isOfLimited } of rows) {
+      const row = body.appendChild(Object.assign(document.createElement('tr'), { className: isOfLimited === true ? 'if-limited' : '' }))
       row.appendChild(Object.assign(document.createElement('th'), { scope: 'row', textContent: label }))
 
       for (const column of [...names, 'comparison']) {
@@ -63,20 +71,22 @@ export class Numbers {
   }
 
   show (both: Both): void {
-    for (const { id, value, print, isCompared } of rows) {
+    for (const { id, value, print, compared } of rows) {
       const [ours, stock] = names.map(name => value(both[name]))
       this.#write(`${id}-ours`, toText(ours, print))
       this.#write(`${id}-stock`, toText(stock, print))
-      this.#write(`${id}-comparison`, isCompared && ours != null && stock != null ? toComparison(ours, stock) : '')
+      this.#write(`${id}-comparison`, compared != null && ours != null && stock != null ? toComparison(ours, stock, compared) : '')
     }
   }
 
   /** Said aloud, so not more often than somebody wants to hear it */
   say ({ ours, stock }: Both): void {
     const time = ({ figures }: Shown): string => figures.medianMs == null ? `more than ${toTime(figures.latencyMs)}` : toTime(figures.medianMs)
+    const isLimited = ours.figures.usedPart != null
 
-    this.#verdict.textContent = `Urgent message: ${time(ours)} with coalescing-yamux, ${time(stock)} with @libp2p/yamux. ` +
-      `Messages a second: ${toCount(ours.figures.messagesPerS)} and ${toCount(stock.figures.messagesPerS)}.`
+    this.#verdict.textContent = isLimited
+      ? `Urgent message: ${time(ours)} with coalescing-yamux, ${time(stock)} with @libp2p/yamux.`
+      : `Messages a second: ${toCount(ours.figures.messagesPerS)} with coalescing-yamux, ${toCount(stock.figures.messagesPerS)} with @libp2p/yamux.`
   }
 
   #write (shown: string, text: string): void {

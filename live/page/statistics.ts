@@ -16,6 +16,8 @@ export interface Figures {
   latencyMs: number
   messagesPerS: number
   mbitPerS: number
+  /** Of the link, if it has a limit */
+  usedPart?: number
   writesPerS: number
   framesPerWrite: number
   underWayBytes: number
@@ -34,7 +36,8 @@ export class Statistics {
     this.#forget(this.#latencies, atMs - LATENCIES_OF_MS)
   }
 
-  get figures (): Figures | undefined {
+  /** `linkMbitPerS` is Infinity where there is no limit */
+  figures (linkMbitPerS: number): Figures | undefined {
     const first = this.#reports[0]
     const last = this.#reports.at(-1)
 
@@ -43,6 +46,7 @@ export class Statistics {
     }
 
     const seconds = (last.atMs - first.atMs) / 1000
+    const mbitPerS = (last.arrivedBytes - first.arrivedBytes) * BITS_PER_BYTE / 1e6 / seconds
     const latenciesMs = this.#latencies.map(({ latencyMs }) => latencyMs)
     const hasLatencies = latenciesMs.length > 0
 
@@ -51,7 +55,9 @@ export class Statistics {
       p99Ms: hasLatencies ? quantile(latenciesMs, 0.99) : undefined,
       latencyMs: Math.max(latenciesMs.at(-1) ?? 0, last.oldestMs),
       messagesPerS: (last.messages - first.messages) / seconds,
-      mbitPerS: (last.arrivedBytes - first.arrivedBytes) * BITS_PER_BYTE / 1e6 / seconds,
+      mbitPerS,
+      // what had queued up in front of a link that was faster a moment ago arrives too
+      usedPart: linkMbitPerS === Infinity ? undefined : Math.min(1, mbitPerS / linkMbitPerS),
       writesPerS: (last.wire.writes - first.wire.writes) / seconds,
       framesPerWrite: (last.wire.frames - first.wire.frames) / (last.wire.writes - first.wire.writes),
       underWayBytes: last.underWayBytes,

@@ -4,6 +4,11 @@
 const whole = new Intl.NumberFormat('en', { maximumFractionDigits: 0 })
 const significant = new Intl.NumberFormat('en', { maximumSignificantDigits: 2 })
 
+export interface Comparison {
+  above: string
+  below: string
+}
+
 const BYTE_UNITS = ['B', 'KiB', 'MiB', 'GiB']
 /** From here on the next unit is easier to read */
 const LARGEST = 1000
@@ -34,8 +39,13 @@ export function toRate (mbitPerS: number): string {
   return mbitPerS === Infinity ? 'unlimited' : mbitPerS >= 1000 ? `${toCount(mbitPerS / 1000)} Gbit/s` : `${toCount(mbitPerS)} Mbit/s`
 }
 
-export function toComparison (value: number, other: number): string {
-  const [ratio, word] = value > other ? [value / other, 'more'] : [other / value, 'less']
+export function toPercent (part: number): string {
+  return `${whole.format(part * 100)} %`
+}
+
+/** `above` and `below` say what it means that `value` is the larger, or the smaller */
+export function toComparison (value: number, other: number, { above, below }: Comparison): string {
+  const [ratio, word] = value > other ? [value / other, above] : [other / value, below]
 
   if (!Number.isFinite(ratio)) {
     return '–'

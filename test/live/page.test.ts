@@ -123,7 +123,7 @@ test('an address leads to its setup, and what it does not say is that of the fir
 
   expect(await page.getByRole('slider', { name: 'Rate' }).getAttribute('aria-valuetext')).toBe('50 Mbit/s')
   expect(await page.getByLabel('strategy').inputValue()).toBe('off')
-  expect(await page.getByLabel('Streams of bulk').getAttribute('aria-valuetext')).toBe(String(presets[0].setup.streams))
+  expect(await page.getByLabel('Bulk streams').getAttribute('aria-valuetext')).toBe(String(presets[0].setup.streams))
   expect(await page.locator('input[name=preset]:checked').count()).toBe(0)
 })
 
@@ -154,6 +154,39 @@ test('a page that fails says so on the page', async () => {
 
   expect(await page.locator('#failure').textContent()).toContain('Broken')
   expect(complaints.splice(0)).toEqual(['Broken'])
+})
+
+test('a link without a limit shows no latency, which would be that of a busy thread', async () => {
+  const page = await open()
+  await until(page, numbers => numbers['median-stock'] > 0)
+  expect(await page.getByRole('heading', { name: 'An urgent message takes', includeHidden: true }).isVisible()).toBe(true)
+  await page.getByLabel('Small messages').check()
+
+  expect(await page.getByRole('heading', { name: 'An urgent message takes', includeHidden: true }).isHidden()).toBe(true)
+  expect(await page.locator('#latency').isHidden()).toBe(true)
+  expect(await page.getByText('Messages a second').first().isVisible()).toBe(true)
+})
+
+test.each([[400, 800], [1300, 800]])('Pause and Start are in view wherever one scrolls to on a screen of %i by %i', async (width, height) => {
+  const page = await open('', { viewport: { width, height } })
+
+  for (const top of [0, 500, 10_000]) {
+    await page.evaluate(`scrollTo(0, ${top})`)
+
+    for (const name of ['Pause', 'Start again']) {
+      const { y = NaN } = await page.getByRole('button', { name }).boundingBox() ?? {}
+      expect(y).toBeGreaterThanOrEqual(0)
+      expect(y).toBeLessThan(height - 20)
+    }
+  }
+})
+
+test('results come before the controls on a phone', async () => {
+  const page = await open('', { viewport: { width: 400, height: 800 } })
+  const top = async (selector: string): Promise<number> => (await page.locator(selector).boundingBox())?.y ?? NaN
+
+  expect(await top('.figures')).toBeLessThan(300)
+  expect(await top('#numbers')).toBeLessThan(await top('#presets'))
 })
 
 test('nothing is cut off on a screen of 360 pixels', async () => {
