@@ -9,9 +9,9 @@ const src = join(root, 'src')
 const OPTIONS_FILE = join(src, 'options/config.ts')
 export const OPTIONS_PAGE = join(root, 'docs/options.md')
 
-const INTRO = `<!-- Made by \`npm run docs\` out of the comments in src/options: change them there. -->
+const INTRO = `# Options
 
-# Options
+<!-- Made by \`npm run docs\` out of the comments in src/options: change them there. -->
 
 \`yamux({ ... })\` takes these options. All may be left out. A value that is out of range, of the wrong type or in conflict with another throws an
 \`InvalidParametersError\` that names the option, the value and what is allowed.
