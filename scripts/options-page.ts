@@ -13,11 +13,27 @@ const INTRO = `# Options
 
 <!-- Made by \`npm run docs\` out of the comments in src/options: change them there. -->
 
-\`yamux({ ... })\` takes these options. All may be left out. A value that is out of range, of the wrong type or in conflict with another throws an
-\`InvalidParametersError\` that names the option, the value and what is allowed.
+All may be left out: the defaults suit most programs. These four are the ones that you may need:
 
-So does a name that is no option of \`streamOptions\`, \`coalesce\` or \`limits\`. Beside these, where libp2p passes on what it likes, such a name is
-an error in libp2p's log, of \`libp2p:yamux\`.
+- [\`priority\`](#priority): which protocols go first, and which can wait
+- [\`coalesce.mergeMessages\`](#coalescemergemessages): \`false\`, at both ends, for a program that takes one \`message\` event for one message
+- [\`maxInboundStreams\`](#maxinboundstreams): fewer where many strangers connect, as it limits what a peer can take of your memory
+- [\`limits.closeTimeoutMs\`](#limitsclosetimeoutms): more for subscriptions that you close for writing, and that may be silent for five minutes
+
+\`\`\`ts
+import { yamux } from 'libp2p-coalescing-yamux'
+
+const muxer = yamux({
+  priority: { '/chat/*': 'urgent', '/backup/*': 'bulk' },
+  coalesce: { mergeMessages: false },
+  maxInboundStreams: 100,
+  limits: { closeTimeoutMs: 3_600_000 }
+})
+\`\`\`
+
+A value that is out of range, of the wrong type or in conflict with another throws an \`InvalidParametersError\`. It names the option, the value and what is
+allowed. A name that is not an option of \`streamOptions\`, \`coalesce\` or \`limits\` throws too. Among the others it is logged as an error of \`libp2p:yamux\`, since
+libp2p passes on options of its own.
 `
 
 export function createOptionsPage (): string {
@@ -29,15 +45,50 @@ export function createOptionsPage (): string {
   const exported = checker.getExportsOfModule(checker.getSymbolAtLocation(file) as ts.Symbol)
   const init = exported.find(({ name }) => name === 'YamuxMuxerInit') as ts.Symbol
 
-  return INTRO + printSection(checker, init, 'The muxer', '')
+  return `${INTRO}\n## All options\n\n| option | default | |\n| --- | --- | --- |\n${printRows(checker, init, '')}${printSection(checker, init, 'The muxer', '')}`
+}
+
+interface Options {
+  entries: Option[]
+  /** Made of options of their own */
+  sections: Option[]
+}
+
+interface Option {
+  property: ts.Symbol
+  type: ts.Type
+}
+
+function optionsOf (checker: ts.TypeChecker, symbol: ts.Symbol): Options {
+  const options = checker.getDeclaredTypeOfSymbol(symbol).getProperties()
+    .map(property => ({ property, type: checker.getNonNullableType(checker.getTypeOfSymbol(property)) }))
+  const sections = options.filter(({ type }) => type.symbol?.name.endsWith('Options'))
+
+  return { sections, entries: options.filter(option => !sections.includes(option)) }
+}
+
+/** Of the table: what each option is in its first sentence */
+function printRows (checker: ts.TypeChecker, symbol: ts.Symbol, path: string): string {
+  const { entries, sections } = optionsOf(checker, symbol)
+
+  return [
+    ...entries.map(({ property }) => {
+      const name = path + property.name
+      const [summary] = /^.*?\.(?=\s|$)/s.exec(describe(checker, property)) ?? []
+
+      return `| [\`${name}\`](#${name.replaceAll('.', '').toLowerCase()}) | ${asCode(defaultOf(property))} | ${summary?.replaceAll('\n', ' ')} |\n`
+    }),
+    ...sections.map(({ property, type }) => printRows(checker, type.symbol, `${path}${property.name}.`))
+  ].join('')
+}
+
+function defaultOf (property: ts.Symbol): string {
+  return ts.displayPartsToString(property.getJsDocTags().find(({ name }) => name === 'default')?.text)
 }
 
 /** The options of one interface, and behind them those that are made of options of their own */
 function printSection (checker: ts.TypeChecker, symbol: ts.Symbol, title: string, path: string): string {
-  const options = checker.getDeclaredTypeOfSymbol(symbol).getProperties()
-    .map(property => ({ property, type: checker.getNonNullableType(checker.getTypeOfSymbol(property)) }))
-  const sections = options.filter(({ type }) => type.symbol?.name.endsWith('Options'))
-  const entries = options.filter(option => !sections.includes(option))
+  const { entries, sections } = optionsOf(checker, symbol)
 
   return [
     `\n## ${title}\n\n${describe(checker, symbol)}\n`,
@@ -56,7 +107,7 @@ function partOf (type: ts.Type): ts.Type | undefined {
 function printMembers (checker: ts.TypeChecker, type: ts.Type): string {
   const members = type.getProperties()
 
-  return `\nA \`${type.symbol.name}\` is \`{ ${members.map(({ name }) => name).join(', ')} }\`, of which either may be left out:\n\n` +
+  return `\nA \`${type.symbol.name}\` is \`{ ${members.map(({ name }) => name).join(', ')} }\`. Either may be left out:\n\n` +
     members.map(member => `- \`${member.name}\`: ${describe(checker, member)}\n`).join('')
 }
 

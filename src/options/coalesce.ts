@@ -19,28 +19,29 @@ export type Strategy = typeof STRATEGIES[number]
 export type MergeMessages = 'backlog' | boolean
 
 /**
- * How small writes are gathered into large ones. An option that has no effect under the strategy is refused.
+ * How small writes are gathered into large ones. An option that has no effect with the chosen `strategy` throws an `InvalidParametersError`.
  */
 export interface CoalesceOptions {
   /**
    * When gathered output is written.
    *
-   * - `'turn'`: when a microtask brings no more. After three writes in one turn of the event loop the others leave together in the next turn.
-   *   What a message leaves behind full writes waits for one round of the loop, so that the next message of a file takes it along. No
-   *   timers, and a lone message waits for nothing. Best for most.
-   * - `'delay'`: after `delayMs`, or when `highWatermark` is reached. For where few writes matter more than a millisecond.
-   * - `'adaptive'`: like `'delay'`, for a quarter of the measured round trip, at most `maxDelayMs`
-   * - `'off'`: each frame by itself and at once, as `@libp2p/yamux` does
+   * - `'turn'`: when the running code, and the microtasks that it leads to, have no more output. After three writes in a turn of
+   *   the event loop the rest leaves together in the next turn. What a message leaves behind full writes waits one turn for the
+   *   next message of a file. There are no timers, and a lone message does not wait. Best for most.
+   * - `'delay'`: after `delayMs`, or when `highWatermark` is reached. For programs where few writes matter more than a
+   *   millisecond.
+   * - `'adaptive'`: like `'delay'`, but after a quarter of the measured round trip, and after `maxDelayMs` at the latest
+   * - `'off'`: each frame immediately and by itself, as `@libp2p/yamux` does
    *
-   * Control frames and urgent streams ask for a write at once under each of them, and what waits goes along.
+   * With any of them, control frames and urgent streams ask for a write immediately, and what waits goes with it.
    *
    * @default `'turn'`, or `'delay'` when `delayMs` is given, or `'adaptive'` when `maxDelayMs` is
    */
   strategy?: Strategy
 
   /**
-   * How long `'delay'` lets data wait for more, up to 1,000. 0 is another way to say `strategy: 'off'`. A delay that is shorter than
-   * timers can measure, 1 ms in Node and 4 ms in browsers, is the next turn.
+   * How long `strategy: 'delay'` lets data wait for more. Up to 1,000. 0 is the same as `strategy: 'off'`. A delay that is
+   * shorter than timers can measure, 1 ms in Node and 4 ms in browsers, ends with the turn of the event loop.
    *
    * @unit ms
    * @default 2
@@ -48,7 +49,7 @@ export interface CoalesceOptions {
   delayMs?: number
 
   /**
-   * How long `'adaptive'` lets data wait at most, up to 1,000.
+   * How long `strategy: 'adaptive'` lets data wait at most. Up to 1,000.
    *
    * @unit ms
    * @default 2
@@ -56,8 +57,9 @@ export interface CoalesceOptions {
   maxDelayMs?: number
 
   /**
-   * The most that one write holds, from 2,048 to 16,777,216. The default is what Noise seals into one record, 65,535 less a tag of 16. Where
-   * the path is fast and no stream is urgent, it is as many whole records as are carried in a millisecond, up to 16.
+   * How many bytes one write holds at most. From 2,048 to 16,777,216. The default is what Noise seals into one record, 65,535
+   * less a tag of 16. On a fast connection without urgent streams it is as many whole records as are carried in a millisecond,
+   * up to 16.
    *
    * @unit bytes
    * @default 65_519
@@ -65,7 +67,8 @@ export interface CoalesceOptions {
   maxBytes?: number
 
   /**
-   * With `'delay'` and `'adaptive'`: how much does not wait any longer, above 0 and at most 1.
+   * How full a write must be to leave before its delay is over. Used by `strategy: 'delay'` and `'adaptive'`. Above 0, and at
+   * most 1.
    *
    * @unit part of `maxBytes`
    * @default 0.8
@@ -73,8 +76,9 @@ export interface CoalesceOptions {
   highWatermark?: number
 
   /**
-   * What data that is not urgent leaves free in each write, while there are urgent streams and the transport is full again and again:
-   * what has been handed down cannot be overtaken. At least 1,024 of `maxBytes` must be left to the others.
+   * How much of each write is kept free for urgent data. It is kept free only while there are urgent streams and the transport
+   * is full again and again, since nothing can overtake what has been handed down. At least 1,024 of `maxBytes` must be left to
+   * other data.
    *
    * @unit bytes
    * @default a quarter of `maxBytes`
@@ -82,9 +86,10 @@ export interface CoalesceOptions {
   reservedBytes?: number
 
   /**
-   * How long what is handed down may wait below the muxer, in kernels and on the way, beside a quarter of the round trip. From 1 on.
-   * What is beyond waits in its stream, where urgent data overtakes it: see [bytes under way](../../docs/bytes-under-way.md). It is measured with
-   * pings behind the data; from a peer that answers none, nothing is held back. `Infinity`: nothing ever is.
+   * How long data may wait in kernels and routers after it has left the muxer, in addition to a quarter of the round trip. From
+   * 1 on. The rest waits in its streams, where urgent data overtakes it: see [bytes in flight](../../docs/bytes-under-way.md).
+   * It is measured with pings that follow the data. From a peer that answers none, nothing is held back. `Infinity`: nothing is
+   * ever held back.
    *
    * @unit ms
    * @default 10
@@ -92,14 +97,14 @@ export interface CoalesceOptions {
   maxQueueDelayMs?: number
 
   /**
-   * Whether several small `send()`s of a stream share a frame, and several frames that have arrived a `message` event. A stream
-   * is a stream of bytes, but some programs take one event for one message.
+   * Whether several small messages of a stream may arrive as one. Several `send()`s then share a frame, and several frames that
+   * have arrived share a `message` event. A stream is a stream of bytes, but some programs take one event for one message.
    *
-   * - `'backlog'`: when 16,384 bytes of the stream wait, on either side. Until then a `send()` of at most `maxMessageSize` is one
-   *   frame and one event, as with `@libp2p/yamux`, unless the peer's credit cuts it.
+   * - `'backlog'`: when 16,384 bytes of the stream wait, on either side. Until then a `send()` of at most `maxMessageSize` is
+   *   one frame and one event, as with `@libp2p/yamux`, unless the peer's credit cuts it.
    * - `true`: whenever several wait
-   * - `false`: never. A `send()` of at most `maxMessageSize` then waits for credit for all of it, and may make a write longer than
-   *   `maxBytes`.
+   * - `false`: never. A `send()` of at most `maxMessageSize` then waits for credit for all of it, and may make a write longer
+   *   than `maxBytes`.
    *
    * @default 'backlog'
    */

@@ -14,17 +14,17 @@ import type { StreamMuxerOptions, StreamOptions } from '@libp2p/interface'
 const WINDOW_UPDATE_MODES = ['onRead', 'onReceive'] as const
 
 /**
- * When the peer gets credit for more
+ * When the peer may send more
  *
  * @useDeclaredType
  */
 export type WindowUpdateMode = typeof WINDOW_UPDATE_MODES[number]
 
-/** What holds for each stream. */
+/** Options of each stream. */
 export interface YamuxStreamOptions extends StreamOptions {
   /**
-   * What a peer may send on a stream before any of it is read here. From 262,144, which the protocol grants to every stream,
-   * to 4,294,967,295. More than 262,144 is advertised when the stream opens.
+   * How much a peer may send on a stream before any of it is read here. From 262,144, which the protocol grants to every stream,
+   * to 4,294,967,295. A stream that may have more than 262,144 says so when it opens.
    *
    * @unit bytes
    * @default 262_144
@@ -32,8 +32,8 @@ export interface YamuxStreamOptions extends StreamOptions {
   initialStreamWindowSize?: number
 
   /**
-   * What that may grow to, while the application reads faster than the window lets the peer send. From `initialStreamWindowSize`
-   * to 4,294,967,295.
+   * How far the window of a stream may grow. It grows while the application reads faster than the window lets the peer send.
+   * From `initialStreamWindowSize` to 4,294,967,295.
    *
    * @unit bytes
    * @default `16_777_216`, or `initialStreamWindowSize` if that is more
@@ -41,8 +41,9 @@ export interface YamuxStreamOptions extends StreamOptions {
   maxStreamWindowSize?: number
 
   /**
-   * A stream that carries no data for so long is reset with an `InactivityTimeoutError`. 0 or `Infinity`: never. `@libp2p/yamux` says 120,000
-   * and does not act on it; gossipsub, whose streams may be silent for longer, relies on that.
+   * Resets a stream that has carried no data for this long. It ends with an `InactivityTimeoutError`. 0 or `Infinity`: never.
+   * `@libp2p/yamux` has 120,000 as its default, but does not act on it. Do not copy that: gossipsub's streams may be silent for
+   * longer.
    *
    * @unit ms
    * @default Infinity
@@ -50,14 +51,15 @@ export interface YamuxStreamOptions extends StreamOptions {
   inactivityTimeout?: number
 
   /**
-   * A stream that is slow to read is not reset: its window makes the peer wait. This bounds what a window does not:
+   * How much unread data a stream may have where its window does not limit it already. By default a slow reader makes its peer
+   * wait, and is not reset. What this limits is
    *
-   * - what a window grows to when both ends of a stream write and neither reads, as far as `maxStreamWindowSize` and
+   * - how far the window grows when both ends of a stream write and neither reads, as far as `maxStreamWindowSize` and
    *   `maxConnectionWindow` allow
-   * - what the application puts back with `push()` and `unshift()` while it does not read, if that is more than the window; beyond it
-   *   the stream is reset
-   * - what a loop may miss while others read on; beyond it the loop throws
-   * - with `windowUpdateMode: 'onReceive'`, all that is unread; beyond it the stream is reset
+   * - what the application puts back with `push()` and `unshift()` while it does not read, if that is more than the window.
+   *   Beyond it the stream is reset
+   * - what a loop may miss while other readers of its stream go on. Beyond it the loop throws
+   * - all unread data with `windowUpdateMode: 'onReceive'`. Beyond it the stream is reset
    *
    * @unit bytes
    * @default 4_194_304
@@ -65,7 +67,7 @@ export interface YamuxStreamOptions extends StreamOptions {
   maxReadBufferLength?: number
 
   /**
-   * What may be queued on a stream by a writer that goes on although `send()` returned `false`. Beyond it the stream is reset.
+   * How much a stream may queue when its writer goes on although `send()` returned `false`. Beyond it the stream is reset.
    *
    * @unit bytes
    * @default Infinity
@@ -74,20 +76,21 @@ export interface YamuxStreamOptions extends StreamOptions {
 }
 
 /**
- * What `yamux()` takes. Names and meanings are those of `@libp2p/yamux`, which has no `windowUpdateMode`, `maxConnectionWindow`, `priority`,
- * `coalesce` and `limits`.
+ * The options of `yamux()`. Names and meanings are those of `@libp2p/yamux`; `windowUpdateMode`, `maxConnectionWindow`, `priority`,
+ * `coalesce` and `limits` are this muxer's own.
  */
 export interface YamuxMuxerInit extends StreamMuxerOptions<YamuxStreamOptions> {
   /**
-   * Ping the peer at an interval, the first time at once. The connection ends with a `KeepAliveTimeoutError` when the peer sends
-   * nothing at all for two intervals, each with a ping in it, or answers no ping for ten.
+   * Whether to ping the peer at intervals, so that a dead connection is noticed. The first ping is sent immediately. The
+   * connection ends with a `KeepAliveTimeoutError` when the peer sends nothing at all for two intervals with a ping in each, or
+   * answers no ping for ten intervals.
    *
    * @default true
    */
   enableKeepAlive?: boolean
 
   /**
-   * How long it is from one of these pings to the next, from 1 on. `Infinity` is the same as `enableKeepAlive: false`.
+   * The time between two keep-alive pings. From 1 on. `Infinity` is the same as `enableKeepAlive: false`.
    *
    * @unit ms
    * @default 30_000
@@ -95,7 +98,8 @@ export interface YamuxMuxerInit extends StreamMuxerOptions<YamuxStreamOptions> {
   keepAliveInterval?: number
 
   /**
-   * How many streams of the peer may be open at once. Those beyond are reset.
+   * How many streams the peer may have open at a time. Those beyond are reset. It limits the memory that a peer can take: 256
+   * KiB for each stream.
    *
    * @unit streams
    * @default 1_000
@@ -103,8 +107,8 @@ export interface YamuxMuxerInit extends StreamMuxerOptions<YamuxStreamOptions> {
   maxInboundStreams?: number
 
   /**
-   * How many streams of this side may be open at once. Beyond them `newStream()` throws a `TooManyOutboundProtocolStreamsError`. A
-   * rust-libp2p peer with its defaults ends the connection at the 513th.
+   * How many streams this side may have open at a time. Beyond them `newStream()` throws a
+   * `TooManyOutboundProtocolStreamsError`. A rust-libp2p peer with its defaults ends the connection at the 513th.
    *
    * @unit streams
    * @default 1_000
@@ -112,8 +116,9 @@ export interface YamuxMuxerInit extends StreamMuxerOptions<YamuxStreamOptions> {
   maxOutboundStreams?: number
 
   /**
-   * How many streams of the peer may be open that nobody listens for yet, as while libp2p sets up the connection. They are counted at the
-   * end of each turn of the event loop that brings some. One more ends the connection with a `MaxEarlyStreamsError`.
+   * How many streams the peer may open before anything listens for them, as while libp2p sets up the connection. They are
+   * counted at the end of each turn of the event loop that brings some. One more ends the connection with a
+   * `MaxEarlyStreamsError`.
    *
    * @unit streams
    * @default 10
@@ -121,28 +126,29 @@ export interface YamuxMuxerInit extends StreamMuxerOptions<YamuxStreamOptions> {
   maxEarlyStreams?: number
 
   /**
-   * The largest payload of a frame, from 1,024 on; what is beyond 65,536 counts on a fast path only. A message that is larger is sent as
-   * several frames.
+   * The largest payload of a frame. From 1,024 on; more than 65,536 takes effect on a fast connection only. A larger message is
+   * sent as several frames.
    *
    * @unit bytes
-   * @default `16_384`, or `65_507` for a stream that has the connection to itself; on a fast path what it carries in a millisecond, up to `1_048_292`
+   * @default `16_384`, or `65_507` for a stream that has the connection to itself; on a fast connection what it carries in a millisecond, up to `1_048_292`
    */
   maxMessageSize?: number
 
   /**
-   * When the peer gets credit for more.
+   * When the peer may send more.
    *
-   * - `'onRead'`: as the application reads, so that a slow reader makes its sender wait
-   * - `'onReceive'`: as data arrives, so that a stream with more than `streamOptions.maxReadBufferLength` unread is reset
+   * - `'onRead'`: when the application has read, so that a slow reader makes its sender wait
+   * - `'onReceive'`: when data arrives, so that a stream with more than `streamOptions.maxReadBufferLength` unread is reset
    *
    * @default 'onRead'
    */
   windowUpdateMode?: WindowUpdateMode
 
   /**
-   * What all receive windows of a connection may grow by together, beyond what they begin with. One stream may have all of it; when
-   * others need some, they share. The default is what one stream can use: 16 MiB carry 1 Gbit/s at 100 ms, on one stream or ten. No
-   * peer can make a connection hold more than that beyond the 262,144 bytes a stream that the protocol grants.
+   * How much all receive windows of a connection may grow, taken together. What they begin with is not counted. One stream may
+   * have all of it; when others need some, they share. The default is what one stream can use: 16 MiB carry 1 Gbit/s at a round
+   * trip of 100 ms, on one stream or ten. No peer can make a connection hold more than this and the 262,144 bytes that the
+   * protocol grants to each stream.
    *
    * @unit bytes
    * @default `streamOptions.maxStreamWindowSize`
@@ -150,22 +156,24 @@ export interface YamuxMuxerInit extends StreamMuxerOptions<YamuxStreamOptions> {
   maxConnectionWindow?: number
 
   /**
-   * The lane of each protocol's streams: a table from pattern to lane, as in `{ '/meshsub/*': 'urgent' }`, or a function
+   * Which protocols go first, and which can wait. A table from pattern to lane, as in `{ '/chat/*': 'urgent' }`, or a function
    * `(protocol) => lane`. The table is read from the top, and `*` stands for any characters.
    *
-   * - `'urgent'`: asks for a write at once, and leads it; for what is small, as megabytes on one stream wait behind each other in any lane
-   * - `'normal'`: all that nothing is said about
-   * - `'bulk'`: what can wait for the others
+   * - `'urgent'`: overtakes everything else. For small messages: within a stream nothing overtakes, so megabytes on an urgent
+   *   stream wait behind each other
+   * - `'normal'`: what is named nowhere
+   * - `'bulk'`: lets everything else go first
    *
-   * Within a lane streams take fair turns. A lower lane sends one frame for every 128 KiB that overtakes it, on a fast path for every eight
-   * milliseconds of data, so none starves. A stream gets its lane when libp2p agrees on its protocol, and may be given another with `stream.priority`. A lane that
-   * does not exist throws an `InvalidParametersError`: in a table at once, from a function when it answers.
+   * Within a lane, streams take fair turns. No lane starves: it sends one frame for every 128 KiB that overtakes it, on a fast
+   * connection for every eight milliseconds of data. A stream gets its lane when libp2p agrees on its protocol, and
+   * `stream.priority` changes it. A lane that does not exist throws an `InvalidParametersError`: immediately if it is in a
+   * table, or when the function answers.
    *
    * @default `'normal'` for every protocol
    */
   priority?: Priority
 
-  /** What holds for each stream */
+  /** Options of each stream */
   streamOptions?: YamuxStreamOptions
 
   /** How small writes are gathered into large ones */

@@ -7,11 +7,11 @@ import type { OptionReader } from './option-reader.ts'
 
 /**
  * What a peer may cost beyond what its windows allow, in frames and in time. [SECURITY.md](../../SECURITY.md) has the reasons. Beyond a
- * limit the connection ends with a `ProtocolError` whose code names the limit, and all its streams with it.
+ * number of frames or streams the connection ends, with all its streams and a `ProtocolError` whose code names the limit.
  */
 export interface LimitOptions extends Partial<Record<keyof Limits, Partial<Limit>>> {
   /**
-   * Pings of the peer. Each is answered.
+   * How many pings the peer may send. Each is answered.
    *
    * @unit pings
    * @default { burst: 10_000, perSecond: 1_000 }
@@ -19,7 +19,7 @@ export interface LimitOptions extends Partial<Record<keyof Limits, Partial<Limit
   pings?: Partial<Limit>
 
   /**
-   * Streams that the peer resets within a second of opening them.
+   * How many streams the peer may reset within a second of opening them.
    *
    * @unit streams
    * @default { burst: 10_000, perSecond: 200 }
@@ -27,7 +27,8 @@ export interface LimitOptions extends Partial<Record<keyof Limits, Partial<Limit
   resets?: Partial<Limit>
 
   /**
-   * Frames that change nothing: no payload, no credit, no first ACK or FIN, no pong that was asked for.
+   * How many frames that change nothing the peer may send: without payload, credit, a first ACK or FIN, or a pong that was asked
+   * for.
    *
    * @unit frames
    * @default { burst: 10_000, perSecond: 1_000 }
@@ -35,7 +36,8 @@ export interface LimitOptions extends Partial<Record<keyof Limits, Partial<Limit
   emptyFrames?: Partial<Limit>
 
   /**
-   * Streams that the peer opens beyond `maxInboundStreams`, and those that the application aborts within a second.
+   * How many streams the peer may open that this side refuses. These are the ones beyond `maxInboundStreams`, and those that the
+   * application aborts within a second.
    *
    * @unit streams
    * @default { burst: 10_000, perSecond: 1_000 }
@@ -43,8 +45,8 @@ export interface LimitOptions extends Partial<Record<keyof Limits, Partial<Limit
   refusedStreams?: Partial<Limit>
 
   /**
-   * Frames for streams that are not open, beyond those that may have been under way when the stream ended here: what its
-   * window still allowed, and an update for each frame that the peer was sent.
+   * How many frames the peer may send for streams that are not open. Those that may have been in flight when the stream ended here are not
+   * counted: what its window still allowed, and an update for each frame that the peer was sent.
    *
    * @unit frames
    * @default { burst: 100_000, perSecond: 10_000 }
@@ -52,7 +54,8 @@ export interface LimitOptions extends Partial<Record<keyof Limits, Partial<Limit
   unknownStreamFrames?: Partial<Limit>
 
   /**
-   * A stream that this side has opened, and that the peer does not acknowledge for so long, is reset with an `OpenTimeoutError`. From 1 on.
+   * How long the peer may take to acknowledge a stream that this side has opened. Then the stream is reset with an
+   * `OpenTimeoutError`. From 1 on.
    *
    * @unit ms
    * @default 75_000
@@ -60,8 +63,8 @@ export interface LimitOptions extends Partial<Record<keyof Limits, Partial<Limit
   openTimeoutMs?: number
 
   /**
-   * A stream that this side has closed for writing, and that then carries nothing for so long, is reset with a `CloseTimeoutError`.
-   * From 1 on. A subscription that is closed for writing and may be silent for longer needs more.
+   * How long a stream that this side has closed for writing may be silent. Then it is reset with a `CloseTimeoutError`. From 1
+   * on. A subscription that you close for writing, and that may be silent for longer, needs more.
    *
    * @unit ms
    * @default 300_000
@@ -69,8 +72,8 @@ export interface LimitOptions extends Partial<Record<keyof Limits, Partial<Limit
   closeTimeoutMs?: number
 
   /**
-   * A connection whose transport has data and accepts no more of it, while the peer gives neither a pong nor credit, for so long ends with
-   * a `WriteTimeoutError`. From 1 on.
+   * How long a transport may accept no data. The connection ends with a `WriteTimeoutError` if the peer gives neither a pong nor
+   * credit meanwhile. From 1 on.
    *
    * @unit ms
    * @default 60_000

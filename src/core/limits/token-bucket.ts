@@ -6,7 +6,7 @@
 
 /** So many at once, and so many a second from then on */
 export interface Limit {
-  /** How many may come at once, from 0 on. `Infinity`: no limit. */
+  /** How many may come together, from 0 on. `Infinity`: no limit. */
   burst: number
   /** How many more each second allows, from 0 to 1,000,000,000 */
   perSecond: number
