@@ -1,5 +1,5 @@
 /**
- * What applications see of a stream and of a muxer, beside what libp2p's own interfaces say.
+ * What applications see of a stream and of a muxer, in addition to libp2p's own interfaces.
  */
 import { LANES } from './core/scheduler/lane.ts'
 import type { GoAwayCode } from './core/wire/frame.ts'
@@ -9,26 +9,26 @@ import type { Uint8ArrayList } from 'uint8arraylist'
 
 export interface YamuxStream extends Stream {
   /**
-   * The lane its data goes out in; may be set at any time. Throws InvalidParametersError for an unknown one.
+   * The lane that the stream's data goes out in; may be set at any time. Throws InvalidParametersError for an unknown lane.
    *
    * @default what the `priority` option gives the stream's protocol, 'normal' if it says nothing
    */
   priority: Lane
 
   /**
-   * In milliseconds; may be set at any time. 0 and Infinity: the stream may be quiet for ever. Throws InvalidParametersError for
-   * what is no such number.
+   * How many milliseconds the stream may carry no data before it is reset; may be set at any time. 0 and Infinity: forever. Throws
+   * InvalidParametersError for anything else.
    *
    * @default Infinity
    */
   inactivityTimeout: number
 
-  /** Resolves when all that was sent, and the FIN behind it, is handed to the transport */
+  /** Closes the stream for writing. Resolves when everything that was sent, and the FIN after it, is handed to the transport. */
   close (options?: AbortOptions): Promise<void>
 
   /**
-   * Ends the stream at once. Queued bytes that credit and the transport allow leave before the reset; the rest is discarded. A whole number
-   * `errorCode` on the error travels to the peer (1 to 0xfff is the transport's, 0x1000 to 0xffff libp2p's). What is no error becomes one.
+   * Ends the stream immediately. Queued bytes that credit and the transport allow leave before the reset; the rest is discarded. A whole number
+   * `errorCode` on the error travels to the peer (1 to 0xfff is the transport's, 0x1000 to 0xffff libp2p's). Anything that is not an error becomes one.
    */
   abort (err: Error): void
 
@@ -36,7 +36,7 @@ export interface YamuxStream extends Stream {
 }
 
 export interface YamuxMuxer extends StreamMuxer<YamuxStream> {
-  /** Measures the round trip, in milliseconds. Calls while a ping is under way share it. Throws MuxerClosedError unless the muxer is open. */
+  /** Measures the round trip, in milliseconds. Calls while a ping is in flight share it. Throws MuxerClosedError unless the muxer is open. */
   ping (options?: AbortOptions): Promise<number>
 
   /** The last measured round trip in milliseconds, -1 before the first */

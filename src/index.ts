@@ -2,7 +2,7 @@
  * @packageDocumentation
  *
  * A yamux stream muxer for js-libp2p that gathers what all streams have to say into one write.
- * A drop-in for `@libp2p/yamux`: same options, same protocol, at home with every other yamux peer. README.md says what differs.
+ * It replaces `@libp2p/yamux`: it has the same options, and works with every other yamux peer. docs/migrating.md says what differs.
  *
  * @example
  *
@@ -52,8 +52,8 @@ export interface YamuxComponents {
 /**
  * Makes the factory that `createLibp2p` takes as a stream muxer.
  *
- * Throws InvalidParametersError when an option is out of its range, or there is no such option of a stream, a limit or
- * coalescing. What is no option beside them is reported to libp2p's log.
+ * Throws InvalidParametersError when an option is out of its range, and for a name that is not an option of `streamOptions`, `limits`
+ * or `coalesce`. Among the other options such a name is logged, since it may belong to another muxer.
  */
 export function yamux (init?: YamuxMuxerInit | null): (components?: YamuxComponents) => StreamMuxerFactory<YamuxMuxer> {
   const unknown: string[] = []
