@@ -22,9 +22,16 @@ export interface Group {
   lines: string[][]
 }
 
+/** More digits than three are of chance, and hard to read */
+const ROUNDED_FROM = 1000
+
 export function format (value: number | undefined): string {
   if (value == null) {
     return '-'
+  }
+
+  if (value >= ROUNDED_FROM) {
+    return value.toLocaleString('en', { maximumSignificantDigits: 3 })
   }
 
   const fractionDigits = value < 10 ? 2 : value < 100 ? 1 : 0
