@@ -1,8 +1,21 @@
 // Draws the pictures of docs for light pages and for dark ones: `node scripts/pictures.ts`.
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { writeCharts } from '../benchmarks/report/svg.ts'
-import type { Scheme } from '../benchmarks/report/svg.ts'
+
+interface Scheme {
+  paper: string
+  ink: string
+  quiet: string
+  grid: string
+  control: string
+  urgent: string
+  streams: [string, string, string]
+}
+
+/** The colours of live/style.css */
+const light: Scheme = { paper: '#fff', ink: '#1b1c1f', quiet: '#5f636b', grid: '#e2e3e6', control: '#b9bcc2', urgent: '#e23b12', streams: ['#a9c1e2', '#b4d3bd', '#cbc0e4'] }
+const dark: Scheme = { paper: '#0d1117', ink: '#eceef1', quiet: '#a2a8b2', grid: '#2c2f36', control: '#5b606a', urgent: '#ff6d43', streams: ['#3d5c88', '#3f6e56', '#5b5089'] }
 
 /** Little more than a phone is wide, so that letters can be read there */
 const WIDTH = 480
@@ -59,7 +72,7 @@ function drawLanes (scheme: Scheme): string {
     }),
     text(scheme, 8, 190, 'The next write, from its first byte on', { isBold: true }),
     track(scheme, 8, 202, WIDTH - 16),
-    cells(12, 202, [[10, scheme.other], [12, scheme.urgent], [74, a], [74, b], [74, a], [74, b], [40, backup]]),
+    cells(12, 202, [[10, scheme.control], [12, scheme.urgent], [74, a], [74, b], [74, a], [74, b], [40, backup]]),
     text(scheme, 8, 250, 'control, urgent, turns of the normal lane; now and then a frame of bulk', { isQuiet: true })
   ])
 }
@@ -94,5 +107,7 @@ function drawInFlight (scheme: Scheme): string {
   ])
 }
 
-await writeCharts(join(folder, 'lanes.svg'), drawLanes)
-await writeCharts(join(folder, 'in-flight.svg'), drawInFlight)
+for (const [name, draw] of [['lanes', drawLanes], ['in-flight', drawInFlight]] as const) {
+  writeFileSync(join(folder, `${name}.svg`), draw(light))
+  writeFileSync(join(folder, `${name}-dark.svg`), draw(dark))
+}

@@ -18,13 +18,10 @@ export interface Scheme {
   /** This muxer with a part of it turned off */
   oursPale: string
   other: string
-  urgent: string
-  /** Of streams that are told apart, as in live/style.css */
-  streams: [string, string, string]
 }
 
-const light: Scheme = { paper: '#fff', ink: '#1b1c1f', quiet: '#5f636b', grid: '#e2e3e6', ours: '#1f56c8', oursPale: '#a9c1ee', other: '#8d99ae', urgent: '#e23b12', streams: ['#a9c1e2', '#b4d3bd', '#cbc0e4'] }
-const dark: Scheme = { paper: '#0d1117', ink: '#eceef1', quiet: '#a2a8b2', grid: '#2c2f36', ours: '#86acff', oursPale: '#41588c', other: '#7c879b', urgent: '#ff6d43', streams: ['#3d5c88', '#3f6e56', '#5b5089'] }
+const light: Scheme = { paper: '#fff', ink: '#1b1c1f', quiet: '#5f636b', grid: '#e2e3e6', ours: '#1f56c8', oursPale: '#a9c1ee', other: '#8d99ae' }
+const dark: Scheme = { paper: '#0d1117', ink: '#eceef1', quiet: '#a2a8b2', grid: '#2c2f36', ours: '#86acff', oursPale: '#41588c', other: '#7c879b' }
 
 /** As `path` for light pages, and beside it, with `-dark` in its name, for dark ones */
 export async function writeCharts (path: string, draw: (scheme: Scheme) => string): Promise<void> {
