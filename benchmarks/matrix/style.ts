@@ -47,7 +47,7 @@ dd { margin: 0 }
 .wide tr.ours td { background: light-dark(#e8eefa, #1a2540) }
 
 @media (max-width: 40rem) {
-  .ratios tr { display: grid; grid-template-columns: 1fr auto 3.5rem }
+  .ratios tr { display: grid; grid-template-columns: 1fr auto 5rem }
   .ratios .plot { grid-column: 1 / -1; order: 1; margin-bottom: 0.3rem }
   .ratios [scope=rowgroup] { grid-column: 1 / -1 }
   dl:not(.key) { grid-template-columns: 1fr }
