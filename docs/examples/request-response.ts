@@ -14,7 +14,7 @@ const TIMEOUT_MS = 10_000
 const LIMITS = { maxDataLength: 65_536 }
 
 const server = await createNode()
-// libp2p allows a peer 32 streams of a protocol at once, and resets more, unless told otherwise
+// libp2p allows a peer 32 open streams of a protocol, and resets more, unless told otherwise
 await server.handle(PROTOCOL, answer, { maxInboundStreams: 256 })
 const client = await createNode()
 
@@ -22,7 +22,7 @@ console.log('1, 2, 3:', await ask({ numbers: [1, 2, 3] }))
 console.log('1, two:', await ask({ numbers: [1, 'two'] }).catch(String))
 console.log('slowly:', await ask({ numbers: [1], delayMs: 60_000 }, 500).catch(String))
 const sums = await Promise.all(Array.from({ length: 200 }, async (_, i) => ask({ numbers: [i, i] })))
-console.log('200 at once:', sums.join(' '))
+console.log('200 together:', sums.join(' '))
 await client.stop()
 await server.stop()
 
@@ -74,7 +74,7 @@ async function sum ({ numbers, delayMs = 0 }: { numbers: number[], delayMs?: num
   const wrong = numbers.find(number => typeof number !== 'number')
 
   if (wrong != null) {
-    throw new Error(`${wrong} is no number`)
+    throw new Error(`${wrong} is not a number`)
   }
 
   await sleep(delayMs, undefined, { signal })

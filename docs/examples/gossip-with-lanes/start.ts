@@ -1,4 +1,4 @@
-// Gossip beside twenty transfers that fill a line of 10 Mbit/s: how long messages take without lanes, and with them.
+// Gossip during twenty transfers that fill a link of 10 Mbit/s: how long messages take without lanes, and with them.
 //
 //   npm run example docs/examples/gossip-with-lanes/start.ts
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -22,7 +22,7 @@ const INTERVAL_MS = 30
 // gossip goes first, the transfers take what it leaves
 const LANES: YamuxMuxerInit = { priority: { '/meshsub/*': 'urgent', [BULK]: 'bulk' } }
 
-// both at once, each over a line of its own
+// both together, each over a link of its own
 const [without, withLanes] = await Promise.all([measure({}), measure(LANES)])
 
 console.table({ 'without lanes': without, 'with lanes': withLanes })
