@@ -2,9 +2,7 @@
  * The options of coalescing: their units, defaults, allowed ranges and conflicts.
  */
 import { InvalidParametersError } from '@libp2p/interface'
-import { anyOf } from './option-reader.ts'
-import { print } from '../thrown.ts'
-import type { OptionReader } from './option-reader.ts'
+import { anyOf, choice, integer, number, optional, section } from './rules.ts'
 
 const STRATEGIES = ['turn', 'delay', 'adaptive', 'off'] as const
 
@@ -124,7 +122,7 @@ export interface CoalesceConfig {
 }
 
 /** A frame's worth is a backlog: full frames cost least then */
-const MERGE_FROM_BYTES = new Map<MergeMessages, number>([['backlog', 16_384], [true, 0], [false, Infinity]])
+const MERGE_FROM_BYTES = 16_384
 /** What Noise seals into one record: 65,535 less a tag of 16 */
 const RECORD_BYTES = 65_519
 const MAX_RECORDS = 16
@@ -132,51 +130,61 @@ const MAX_RECORDS = 16
 const RESERVED_PART = 1 / 4
 /** What a study of write coalescing in go-yamux settled on */
 const DELAY_MS = 2
-const MAX_QUEUE_DELAY_MS = 10
 /** Longer and requests time out */
 const MAX_DELAY_MS = 1000
 /** Room for a few control frames and for the smallest frame that the data lane cuts */
 const MIN_BATCH_BYTES = 2048
 const MAX_BATCH_BYTES = 2 ** 24
 
-export function createCoalesceConfig (options: OptionReader<CoalesceOptions>): CoalesceConfig {
-  const strategy = strategyOf(options)
-  const maxBytes = (byDefault: number): number => options.integer('maxBytes', byDefault, MIN_BATCH_BYTES, MAX_BATCH_BYTES)
-  const maxBatchBytes = maxBytes(RECORD_BYTES)
-  const reservedBytes = options.integer('reservedBytes', Math.floor(maxBatchBytes * RESERVED_PART), 0, MAX_BATCH_BYTES)
+export const coalesce = section({
+  strategy: optional(choice(...STRATEGIES)),
+  delayMs: optional(number(undefined, 0, MAX_DELAY_MS)),
+  maxDelayMs: optional(number(undefined, 0, MAX_DELAY_MS)),
+  maxBytes: optional(integer(undefined, MIN_BATCH_BYTES, MAX_BATCH_BYTES)),
+  // not 0
+  highWatermark: optional(number(undefined, Number.MIN_VALUE, 1)),
+  reservedBytes: optional(integer(undefined, 0, MAX_BATCH_BYTES)),
+  maxQueueDelayMs: number(10, 1),
+  mergeMessages: choice<MergeMessages>('backlog', true, false)
+})
 
-  if (reservedBytes > maxBatchBytes - MIN_BATCH_BYTES / 2) {
-    throw new InvalidParametersError(`coalesce.reservedBytes is ${reservedBytes}, it must leave at least ${MIN_BATCH_BYTES / 2} of coalesce.maxBytes, which is ${maxBatchBytes}, to other data`)
+type CoalesceValues = ReturnType<typeof coalesce>
+
+export function createCoalesceConfig (options: CoalesceValues): CoalesceConfig {
+  const { delayMs = DELAY_MS, maxDelayMs = DELAY_MS, maxBytes = RECORD_BYTES, highWatermark = 0.8, maxQueueDelayMs, mergeMessages } = options
+  const { reservedBytes = Math.floor(maxBytes * RESERVED_PART) } = options
+
+  if (reservedBytes > maxBytes - MIN_BATCH_BYTES / 2) {
+    throw new InvalidParametersError(`coalesce.reservedBytes is ${reservedBytes}, it must leave at least ${MIN_BATCH_BYTES / 2} of coalesce.maxBytes, which is ${maxBytes}, to other data`)
   }
 
   return {
-    strategy,
-    delayMs: options.number('delayMs', DELAY_MS, 0, MAX_DELAY_MS),
-    maxDelayMs: options.number('maxDelayMs', DELAY_MS, 0, MAX_DELAY_MS),
-    maxBatchBytes,
-    maxWriteBytes: maxBytes(MAX_RECORDS * RECORD_BYTES),
-    watermarkBytes: maxBatchBytes * options.number('highWatermark', 0.8, Number.MIN_VALUE, 1),
+    strategy: strategyOf(options),
+    delayMs,
+    maxDelayMs,
+    maxBatchBytes: maxBytes,
+    maxWriteBytes: options.maxBytes ?? MAX_RECORDS * RECORD_BYTES,
+    watermarkBytes: maxBytes * highWatermark,
     reservedBytes,
-    maxQueueDelayMs: options.number('maxQueueDelayMs', MAX_QUEUE_DELAY_MS, 1, Infinity),
-    mergeFromBytes: MERGE_FROM_BYTES.get(options.choice('mergeMessages', 'backlog', [...MERGE_FROM_BYTES.keys()])) as number
+    maxQueueDelayMs,
+    mergeFromBytes: mergeMessages === 'backlog' ? MERGE_FROM_BYTES : mergeMessages ? 0 : Infinity
   }
 }
 
-function strategyOf (reader: OptionReader<CoalesceOptions>): Strategy {
-  const { options } = reader
-  const implied = options.delayMs != null ? 'delay' : options.maxDelayMs != null ? 'adaptive' : 'turn'
-  const strategy = reader.choice('strategy', implied, STRATEGIES)
-  const isOff = options.delayMs === 0
-  checkEffect(options, 'delayMs', strategy, isOff ? ['delay', 'off'] : ['delay'])
-  checkEffect(options, 'maxDelayMs', strategy, ['adaptive'])
-  checkEffect(options, 'highWatermark', strategy, ['delay', 'adaptive'])
+function strategyOf (options: CoalesceValues): Strategy {
+  const { delayMs, maxDelayMs, strategy = delayMs !== undefined ? 'delay' : maxDelayMs !== undefined ? 'adaptive' : 'turn' } = options
+  const isOff = delayMs === 0
+
+  // an option that has no effect under the strategy is a mistake
+  const checkEffect = (name: 'delayMs' | 'maxDelayMs' | 'highWatermark', ...strategies: Strategy[]): void => {
+    if (options[name] !== undefined && !strategies.includes(strategy)) {
+      throw new InvalidParametersError(`coalesce.${name} is ${options[name]}, which takes effect with ${anyOf(strategies)} only, but coalesce.strategy is '${strategy}'`)
+    }
+  }
+
+  checkEffect('delayMs', 'delay', ...(isOff ? ['off'] as const : []))
+  checkEffect('maxDelayMs', 'adaptive')
+  checkEffect('highWatermark', 'delay', 'adaptive')
 
   return isOff ? 'off' : strategy
-}
-
-/** An option that has no effect under the strategy is a mistake */
-function checkEffect (options: CoalesceOptions, name: keyof CoalesceOptions, strategy: Strategy, strategies: Strategy[]): void {
-  if (options[name] != null && !strategies.includes(strategy)) {
-    throw new InvalidParametersError(`coalesce.${name} is ${print(options[name])}, which takes effect with ${anyOf(strategies)} only, but coalesce.strategy is '${strategy}'`)
-  }
 }

@@ -2,13 +2,14 @@
  * The options of the muxer and of its streams: units, defaults and allowed ranges. Coalescing, limits and lanes have files of their own.
  */
 import { INITIAL_WINDOW_BYTES, MAX_FRAME_BYTES, MAX_UINT32 } from '../core/wire/frame.ts'
-import { createCoalesceConfig } from './coalesce.ts'
-import { createLimitConfig } from './limits.ts'
-import { OptionReader } from './option-reader.ts'
+import { coalesce, createCoalesceConfig } from './coalesce.ts'
+import { limits } from './limits.ts'
 import { createLaneOf } from './priority.ts'
+import { choice, integer, number, optional, readSection, section } from './rules.ts'
 import type { CoalesceConfig, CoalesceOptions } from './coalesce.ts'
 import type { LimitConfig, LimitOptions } from './limits.ts'
 import type { LaneOf, Priority } from './priority.ts'
+import type { Rule } from './rules.ts'
 import type { StreamMuxerOptions, StreamOptions } from '@libp2p/interface'
 
 const WINDOW_UPDATE_MODES = ['onRead', 'onReceive'] as const
@@ -207,34 +208,52 @@ const FRAME_BYTES = 16_384
 const LONE_FRAME_BYTES = 65_507
 /** rust-yamux and jvm-libp2p end the connection at a frame beyond 1 MiB. With its header it fills the largest write. */
 const LONGEST_FRAME_BYTES = 1_048_292
-const MIN_FRAME_BYTES = 1024
 
 /** What one stream may do before it is reset */
-export type StreamLimits = Required<StreamOptions>
-
-const STREAM_LIMITS: StreamLimits = {
+const STREAM_LIMITS = {
   // @libp2p/yamux says 120,000 and never acts on it: gossipsub's streams, which it does not open anew, are silent for
   // longer between peers that share no topic
-  inactivityTimeout: Infinity,
-  maxReadBufferLength: 4_194_304,
-  maxWriteBufferLength: Infinity
+  inactivityTimeout: number(Infinity),
+  maxReadBufferLength: number(4_194_304),
+  maxWriteBufferLength: number(Infinity)
+}
+
+const LIMIT_NAMES = Object.keys(STREAM_LIMITS) as Array<keyof typeof STREAM_LIMITS>
+
+export type StreamLimits = Required<StreamOptions>
+
+const maxConnectionWindow: Rule<number> = (value, name, { streamOptions }) => integer(streamOptions.maxStreamWindowSize)(value, name)
+
+const OPTIONS = {
+  enableKeepAlive: choice(true, false),
+  keepAliveInterval: number(30_000, 1),
+  maxInboundStreams: number(1000),
+  maxOutboundStreams: number(1000),
+  maxEarlyStreams: number(10),
+  maxMessageSize: optional(integer(undefined, 1024)),
+  windowUpdateMode: choice(...WINDOW_UPDATE_MODES),
+  streamOptions: section({
+    initialStreamWindowSize: integer(INITIAL_WINDOW_BYTES, INITIAL_WINDOW_BYTES, MAX_UINT32),
+    maxStreamWindowSize: (value, name, { initialStreamWindowSize: initial }) => integer(Math.max(initial, 16_777_216), initial, MAX_UINT32)(value, name),
+    ...STREAM_LIMITS
+  }),
+  maxConnectionWindow,
+  priority: createLaneOf,
+  coalesce,
+  limits
 }
 
 /** Of a stream that is being opened; what is left out is the muxer's. Throws InvalidParametersError for a value out of range. */
 export function createStreamLimits (init: StreamOptions, defaults: StreamLimits): StreamLimits {
-  const isLikeAll = init.inactivityTimeout == null && init.maxReadBufferLength == null && init.maxWriteBufferLength == null
+  let limits = defaults
 
-  return isLikeAll ? defaults : readStreamLimits(new OptionReader(init), defaults)
-}
-
-function readStreamLimits (options: OptionReader<StreamOptions>, defaults: StreamLimits): StreamLimits {
-  const limit = (name: keyof StreamOptions): number => options.number(name, defaults[name], 0, Infinity)
-
-  return {
-    inactivityTimeout: limit('inactivityTimeout'),
-    maxReadBufferLength: limit('maxReadBufferLength'),
-    maxWriteBufferLength: limit('maxWriteBufferLength')
+  for (const name of LIMIT_NAMES) {
+    if (init[name] != null) {
+      limits = { ...limits, [name]: STREAM_LIMITS[name](init[name], name) }
+    }
   }
+
+  return limits
 }
 
 /**
@@ -242,37 +261,17 @@ function readStreamLimits (options: OptionReader<StreamOptions>, defaults: Strea
  * none beside them may be somebody else's, and is reported.
  */
 export function createConfig (init: YamuxMuxerInit, onUnknown: (report: string) => void = () => {}): Config {
-  const options = new OptionReader(init, '', [])
-  const streamOptions = options.section('streamOptions', createStreamConfig)
-  const frameBytes = (byDefault: number, mostBytes = MAX_FRAME_BYTES): number => Math.min(mostBytes, options.integer('maxMessageSize', byDefault, MIN_FRAME_BYTES, Infinity))
+  const { maxMessageSize, windowUpdateMode, maxConnectionWindow, priority, coalesce, ...options } = readSection(OPTIONS, init, '', onUnknown)
+  const frameBytes = (byDefault: number, mostBytes = MAX_FRAME_BYTES): number => Math.min(mostBytes, maxMessageSize ?? byDefault)
 
-  const config: Config = {
-    enableKeepAlive: options.boolean('enableKeepAlive', true),
-    keepAliveInterval: options.number('keepAliveInterval', 30_000, 1, Infinity),
-    maxInboundStreams: options.number('maxInboundStreams', 1000, 0, Infinity),
-    maxOutboundStreams: options.number('maxOutboundStreams', 1000, 0, Infinity),
-    maxEarlyStreams: options.number('maxEarlyStreams', 10, 0, Infinity),
+  return {
+    ...options,
+    ...createCoalesceConfig(coalesce),
     frameBytes: frameBytes(FRAME_BYTES),
     loneFrameBytes: frameBytes(LONE_FRAME_BYTES),
     maxFrameBytes: frameBytes(Infinity, LONGEST_FRAME_BYTES),
-    creditsOnReceipt: options.choice('windowUpdateMode', 'onRead', WINDOW_UPDATE_MODES) === 'onReceive',
-    maxGrowthBytes: options.integer('maxConnectionWindow', streamOptions.maxStreamWindowSize, 0, Infinity),
-    ...options.section('coalesce', createCoalesceConfig),
-    streamOptions,
-    laneOf: createLaneOf(options.value('priority')),
-    limits: options.section('limits', createLimitConfig)
-  }
-  options.reportUnknown(onUnknown)
-
-  return config
-}
-
-function createStreamConfig (options: OptionReader<YamuxStreamOptions>): Required<YamuxStreamOptions> {
-  const initialStreamWindowSize = options.integer('initialStreamWindowSize', INITIAL_WINDOW_BYTES, INITIAL_WINDOW_BYTES, MAX_UINT32)
-
-  return {
-    initialStreamWindowSize,
-    maxStreamWindowSize: options.integer('maxStreamWindowSize', Math.max(initialStreamWindowSize, 16_777_216), initialStreamWindowSize, MAX_UINT32),
-    ...readStreamLimits(options, STREAM_LIMITS)
+    creditsOnReceipt: windowUpdateMode === 'onReceive',
+    maxGrowthBytes: maxConnectionWindow,
+    laneOf: priority
   }
 }

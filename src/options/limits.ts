@@ -1,9 +1,10 @@
 /**
  * The options for what a peer may cost: frames that no window bounds, and timeouts. Units, defaults and allowed ranges.
  */
+import { number, section } from './rules.ts'
 import type { Limits } from '../core/limits/peer-limits.ts'
 import type { Limit } from '../core/limits/token-bucket.ts'
-import type { OptionReader } from './option-reader.ts'
+import type { Rule } from './rules.ts'
 
 /**
  * What a peer may cost beyond what its windows allow, in frames and in time. [SECURITY.md](../../SECURITY.md) has the reasons. Beyond a
@@ -81,12 +82,6 @@ export interface LimitOptions extends Partial<Record<keyof Limits, Partial<Limit
   writeTimeoutMs?: number
 }
 
-export interface LimitConfig extends Limits {
-  openTimeoutMs: number
-  closeTimeoutMs: number
-  writeTimeoutMs: number
-}
-
 /**
  * What answers or ignores a frame in well under a microsecond may come often: a thousand a second cost
  * less than a hundredth of a core. Resets also cost the application. nghttp2 allows 1,000 and 33 a second, which an application
@@ -97,33 +92,23 @@ const RESETS: Limit = { burst: 10_000, perSecond: 200 }
 /** What a fast sender has under way over a long path when its stream is reset: 30 frames a millisecond for 300 ms */
 const UNDER_WAY: Limit = { burst: 100_000, perSecond: 10_000 }
 
-/** hashicorp/yamux gives the first two; it gives a write 10 s, which a suspended laptop exceeds. As long as two keep-alive intervals. */
-const OPEN_TIMEOUT_MS = 75_000
-const CLOSE_TIMEOUT_MS = 300_000
-const WRITE_TIMEOUT_MS = 60_000
-
 /** Rates are multiplied by time, which Infinity would not survive; beyond this there is none */
 const MAX_PER_SECOND = 1e9
 
-export function createLimitConfig (options: OptionReader<LimitOptions>): LimitConfig {
-  const limit = (name: keyof Limits, byDefault: Limit): Limit => options.section(name, section => createLimit(section, byDefault))
-  const timeoutMs = (name: keyof LimitOptions, byDefaultMs: number): number => options.number(name, byDefaultMs, 1, Infinity)
-
-  return {
-    pings: limit('pings', CHEAP),
-    resets: limit('resets', RESETS),
-    emptyFrames: limit('emptyFrames', CHEAP),
-    refusedStreams: limit('refusedStreams', CHEAP),
-    unknownStreamFrames: limit('unknownStreamFrames', UNDER_WAY),
-    openTimeoutMs: timeoutMs('openTimeoutMs', OPEN_TIMEOUT_MS),
-    closeTimeoutMs: timeoutMs('closeTimeoutMs', CLOSE_TIMEOUT_MS),
-    writeTimeoutMs: timeoutMs('writeTimeoutMs', WRITE_TIMEOUT_MS)
-  }
+function limit (byDefault: Limit): Rule<Limit> {
+  return section({ burst: number(byDefault.burst), perSecond: number(byDefault.perSecond, 0, MAX_PER_SECOND) })
 }
 
-function createLimit (options: OptionReader<Partial<Limit>>, byDefault: Limit): Limit {
-  return {
-    burst: options.number('burst', byDefault.burst, 0, Infinity),
-    perSecond: options.number('perSecond', byDefault.perSecond, 0, MAX_PER_SECOND)
-  }
-}
+export const limits = section({
+  pings: limit(CHEAP),
+  resets: limit(RESETS),
+  emptyFrames: limit(CHEAP),
+  refusedStreams: limit(CHEAP),
+  unknownStreamFrames: limit(UNDER_WAY),
+  // hashicorp/yamux gives the first two; it gives a write 10 s, which a suspended laptop exceeds. As long as two keep-alive intervals.
+  openTimeoutMs: number(75_000, 1),
+  closeTimeoutMs: number(300_000, 1),
+  writeTimeoutMs: number(60_000, 1)
+})
+
+export type LimitConfig = ReturnType<typeof limits>

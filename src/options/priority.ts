@@ -2,7 +2,7 @@
  * Which lane a protocol's streams go out in.
  */
 import { LANES, NORMAL } from '../core/scheduler/lane.ts'
-import { checkChoice, createInvalidOptionError } from './option-reader.ts'
+import { check, choice } from './rules.ts'
 import type { Lane } from '../core/scheduler/lane.ts'
 
 /**
@@ -10,6 +10,8 @@ import type { Lane } from '../core/scheduler/lane.ts'
  * pattern that fits counts, or a function. What neither knows is 'normal'.
  */
 export type Priority = Record<string, Lane> | ((protocol: string) => Lane | undefined)
+
+const isLane = choice(...LANES)
 
 /** The place of a protocol's lane among the LANES */
 export type LaneOf = (protocol: string) => number
@@ -20,10 +22,7 @@ export function createLaneOf (priority: Priority = {}): LaneOf {
     return protocol => toLaneIndex(priority(protocol) ?? 'normal', `priority(${JSON.stringify(protocol)})`)
   }
 
-  if (typeof priority !== 'object') {
-    throw createInvalidOptionError('priority', priority, 'a table from protocol pattern to lane, or a function')
-  }
-
+  check(typeof priority === 'object', 'priority', priority, 'a table from protocol pattern to lane, or a function')
   const patterns = Object.entries(priority).map(([pattern, lane]) => ({
     matcher: toMatcher(pattern),
     lane: toLaneIndex(lane, `priority[${JSON.stringify(pattern)}]`)
@@ -34,7 +33,7 @@ export function createLaneOf (priority: Priority = {}): LaneOf {
 
 /** Throws InvalidParametersError; `name` is what the user calls it */
 export function toLaneIndex (lane: Lane, name: string): number {
-  return LANES.indexOf(checkChoice(name, lane, LANES))
+  return LANES.indexOf(isLane(lane, name))
 }
 
 function toMatcher (pattern: string): RegExp {

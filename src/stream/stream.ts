@@ -9,8 +9,8 @@ import { HIGH_WATER_MARK_BYTES } from '../core/scheduler/water-marks.ts'
 import { EVENT_DATA, EVENT_DRAINED, EVENT_FAILED, EVENT_LOCAL_FIN, EVENT_REMOTE_FIN, EVENT_REMOTE_RST, EVENT_STALLED } from '../core/stream-state.ts'
 import { GuardedEmitter, OwnAbortEvent, OwnCloseEvent, OwnResetEvent } from '../emitter.ts'
 import { errorCodeOf, RemoteResetError } from '../errors.ts'
-import { OptionReader } from '../options/option-reader.ts'
 import { toLaneIndex } from '../options/priority.ts'
+import { number } from '../options/rules.ts'
 import { abortable, handled, withHandledRejection } from '../promises.ts'
 import { logError, reasonOf, toError } from '../thrown.ts'
 import { Reader } from './reader.ts'
@@ -83,7 +83,7 @@ export class MuxedStream extends GuardedEmitter<MessageStreamEvents> implements 
   }
 
   set inactivityTimeout (timeoutMs: number) {
-    this.#inactivityTimeout = new OptionReader({ inactivityTimeout: timeoutMs }, 'stream.').number('inactivityTimeout', NaN, 0, Infinity)
+    this.#inactivityTimeout = number()(timeoutMs, 'stream.inactivityTimeout')
     this.#driver.timers.watch(this.#state)
   }
 

@@ -1,0 +1,122 @@
+/**
+ * What options may be: a rule takes a value, or has a default for one that was left out, and throws an InvalidParametersError that names
+ * the option, the value and what is allowed.
+ */
+import { InvalidParametersError } from '@libp2p/interface'
+import { print } from '../thrown.ts'
+
+/** Returns what the value of the option `name` means; `before` has what those in front of it in the section do */
+export interface Rule<Value> {
+  (value: any, name: string, before?: any): Value
+  /** Of the section that the option is */
+  rules?: Rules
+}
+
+type Rules = Record<string, Rule<any>>
+type Values<Table> = { [Name in keyof Table]: Table[Name] extends Rule<infer Value> ? Value : never }
+
+/** A name that takes more edits than this part of its length is another name */
+const MAX_EDITS_BY_LENGTH = 1 / 2
+
+export function number (byDefault?: number, min = 0, max = Infinity, isWhole = false): Rule<number> {
+  return (value = byDefault, name) => {
+    // written so that NaN fails
+    check(typeof value === 'number' && value >= min && value <= max && !(isWhole && value % 1 > 0), name, value, `a ${isWhole ? 'whole ' : ''}number from ${min} to ${max}`)
+
+    return value
+  }
+}
+
+export function integer (byDefault?: number, min = 0, max = Infinity): Rule<number> {
+  return number(byDefault, min, max, true)
+}
+
+/** The rule's value, undefined if the option is left out */
+export function optional<Value> (rule: Rule<Value>): Rule<Value | undefined> {
+  return (value, name) => value === undefined ? undefined : rule(value, name)
+}
+
+/** The first is the default */
+export function choice<const Choice extends string | boolean> (...choices: readonly Choice[]): Rule<Choice> {
+  return (value = choices[0], name) => {
+    check(choices.includes(value), name, value, anyOf(choices))
+
+    return value
+  }
+}
+
+/** Options of their own; a name that is none is refused */
+export function section<const Table extends Rules> (rules: Table): Rule<Values<Table>> {
+  const read: Rule<Values<Table>> = (options = {}, name) => {
+    check(typeof options === 'object', name, options, 'an object')
+
+    return readSection(rules, options, `${name}.`, report => { throw new InvalidParametersError(report) })
+  }
+
+  return Object.assign(read, { rules })
+}
+
+export function readSection<Table extends Rules> (rules: Table, options: Record<string, any>, path: string, onUnknown: (report: string) => void): Values<Table> {
+  const values: Record<string, unknown> = {}
+
+  for (const name of Object.keys(rules)) {
+    values[name] = rules[name](options[name] ?? undefined, path + name, values)
+  }
+
+  for (const name of Object.keys(options)) {
+    if (options[name] != null && !Object.hasOwn(rules, name)) {
+      const nearest = findNearest(name, rules)
+      onUnknown(`${path}${name} is no option${nearest === undefined ? '' : `, did you mean ${path}${nearest}?`}`)
+    }
+  }
+
+  return values as Values<Table>
+}
+
+export function check (isAllowed: boolean, name: string, value: unknown, allowed: string): void {
+  if (!isAllowed) {
+    throw new InvalidParametersError(`${name} is ${typeof value === 'string' ? JSON.stringify(value) : print(value)}, it must be ${allowed}`)
+  }
+}
+
+export function anyOf (choices: ReadonlyArray<string | boolean>): string {
+  return choices.map(choice => typeof choice === 'string' ? `'${choice}'` : choice).join(' or ')
+}
+
+/** The option that somebody who wrote `name` may have meant, there or in a section below; of several that are as near the last */
+function findNearest (name: string, rules: Rules): string | undefined {
+  let nearest: string | undefined
+  let fewest = name.length * MAX_EDITS_BY_LENGTH
+
+  for (const path of pathsOf(rules)) {
+    const edits = countEdits(name, path.slice(path.lastIndexOf('.') + 1))
+
+    if (edits <= fewest) {
+      nearest = path
+      fewest = edits
+    }
+  }
+
+  return nearest
+}
+
+function pathsOf (rules: Rules): string[] {
+  return Object.entries(rules).flatMap(([name, { rules = {} }]) => [name, ...pathsOf(rules).map(path => `${name}.${path}`)])
+}
+
+/** How many characters have to be inserted, dropped or replaced to make one of the other */
+function countEdits (from: string, to: string): number {
+  // between the part of `from` that was looked at and each beginning of `to`
+  let edits = Array.from({ length: to.length + 1 }, (_, length) => length)
+
+  for (const character of from) {
+    const before = edits
+    edits = [before[0] + 1]
+
+    for (let i = 0; i < to.length; i++) {
+      edits.push(Math.min(before[i + 1] + 1, edits[i] + 1, before[i] + Number(character !== to[i])))
+    }
+  }
+
+  return edits[to.length]
+}
