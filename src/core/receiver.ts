@@ -191,7 +191,7 @@ export class Receiver<Owner> implements FrameSink {
 
       // this side is about to close the transport: a write that meets that would make an error of a clean end
       if (!hasSaidGoAway) {
-        control.replies.pong(value)
+        control.pong(value)
       }
     } else if (this.#session.handlePong(value, this.#session.receivedMs)) {
       this.#session.answeredMs = this.#session.receivedMs

@@ -287,7 +287,7 @@ export class Session<Owner> {
   refuse (id: number, nowMs: number): void {
     this.limits.spend('refusedStreams', nowMs)
     this.limits.expectLate(INITIAL_WINDOW_BYTES, 0)
-    this.control.replies.refuse(id)
+    this.control.refuse(id)
     this.#observer.onRefused(id)
   }
 

@@ -8,7 +8,6 @@ import { Batch } from '../../src/core/scheduler/batch.ts'
 import { RoundTrip } from '../../src/core/window/round-trip.ts'
 import { ControlLane } from '../../src/core/scheduler/control.ts'
 import { DataLanes } from '../../src/core/scheduler/lanes.ts'
-import { Replies } from '../../src/core/scheduler/replies.ts'
 import { Session } from '../../src/core/session.ts'
 import { StreamTable } from '../../src/core/stream-table.ts'
 import { ACK, data, DATA, pattern, ping, SYN, windowUpdate } from '../../testing/protocol/frames.ts'
@@ -18,7 +17,7 @@ import type { RawPeer } from '../../testing/protocol/raw-peer.ts'
 import type { YamuxStream } from '../../src/index.ts'
 
 /** All that `pull` calls, as far as it can be reached from outside */
-const CALLED_BY_PULL: object[] = [Batch, PieceQueue, DataLanes, ControlLane, Replies, ReceiveWindow, RoundTrip, Session, StreamTable, Uint8ArrayList].map(({ prototype }) => prototype)
+const CALLED_BY_PULL: object[] = [Batch, PieceQueue, DataLanes, ControlLane, ReceiveWindow, RoundTrip, Session, StreamTable, Uint8ArrayList].map(({ prototype }) => prototype)
 
 class Fault extends Error {}
 

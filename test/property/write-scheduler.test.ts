@@ -98,8 +98,8 @@ function sendableBytes ({ queuedBytes, creditBytes }: Pick<Intent, 'queuedBytes'
 test('replies come first, then what streams owe, then their data by lane and in turns', () => {
   fc.assert(fc.property(intents, replies, (intents, replies) => {
     const scheduler = createScheduler({ loneFrameBytes: LONE_FRAME_BYTES })
-    replies.pongs.forEach(value => { scheduler.control.replies.pong(value) })
-    replies.refusedIds.forEach(id => { scheduler.control.replies.refuse(id) })
+    replies.pongs.forEach(value => { scheduler.control.pong(value) })
+    replies.refusedIds.forEach(id => { scheduler.control.refuse(id) })
 
     if (replies.ping != null) {
       scheduler.control.ping(replies.ping)

@@ -1,13 +1,19 @@
 /**
  * Control frames, which go before data: answers and requests of the session, then what is pending of streams. There is at most one
  * entry a stream, and what is superseded before it is written vanishes.
+ *
+ * Answers that the peer calls for without a stream, pongs and resets of streams that were refused, are bounded: a peer that sends and does
+ * not read would otherwise pile them up (CVE-2024-32984, CVE-2019-9512).
  */
+import { ProtocolError } from '../protocol-error.ts'
 import { FLAG_ACK, FLAG_RST, FLAG_SYN, HEADER_BYTES, SESSION_ID, TYPE_GO_AWAY, TYPE_PING, TYPE_WINDOW_UPDATE } from '../wire/frame.ts'
 import { PENDING_FIN, PENDING_RST, PENDING_UPDATE } from '../stream-state.ts'
-import { Replies } from './replies.ts'
 import type { WindowTuning } from '../window/receive-window.ts'
 import type { Batch } from './batch.ts'
 import type { StreamState } from '../stream-state.ts'
+
+/** Of 4 bytes each. The Rust crate h2 bounds the resets it is made to send by the same number. */
+const MAX_UNREAD_REPLIES = 1024
 
 export interface ControlHandler<Owner> {
   /** The FIN is in a batch */
@@ -16,41 +22,45 @@ export interface ControlHandler<Owner> {
   onResetWritten (stream: StreamState<Owner>): void
   /** The ping is in a batch */
   onPingWritten (nowMs: number): void
-  /** Replies pile up: the transport may take them */
+  /** Replies pile up: they may be written now. If that frees no room, the peer does not read. */
   onRepliesFull (): void
   readonly windowTuning: WindowTuning
 }
 
 export class ControlLane<Owner> {
-  readonly replies: Replies
+  hasOutput = false
+  /** Nothing follows that */
+  hasWrittenGoAway = false
   readonly #handler: ControlHandler<Owner>
   /** In the order in which something came to be pending */
   readonly #streams = new Set<StreamState<Owner>>()
   /** Those with more than an ACK pending, and perhaps some that had */
   readonly #beyondAcks = new Set<StreamState<Owner>>()
+  readonly #pongs: number[] = []
+  readonly #refusedIds: number[] = []
   #pingValue: number | undefined
   #goAwayCode: number | undefined
-  /** Nothing follows that */
-  hasWrittenGoAway = false
+  /** One of these four waits */
+  #isSessionDue = false
 
   constructor (handler: ControlHandler<Owner>) {
     this.#handler = handler
-    this.replies = new Replies(() => { handler.onRepliesFull() })
-  }
-
-  get hasOutput (): boolean {
-    return this.#streams.size > 0 || this.replies.count > 0 || this.#pingValue !== undefined || this.#goAwayCode !== undefined
   }
 
   /** There is something that somebody waits for. Hot: runs once per send. */
   get hasMoreThanAcks (): boolean {
-    return this.replies.count > 0 || this.#pingValue !== undefined || this.#goAwayCode !== undefined ||
-      (this.#beyondAcks.size > 0 && this.#findMoreThanAcks())
+    return this.#isSessionDue || (this.#beyondAcks.size > 0 && this.#findMoreThanAcks())
+  }
+
+  /** How many answers wait */
+  get replyCount (): number {
+    return this.#pongs.length + this.#refusedIds.length
   }
 
   /** Something (more) is pending of the stream */
   enlist (stream: StreamState<Owner>): void {
     this.#streams.add(stream)
+    this.hasOutput = true
 
     if ((stream.pending & ~FLAG_ACK) !== 0) {
       this.#beyondAcks.add(stream)
@@ -61,22 +71,37 @@ export class ControlLane<Owner> {
   remove (stream: StreamState<Owner>): void {
     this.#streams.delete(stream)
     this.#beyondAcks.delete(stream)
+    this.hasOutput = this.#isSessionDue || this.#streams.size > 0
+  }
+
+  pong (value: number): void {
+    this.#reply(this.#pongs, value)
+  }
+
+  refuse (streamId: number): void {
+    this.#reply(this.#refusedIds, streamId)
   }
 
   ping (value: number): void {
     this.#pingValue = value
+    this.#setSessionDue()
   }
 
   /** Written behind everything else, once. Until then a later code replaces an earlier one. */
   goAway (code: number): void {
     if (!this.hasWrittenGoAway) {
       this.#goAwayCode = code
+      this.#setSessionDue()
     }
   }
 
   fill (batch: Batch, maxFrames: number, nowMs: number): void {
-    if (this.replies.count > 0) {
-      this.replies.fill(batch, maxFrames)
+    if (!this.hasOutput) {
+      return
+    }
+
+    if (this.#isSessionDue) {
+      this.#writeReplies(batch, maxFrames)
     }
 
     if (this.#pingValue !== undefined && hasRoom(batch, maxFrames)) {
@@ -94,6 +119,44 @@ export class ControlLane<Owner> {
       this.#goAwayCode = undefined
       this.hasWrittenGoAway = true
     }
+
+    this.#isSessionDue &&= this.replyCount > 0 || this.#pingValue !== undefined || this.#goAwayCode !== undefined
+    this.hasOutput = this.#isSessionDue || this.#streams.size > 0
+  }
+
+  #reply (values: number[], value: number): void {
+    if (this.replyCount >= MAX_UNREAD_REPLIES) {
+      this.#handler.onRepliesFull()
+
+      if (this.replyCount >= MAX_UNREAD_REPLIES) {
+        throw new ProtocolError('ERR_TOO_MANY_UNREAD_REPLIES', `received frames that call for ${this.replyCount + 1} replies the peer does not read, allowed ${MAX_UNREAD_REPLIES}`)
+      }
+    }
+
+    values.push(value)
+    this.#setSessionDue()
+  }
+
+  #setSessionDue (): void {
+    this.#isSessionDue = true
+    this.hasOutput = true
+  }
+
+  /** As many as there is room for */
+  #writeReplies (batch: Batch, maxFrames: number): void {
+    let pongs = 0
+    let refusals = 0
+
+    while (pongs < this.#pongs.length && hasRoom(batch, maxFrames)) {
+      batch.header(TYPE_PING, FLAG_ACK, SESSION_ID, this.#pongs[pongs++])
+    }
+
+    while (refusals < this.#refusedIds.length && hasRoom(batch, maxFrames)) {
+      batch.header(TYPE_WINDOW_UPDATE, FLAG_RST, this.#refusedIds[refusals++], 0)
+    }
+
+    this.#pongs.splice(0, pongs)
+    this.#refusedIds.splice(0, refusals)
   }
 
   /** A SYN may have gone with data since; each is found out once */

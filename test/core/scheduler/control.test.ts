@@ -50,9 +50,9 @@ describe('the lane', () => {
   test('has replies first, then requests, streams, and GoAway last, whatever was asked first', () => {
     lane.goAway(0)
     enlist(1, { pending: PENDING_SYN })
-    lane.replies.refuse(4)
+    lane.refuse(4)
     lane.ping(7)
-    lane.replies.pong(8)
+    lane.pong(8)
 
     expect(fillBytes()).toEqual(concat(
       ping(8, ACK),
@@ -67,8 +67,8 @@ describe('the lane', () => {
   test('says everything once', () => {
     lane.goAway(0)
     lane.ping(7)
-    lane.replies.pong(8)
-    lane.replies.refuse(4)
+    lane.pong(8)
+    lane.refuse(4)
     enlist(1, { pending: PENDING_ACK })
     fill()
 
@@ -76,9 +76,9 @@ describe('the lane', () => {
   })
 
   test('goes on in the next batch where the last one was full', () => {
-    lane.replies.pong(1)
-    lane.replies.pong(2)
-    lane.replies.refuse(4)
+    lane.pong(1)
+    lane.pong(2)
+    lane.refuse(4)
     enlist(1, { pending: PENDING_SYN })
     enlist(3, { pending: PENDING_SYN })
     lane.goAway(2)
@@ -95,9 +95,9 @@ describe('the lane', () => {
   })
 
   test('stops at the number of frames a batch may have', () => {
-    lane.replies.pong(1)
-    lane.replies.pong(2)
-    lane.replies.pong(3)
+    lane.pong(1)
+    lane.pong(2)
+    lane.pong(3)
 
     expect(fill(65_519, 2).map(({ length }) => length)).toEqual([1, 2])
     expect(fill(65_519, 2).map(({ length }) => length)).toEqual([3])
@@ -135,7 +135,7 @@ describe('the lane', () => {
     fill()
     expect(lane.hasMoreThanAcks).toBe(false)
 
-    lane.replies.pong(1)
+    lane.pong(1)
     expect(lane.hasMoreThanAcks).toBe(true)
   })
 })

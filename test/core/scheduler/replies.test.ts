@@ -1,22 +1,21 @@
 // Answers that the peer calls for without a stream: in order, and no more than a peer that reads would leave waiting.
 import { beforeEach, describe, expect, test } from 'vitest'
-import { Replies } from '../../../src/core/scheduler/replies.ts'
 import { ACK, PING, RST, WINDOW_UPDATE } from '../../../testing/protocol/frames.ts'
-import { fillBatch } from '../../../testing/core/lanes.ts'
+import { createControlLane, fillBatch } from '../../../testing/core/lanes.ts'
 import type { Frame } from '../../../testing/protocol/frames.ts'
 
 const MAX_REPLIES = 1024
 
-let replies: Replies
+let replies: ReturnType<typeof createControlLane>
 let timesFull: number
 
 beforeEach(() => {
   timesFull = 0
-  replies = new Replies(() => { timesFull++ })
+  replies = createControlLane({ onRepliesFull: () => { timesFull++ } })
 })
 
 function fill (maxBytes = 65_519, maxFrames = Infinity): Frame[] {
-  return fillBatch(batch => { replies.fill(batch, maxFrames) }, maxBytes)
+  return fillBatch(batch => { replies.fill(batch, maxFrames, 0) }, maxBytes)
 }
 
 const KINDS: Array<[name: string, reply: (value: number) => void]> = [
@@ -31,14 +30,14 @@ describe('replies', () => {
     replies.refuse(2)
     replies.pong(0xffff_ffff)
 
-    expect(replies.count).toBe(4)
+    expect(replies.replyCount).toBe(4)
     expect(fill()).toMatchObject([
       { type: PING, flags: ACK, id: 0, length: 7 },
       { type: PING, flags: ACK, id: 0, length: 0xffff_ffff },
       { type: WINDOW_UPDATE, flags: RST, id: 4, length: 0 },
       { type: WINDOW_UPDATE, flags: RST, id: 2, length: 0 }
     ])
-    expect(replies.count).toBe(0)
+    expect(replies.replyCount).toBe(0)
     expect(fill()).toEqual([])
   })
 
@@ -76,7 +75,7 @@ describe.each(KINDS)('more than 1,024 %s', (_, reply) => {
       message: expect.stringMatching(/1025 replies.*allowed 1024/)
     }))
     expect(timesFull).toBe(1)
-    expect(replies.count).toBe(MAX_REPLIES)
+    expect(replies.replyCount).toBe(MAX_REPLIES)
   })
 })
 
@@ -93,11 +92,11 @@ describe('both kinds of replies', () => {
 
   test('go on for ever while what is full is written, and none is lost or said twice', () => {
     const written: number[] = []
-    replies = new Replies(() => { written.push(...fill(120).map(({ length }) => length)) })
+    replies = createControlLane({ onRepliesFull: () => { written.push(...fill(120).map(({ length }) => length)) } })
 
     for (let value = 0; value < 5000; value++) {
       replies.pong(value)
-      expect(replies.count).toBeLessThanOrEqual(MAX_REPLIES)
+      expect(replies.replyCount).toBeLessThanOrEqual(MAX_REPLIES)
     }
 
     written.push(...fill().map(({ length }) => length))
