@@ -250,9 +250,11 @@ export class Writer implements Moment {
         break
       }
 
-      this.#transmit(bytes)
-      this.turn.onWrite(bytes.byteLength, startMs, nowMs, session.streams.urgentCount > 0)
-      writtenBytes += bytes.byteLength
+      // a list of bytes counts them when it is asked
+      const { byteLength } = bytes
+      this.#transmit(bytes, byteLength)
+      this.turn.onWrite(byteLength, startMs, nowMs, session.streams.urgentCount > 0)
+      writtenBytes += byteLength
 
       // no pull when nothing is left, as behind most writes
       if (!session.hasOutput) {
@@ -288,11 +290,11 @@ export class Writer implements Moment {
     return writtenBytes
   }
 
-  #transmit (bytes: Uint8ArrayList): void {
+  #transmit (bytes: Uint8ArrayList, byteLength: number): void {
     const drainsBefore = this.#drains
 
-    if (bytes.byteLength >= YOUNG_FROM_BYTES) {
-      fillYoungMemory(bytes.byteLength)
+    if (byteLength >= YOUNG_FROM_BYTES) {
+      fillYoungMemory(byteLength)
     }
 
     const takesMore = this.#handler.transmit(bytes)

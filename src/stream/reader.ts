@@ -124,8 +124,8 @@ export class Reader implements LoopsHandler {
 
   /** Passes on what waits, if somebody reads. Hot: runs once per stream and inbound chunk. */
   deliver (): void {
-    if (this.#isDelivering) {
-      // in a listener, whose caller comes to it
+    // in a listener, whose caller comes to it, or with nothing to be done
+    if (this.#isDelivering || (this.#buffer.byteLength === 0 && this.status !== 'closed')) {
       return
     }
 

@@ -72,6 +72,8 @@ export class DataLanes<Owner> {
   queuedBytes = 0
   /** Streams with data to send and credit for it */
   streamCount = 0
+  /** One of them is in the urgent lane */
+  hasUrgent = false
   /** A stream's share of a round: small on a slow path, where writes are, and large on a fast one */
   shareBytes: number
   /** How much more than the water marks writers may have queued, where data is held back */
@@ -79,7 +81,6 @@ export class DataLanes<Owner> {
   /** The urgent lane has had what passes at once: it takes turns with the others, frame by frame */
   isUrgentSpent = false
   readonly #rings: Array<Ring<Owner>> = LANES.map(() => createRing())
-  readonly #urgent = this.#rings[URGENT]
   readonly #sizes: FrameSizes
   readonly #handler: DataHandler<Owner>
 
@@ -87,11 +88,6 @@ export class DataLanes<Owner> {
     this.#sizes = sizes
     this.shareBytes = sizes.frameBytes
     this.#handler = handler
-  }
-
-  /** A stream of the urgent lane has data to send, and credit for it */
-  get hasUrgent (): boolean {
-    return this.#urgent.streamCount > 0
   }
 
   /** Its writer is to wait */
@@ -110,6 +106,7 @@ export class DataLanes<Owner> {
       this.queuedBytes += addedBytes
     } else if (stream.canSendData) {
       const ring = this.#rings[stream.lane]
+      this.hasUrgent ||= stream.lane === URGENT
       stream.isInDataLane = true
       stream.deficitBytes = 0
       ring.streamCount++
@@ -159,6 +156,7 @@ export class DataLanes<Owner> {
         ring.last = undefined
         ring.lastAhead = undefined
         ring.overtakenBytes = 0
+        this.hasUrgent &&= stream.lane !== URGENT
       } else {
         unlink(ring, stream)
       }
