@@ -4,6 +4,7 @@
  */
 import { fillYoungMemory, YOUNG_FROM_BYTES } from '../young-memory.ts'
 import { partsOf } from '../bytes.ts'
+import { ON_CHUNK } from '../core/flush.ts'
 import { URGENT } from '../core/scheduler/lane.ts'
 import { Session } from '../core/session.ts'
 import { EVENT_OPENED } from '../core/stream-state.ts'
@@ -16,14 +17,13 @@ import { Stalls } from './stalls.ts'
 import { Timers } from './timers.ts'
 import { Writer } from './writer.ts'
 import type { Clock } from '../clock.ts'
-import type { FlushOccasion, FlushReason } from '../core/flush/policy.ts'
+import type { FlushReason } from '../core/flush.ts'
 import type { NodePaths } from '../core/path/node-paths.ts'
 import type { SessionObserver } from '../core/session.ts'
 import type { StreamState } from '../core/stream-state.ts'
 import type { NodeMetrics } from '../metrics.ts'
 import type { Config } from '../options/config.ts'
 import type { MuxedStream } from '../stream/stream.ts'
-import type { WriterHandler } from './writer.ts'
 import type { Logger, MessageStream } from '@libp2p/interface'
 import type { Uint8ArrayList } from 'uint8arraylist'
 
@@ -51,7 +51,7 @@ export interface DriverHandler {
   onDead (err: Error): void
 }
 
-export class Driver implements SessionObserver, WriterHandler {
+export class Driver implements SessionObserver {
   readonly session: Session<MuxedStream>
   readonly timers: Timers
   readonly metrics: ConnectionMetrics | undefined
@@ -60,7 +60,7 @@ export class Driver implements SessionObserver, WriterHandler {
   readonly log: Logger
   readonly #transport: MessageStream
   readonly #handler: DriverHandler
-  readonly #writer: Writer
+  readonly writer: Writer
   readonly #traces: ReturnType<typeof createFrameTraces>
   readonly #streamLog: StreamLog
   readonly #stalls: Stalls
@@ -93,7 +93,7 @@ export class Driver implements SessionObserver, WriterHandler {
     this.metrics = node.metrics === undefined ? undefined : new ConnectionMetrics(node.metrics, this.session, this.log)
     this.#traces = createFrameTraces(this.log)
     this.#streamLog = new StreamLog(() => this.log.newScope('stream'))
-    this.#writer = new Writer(this.session, config, clock, this)
+    this.writer = new Writer(this)
     this.timers = new Timers(this, handler)
     this.#stalls = new Stalls(this)
     this.#lateFins = new LateFins(this)
@@ -119,8 +119,8 @@ export class Driver implements SessionObserver, WriterHandler {
 
     if (!state.isInDataLane) {
       this.checkStall(state)
-    } else if (!this.#isTelling || this.#writer.policy.interruptsListeners) {
-      this.#writer.request()
+    } else if (!this.#isTelling || this.writer.policy.isOff) {
+      this.writer.request()
     }
   }
 
@@ -153,7 +153,7 @@ export class Driver implements SessionObserver, WriterHandler {
       // as urgent data: ahead of others, and also when enough is under way
       const { lane } = state
       this.session.setLane(state, URGENT)
-      this.#writer.flushWhile(() => state.canSendData)
+      this.writer.flushWhile(() => state.canSendData)
       this.session.setLane(state, lane)
     }
   }
@@ -161,7 +161,7 @@ export class Driver implements SessionObserver, WriterHandler {
   /** Writes what is queued as far as credit and transport allow, while `isDue` says so; within the call, unless a chunk is being read */
   flushWhile (isDue: () => boolean): void {
     if (!this.#isReceiving) {
-      this.#writer.flushWhile(isDue)
+      this.writer.flushWhile(isDue)
     }
   }
 
@@ -199,21 +199,21 @@ export class Driver implements SessionObserver, WriterHandler {
   // What the muxer asks for
 
   /** Has the writer write what there is, when it is time. While a chunk is received and streams are told, one request at the end does for all. */
-  request (occasion?: FlushOccasion): void {
+  request (occasion?: number): void {
     if (this.#isTelling || this.#isReceiving) {
       return
     }
 
     if (this.session.hasOutput) {
-      this.#writer.request(occasion)
+      this.writer.request(occasion)
     } else if (this.session.underWay.isHeld) {
-      this.onHeldBack()
+      this.timers.lookForPong()
     }
   }
 
   requestForOpened (): void {
     if (!this.#isTelling && !this.#isReceiving && this.session.hasOutput) {
-      this.#writer.requestForOpened()
+      this.writer.requestForOpened()
     }
   }
 
@@ -242,14 +242,6 @@ export class Driver implements SessionObserver, WriterHandler {
     })
   }
 
-  drained (): void {
-    this.#writer.drained()
-  }
-
-  flushRegardless (): void {
-    this.#writer.flushRegardless()
-  }
-
   /** What the transport brings from here on is dropped */
   stopReading (): void {
     this.#hasStoppedReading = true
@@ -259,7 +251,7 @@ export class Driver implements SessionObserver, WriterHandler {
     this.stopReading()
     this.#hasStopped = true
     this.#lateFins.stop()
-    this.#writer.stop()
+    this.writer.stop()
     this.#stalls.stop()
     this.timers.stop()
     this.afterTelling.forEach(look => { look() })
@@ -299,9 +291,10 @@ export class Driver implements SessionObserver, WriterHandler {
   }
 
   onRepliesFull (): void {
-    this.#writer.flush('forced')
+    this.writer.flush('forced')
   }
 
+  /** Hands a write down. Returns false when the transport wants no more until it drains. */
   transmit (bytes: Uint8ArrayList): boolean {
     this.#traces?.sent.push(bytes)
     this.#isTransmitting = true
@@ -323,6 +316,7 @@ export class Driver implements SessionObserver, WriterHandler {
     }
   }
 
+  /** Runs after each flush, outside of it: what it makes the application write is the next flush */
   onFlushed (reason: FlushReason, writtenBytes: number): void {
     this.metrics?.onFlush(reason, writtenBytes)
     this.#tell()
@@ -334,26 +328,14 @@ export class Driver implements SessionObserver, WriterHandler {
     }
   }
 
-  onTransportFull (): void {
-    this.timers.onTransportFull()
-  }
-
-  onTransportDrained (): void {
-    this.timers.onTransportDrained()
-  }
-
   onTransmitFailed (err: Error): void {
     this.#handler.onTransmitFailed(err)
   }
 
-  onHeldBack (): void {
-    this.timers.lookForPong()
-  }
-
   /** A stream has something to say. While streams are told it waits for the request at the end, but where each frame is a write of its own. */
   #requestForStream (): void {
-    if (!this.#isTelling || this.#writer.policy.interruptsListeners) {
-      this.#writer.request()
+    if (!this.#isTelling || this.writer.policy.isOff) {
+      this.writer.request()
     }
   }
 
@@ -383,7 +365,7 @@ export class Driver implements SessionObserver, WriterHandler {
     this.#tell()
 
     if (violation === undefined) {
-      this.request('chunk')
+      this.request(ON_CHUNK)
     }
 
     this.metrics?.report()

@@ -80,7 +80,7 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
     this.#opener = new Opener(this.#driver.session.streams, config.maxOutboundStreams, limits => this.#open(limits), this.#driver.afterTelling)
     this.#announcer = new Announcer(config.maxEarlyStreams, clock, this)
     transport.addEventListener('message', evt => { this.#driver.receive(evt.data) })
-    transport.addEventListener('drain', () => { this.#driver.drained() })
+    transport.addEventListener('drain', () => { this.#driver.writer.drained() })
     transport.addEventListener('close', evt => { this.#onTransportClosed(evt.error) })
     this.#driver.timers.start()
   }
@@ -395,7 +395,7 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
     }
 
     session.goAway(code)
-    this.#driver.flushRegardless()
+    this.#driver.writer.flushRegardless()
     this.#end(stream => { stream.abort(err) })
   }
 

@@ -1,7 +1,7 @@
 /**
  * How much this turn of the event loop has written, and how long the program works in its turns: both say what a turn may still write. Hot.
  */
-import type { Turn } from '../core/flush/policy.ts'
+import type { Turn } from '../core/flush.ts'
 
 /**
  * So much is written in one turn, in about 10 ms at 400 MB/s; the rest is for the next. Writers that go on as soon

@@ -2,15 +2,16 @@
  * Writes what a session has to say, when its policy finds it time: one list of bytes a write, until there is no more or the
  * transport says "wait". Owns all that is arranged for writing. Hot.
  */
-import { adaptive, delay, NEXT_TURN, off, turn } from '../core/flush/strategies.ts'
+import { ENOUGH, FlushPolicy, LATER, NEXT_ROUND, NEXT_TURN, NOW, ON_CHUNK, ON_OPENING, ON_WRITE, SOON } from '../core/flush.ts'
 import { HEADER_BYTES } from '../core/wire/frame.ts'
 import { toError } from '../thrown.ts'
 import { fillYoungMemory, YOUNG_FROM_BYTES } from '../young-memory.ts'
 import { TurnOfWriter } from './turn.ts'
 import type { Clock } from '../clock.ts'
-import type { Config } from '../options/config.ts'
-import type { FlushDecision, FlushOccasion, FlushPolicy, FlushReason, FlushTime, Moment } from '../core/flush/policy.ts'
+import type { FlushDecision, FlushReason } from '../core/flush.ts'
 import type { Session } from '../core/session.ts'
+import type { MuxedStream } from '../stream/stream.ts'
+import type { Driver } from './driver.ts'
 import type { Uint8ArrayList } from 'uint8arraylist'
 
 /** Code that writes in an endless chain of microtasks does not put a flush off for ever */
@@ -22,36 +23,14 @@ const MAX_MICROTASKS = 64
  */
 const APART_MS = 1
 
-/** A new decision replaces what is arranged only if it is earlier */
-const PRECEDENCE: Record<FlushTime, number> = { keep: 0, later: 1, 'next-round': 2, 'next-turn': 3, soon: 4, now: 5 }
-
 const settled = Promise.resolve()
 
-export interface WriterHandler {
-  /** Hands a write down. Returns false when the transport wants no more until it drains. */
-  transmit (bytes: Uint8ArrayList): boolean
-  /** Runs after each flush, outside of it: what it makes the application write is the next flush */
-  onFlushed (reason: FlushReason, writtenBytes: number): void
-  /** The transport has begun to say "wait", or has ceased to */
-  onTransportFull (): void
-  onTransportDrained (): void
-  onTransmitFailed (err: Error): void
-  /** Data waits until less is under way */
-  onHeldBack (): void
-}
-
-export class Writer implements Moment {
+export class Writer {
   readonly policy: FlushPolicy
-  occasion: FlushOccasion = 'write'
-  isArranged = false
-  isRest = false
-  readonly turn: TurnOfWriter
-  readonly #session: Session<unknown>
+  readonly #driver: Driver
+  readonly #session: Session<MuxedStream>
   readonly #clock: Clock
-  readonly #handler: WriterHandler
-  readonly #maxBatchBytes: number
-  /** What is left to urgent data of each write while the transport is slower than the streams */
-  readonly #reservedBytes: number
+  readonly #turn: TurnOfWriter
   #arranged: FlushDecision | undefined
   #timer: unknown
   #isTransportFull = false
@@ -69,33 +48,32 @@ export class Writer implements Moment {
   #hasOpenedThisTurn = false
   #isNextTurnAwaited = false
 
-  constructor (session: Session<unknown>, config: Config, clock: Clock, handler: WriterHandler) {
-    this.policy = createPolicy(config, clock.shortestTimerMs)
-    this.turn = new TurnOfWriter(clock.nowMs)
+  constructor (driver: Driver) {
+    const { session, clock, config } = driver
+    this.policy = new FlushPolicy(config, clock.shortestTimerMs)
+    this.#driver = driver
     this.#session = session
     this.#clock = clock
-    this.#handler = handler
-    this.#maxBatchBytes = config.maxBatchBytes
-    this.#reservedBytes = config.reservedBytes
+    this.#turn = new TurnOfWriter(clock.nowMs)
   }
 
   /** There is output. Hot: runs once per send. */
-  request (occasion: FlushOccasion = 'write'): void {
+  request (occasion = ON_WRITE): void {
     const arranged = this.#arranged
     this.#hasGrown = true
 
-    if ((arranged?.time === 'soon' && occasion === 'write') || this.#isTransportFull || this.#isFlushing || this.#isStopped) {
+    if ((arranged?.time === SOON && occasion === ON_WRITE) || this.#isTransportFull || this.#isFlushing || this.#isStopped) {
       return
     }
 
     if (this.#session.underWay.isHeld && !this.#session.hasOutput) {
-      this.#handler.onHeldBack()
+      this.#driver.timers.lookForPong()
       return
     }
 
     // in a turn that has seen enough flushes: asking the policy for each send was a twelfth of the sender at 1 × 100 B
-    if (arranged === NEXT_TURN && !this.#session.lanes.hasUrgent) {
-      if (occasion === 'chunk') {
+    if (arranged === ENOUGH && !this.#session.lanes.hasUrgent) {
+      if (occasion === ON_CHUNK) {
         this.#answerInTurn()
       }
 
@@ -106,23 +84,20 @@ export class Writer implements Moment {
       this.#restBytes = 0
     }
 
-    this.isRest = this.#restBytes > 0
-    this.occasion = occasion
-    this.isArranged = arranged !== undefined
-    const decision = this.policy.decide(this, this.#session)
+    const decision = this.policy.decide(occasion, this.#turn, this.#restBytes > 0, arranged !== undefined, this.#session)
 
-    if (arranged === undefined || PRECEDENCE[decision.time] > PRECEDENCE[arranged.time]) {
+    if (arranged === undefined || decision.time > arranged.time) {
       this.#arrange(decision)
     }
 
-    if (decision === NEXT_TURN && occasion === 'chunk') {
+    if (decision === ENOUGH && occasion === ON_CHUNK) {
       this.#answerInTurn()
     }
   }
 
   /** The turn has seen enough flushes; a long one may have more */
   #answerInTurn (): void {
-    if (!this.turn.isOver && (this.turn.isLong || this.#session.receivedMs - this.turn.flushedMs >= APART_MS)) {
+    if (!this.#turn.isOver && (this.#turn.isLong || this.#session.receivedMs - this.#turn.flushedMs >= APART_MS)) {
       this.flush('chunk')
     }
   }
@@ -133,14 +108,14 @@ export class Writer implements Moment {
    * turn: the SYNs of others gather.
    */
   requestForOpened (): void {
-    const leavesFirst = this.policy.opensAtOnce && this.#arranged?.time !== 'soon' && !this.#hasOpenedThisTurn
+    const leavesFirst = this.policy.opensAtOnce && this.#arranged?.time !== SOON && !this.#hasOpenedThisTurn
 
     if (leavesFirst) {
       this.#hasOpenedThisTurn = true
       this.#awaitNextTurn()
     }
 
-    this.request(leavesFirst ? 'opening' : 'write')
+    this.request(leavesFirst ? ON_OPENING : ON_WRITE)
   }
 
   /** The transport takes more */
@@ -149,7 +124,7 @@ export class Writer implements Moment {
 
     if (this.#isTransportFull) {
       this.#isTransportFull = false
-      this.#handler.onTransportDrained()
+      this.#driver.timers.onTransportDrained()
       this.flush('drain')
     }
   }
@@ -179,12 +154,12 @@ export class Writer implements Moment {
       writtenBytes = this.#write(isDue)
     } catch (err) {
       this.stop()
-      this.#handler.onTransmitFailed(toError(err, 'The transport threw'))
+      this.#driver.onTransmitFailed(toError(err, 'The transport threw'))
     } finally {
       this.#isFlushing = false
     }
 
-    this.#handler.onFlushed(reason, writtenBytes)
+    this.#driver.onFlushed(reason, writtenBytes)
   }
 
   /** Writes all there is, although the transport said "wait": for last words, which are few */
@@ -202,7 +177,7 @@ export class Writer implements Moment {
   }
 
   #arrange (decision: FlushDecision): void {
-    if (decision.time === 'now') {
+    if (decision.time === NOW) {
       this.flush(decision.reason)
       return
     }
@@ -213,18 +188,13 @@ export class Writer implements Moment {
 
     this.#arranged = decision
 
-    switch (decision.time) {
-      case 'soon':
-        this.#microtasks = 0
-        settled.then(this.#onMicrotask)
-        break
-      case 'next-turn':
-      case 'next-round':
-        this.#awaitNextTurn()
-        break
-      case 'later':
-        this.#timer = this.#clock.setTimer(this.#onTimer, decision.delayMs ?? 0)
-        break
+    if (decision.time === SOON) {
+      this.#microtasks = 0
+      settled.then(this.#onMicrotask)
+    } else if (decision.time === LATER) {
+      this.#timer = this.#clock.setTimer(this.#onTimer, decision.delayMs)
+    } else {
+      this.#awaitNextTurn()
     }
   }
 
@@ -235,6 +205,7 @@ export class Writer implements Moment {
 
   #write (isDue?: () => boolean): number {
     const session = this.#session
+    const { maxBatchBytes, reservedBytes } = this.#driver.config
     let writtenBytes = 0
     let startMs = -1
     let nowMs = 0
@@ -243,7 +214,7 @@ export class Writer implements Moment {
     while (!this.#isTransportFull || this.#isRegardless) {
       nowMs = this.#clock.nowMs()
       startMs = startMs < 0 ? nowMs : startMs
-      const bytes = session.pull(this.#maxBatchBytes, this.policy.maxFramesPerWrite, nowMs, this.#isBackedUp ? this.#reservedBytes : 0)
+      const bytes = session.pull(maxBatchBytes, this.policy.isOff ? 1 : Infinity, nowMs, this.#isBackedUp ? reservedBytes : 0)
 
       if (bytes === undefined) {
         this.#isBackedUp = false
@@ -253,7 +224,7 @@ export class Writer implements Moment {
       // a list of bytes counts them when it is asked
       const { byteLength } = bytes
       this.#transmit(bytes, byteLength)
-      this.turn.onWrite(byteLength, startMs, nowMs, session.streams.urgentCount > 0)
+      this.#turn.onWrite(byteLength, startMs, nowMs, session.streams.urgentCount > 0)
       writtenBytes += byteLength
 
       // no pull when nothing is left, as behind most writes
@@ -266,7 +237,7 @@ export class Writer implements Moment {
         continue
       }
 
-      if (isDue !== undefined || this.turn.isSpent) {
+      if (isDue !== undefined || this.#turn.isSpent) {
         break
       }
 
@@ -279,11 +250,11 @@ export class Writer implements Moment {
     }
 
     if (session.underWay.isHeld) {
-      this.#handler.onHeldBack()
+      this.#driver.timers.lookForPong()
     }
 
     if (writtenBytes > 0) {
-      this.turn.onFlushed(writtenBytes, startMs, nowMs)
+      this.#turn.onFlushed(writtenBytes, startMs, nowMs)
       this.#awaitNextTurn()
     }
 
@@ -297,13 +268,13 @@ export class Writer implements Moment {
       fillYoungMemory(byteLength)
     }
 
-    const takesMore = this.#handler.transmit(bytes)
+    const takesMore = this.#driver.transmit(bytes)
     // a transport that drained within the call will not say so again
     const isFull = !takesMore && this.#drains === drainsBefore
 
     if (isFull && !this.#isTransportFull) {
       this.#session.underWay.onTransportFull(this.#clock.nowMs())
-      this.#handler.onTransportFull()
+      this.#driver.timers.onTransportFull()
     }
 
     this.#isTransportFull = isFull
@@ -312,14 +283,14 @@ export class Writer implements Moment {
 
   /** What was left out of a full write would not fill another, and nobody waits for it */
   #hasRest (): boolean {
-    const { lanes, control } = this.#session
-    const isLittle = lanes.queuedBytes + HEADER_BYTES < Math.min(this.#maxBatchBytes, this.#session.underWay.writeBytes)
+    const { lanes, control, underWay } = this.#session
+    const isLittle = lanes.queuedBytes + HEADER_BYTES < Math.min(this.#driver.config.maxBatchBytes, underWay.writeBytes)
 
-    return isLittle && this.policy.defersRest && !this.turn.isLong && !lanes.hasUrgent && !control.hasMoreThanAcks
+    return isLittle && !this.policy.isOff && !this.#turn.isLong && !lanes.hasUrgent && !control.hasMoreThanAcks
   }
 
   /** If it is still what is arranged */
-  #flushIfArranged (time: FlushTime): void {
+  #flushIfArranged (time: number): void {
     if (this.#arranged?.time === time) {
       this.flush(this.#arranged.reason)
     }
@@ -331,7 +302,7 @@ export class Writer implements Moment {
    * then takes a sixth longer.
    */
   readonly #onMicrotask = (): void => {
-    if (this.#arranged?.time !== 'soon') {
+    if (this.#arranged?.time !== SOON) {
       return
     }
 
@@ -345,7 +316,7 @@ export class Writer implements Moment {
 
   readonly #onTimer = (): void => {
     this.#timer = undefined
-    this.#flushIfArranged('later')
+    this.#flushIfArranged(LATER)
   }
 
   #awaitNextTurn (): void {
@@ -358,30 +329,15 @@ export class Writer implements Moment {
   readonly #onNextTurn = (): void => {
     this.#isNextTurnAwaited = false
 
-    this.turn.begin(this.#arranged !== undefined)
+    this.#turn.begin(this.#arranged !== undefined)
     this.#hasOpenedThisTurn = false
 
-    if (this.#arranged?.time === 'next-round') {
+    if (this.#arranged?.time === NEXT_ROUND) {
       // the event loop looks for news between this turn and the next
-      this.#arranged = { ...this.#arranged, time: 'next-turn' }
+      this.#arranged = { ...this.#arranged, time: NEXT_TURN }
       this.#awaitNextTurn()
     } else if (this.#arranged !== undefined) {
-      this.#flushIfArranged('next-turn')
+      this.#flushIfArranged(NEXT_TURN)
     }
-  }
-}
-
-function createPolicy (config: Config, shortestTimerMs: number): FlushPolicy {
-  const { watermarkBytes } = config
-
-  switch (config.strategy) {
-    case 'off':
-      return off
-    case 'delay':
-      return delay({ watermarkBytes, shortestTimerMs, delayMs: () => config.delayMs })
-    case 'adaptive':
-      return adaptive({ watermarkBytes, shortestTimerMs, maxDelayMs: config.maxDelayMs })
-    default:
-      return turn
   }
 }

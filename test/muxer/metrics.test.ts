@@ -1,6 +1,5 @@
 // What libp2p's metrics are told of the connections.
 import { describe, expect, test } from 'vitest'
-import { FLUSH_REASONS } from '../../src/core/flush/policy.ts'
 import { ACK, data, FIN, goAway, ping, SYN, windowUpdate } from '../../testing/protocol/frames.ts'
 import { nextTurn } from '../../testing/protocol/raw-peer.ts'
 import { createMeteredPeer, openStreams } from './fixtures/metered-peer.ts'
@@ -14,7 +13,7 @@ const HEADER_BYTES = 12
 const BYTES_OF_FOUR_WRITES = 4 * (65_519 - HEADER_BYTES)
 
 describe('flushes', () => {
-  test.each(FLUSH_REASONS)('are counted under the reason %s', async reason => {
+  test.each(Object.keys(FLUSHES) as Array<keyof typeof FLUSHES>)('are counted under the reason %s', async reason => {
     const { init, act, flushes } = FLUSHES[reason]
     const peer = createMeteredPeer(init)
     await act(peer, await openStreams(peer, 2))

@@ -1,12 +1,15 @@
 // When each strategy wants to write, and why.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { adaptive, delay, off, turn } from '../../../src/core/flush/strategies.ts'
-import type { FlushDecision, FlushPolicy, Moment } from '../../../src/core/flush/policy.ts'
+import { FlushPolicy, ON_CHUNK, ON_OPENING, ON_WRITE } from '../../src/core/flush.ts'
+import type { FlushDecision, FlushInit } from '../../src/core/flush.ts'
 
 const WATERMARK_BYTES = 52_415
 
-interface Snapshot extends Omit<Moment, 'turn'> {
+interface Snapshot {
+  occasion: number
+  isArranged: boolean
+  isRest: boolean
   flushesThisTurn: number
   isTurnOver: boolean
   hasUrgent: boolean
@@ -22,7 +25,7 @@ const SNAPSHOT: Snapshot = {
   hasControl: false,
   isMarkOwed: false,
   queuedBytes: 100,
-  occasion: 'write',
+  occasion: ON_WRITE,
   flushesThisTurn: 0,
   isTurnOver: false,
   isArranged: false,
@@ -30,20 +33,29 @@ const SNAPSHOT: Snapshot = {
   roundTripMs: undefined
 }
 
-const delayed = delay({ delayMs: () => 2, watermarkBytes: WATERMARK_BYTES, shortestTimerMs: 1 })
-const adapted = adaptive({ maxDelayMs: 3, watermarkBytes: WATERMARK_BYTES, shortestTimerMs: 1 })
+/** As the constants of times count them */
+const TIMES = ['keep', 'later', 'next-round', 'next-turn', 'soon', 'now']
+
+const create = (strategy: FlushInit['strategy'], shortestTimerMs = 1): FlushPolicy =>
+  new FlushPolicy({ strategy, delayMs: 2, maxDelayMs: 3, watermarkBytes: WATERMARK_BYTES }, shortestTimerMs)
+
+const turn = create('turn')
+const delayed = create('delay')
+const adapted = create('adaptive')
+const off = create('off')
 const onlyAcks = { queuedBytes: 0 }
 
 function decide (policy: FlushPolicy, snapshot: Partial<Snapshot> = {}): unknown[] {
   const { time, reason, delayMs } = ask(policy, snapshot)
 
-  return delayMs === undefined ? [time, reason] : [time, reason, delayMs]
+  return TIMES[time] === 'later' ? ['later', reason, delayMs] : [TIMES[time], reason]
 }
 
 function ask (policy: FlushPolicy, snapshot: Partial<Snapshot>): FlushDecision {
-  const { hasUrgent, hasControl, isMarkOwed, queuedBytes, roundTripMs, flushesThisTurn, isTurnOver, ...moment } = { ...SNAPSHOT, ...snapshot }
+  const { hasUrgent, hasControl, isMarkOwed, queuedBytes, roundTripMs, flushesThisTurn, isTurnOver, occasion, isRest, isArranged } = { ...SNAPSHOT, ...snapshot }
+  const turn = { flushes: flushesThisTurn, isOver: isTurnOver }
 
-  return policy.decide({ ...moment, turn: { flushes: flushesThisTurn, isOver: isTurnOver } }, { lanes: { hasUrgent, queuedBytes }, control: { hasMoreThanAcks: hasControl }, underWay: { isMarkOwed }, roundTrip: { shorterMs: roundTripMs } })
+  return policy.decide(occasion, turn, isRest, isArranged, { lanes: { hasUrgent, queuedBytes }, control: { hasMoreThanAcks: hasControl }, underWay: { isMarkOwed }, roundTrip: { shorterMs: roundTripMs } })
 }
 
 describe.each([
@@ -58,7 +70,7 @@ describe.each([
 
   test('urgent data waits for the next turn when this one has written all that a turn may', () => {
     expect(decide(policy, { hasUrgent: true, isTurnOver: true })).toEqual(['next-turn', 'next-turn'])
-    expect(decide(policy, { hasUrgent: true, isTurnOver: true, occasion: 'chunk' })).toEqual(['next-turn', 'next-turn'])
+    expect(decide(policy, { hasUrgent: true, isTurnOver: true, occasion: ON_CHUNK })).toEqual(['next-turn', 'next-turn'])
   })
 
   test.each([0, 1, 2])('control frames ask for a flush at once, after %i flushes in the turn', flushesThisTurn => {
@@ -75,20 +87,20 @@ describe.each([
   })
 
   test('either leaves right behind an inbound chunk, the first time in a turn', () => {
-    expect(decide(policy, { hasUrgent: true, occasion: 'chunk' })).toEqual(['now', 'urgent'])
-    expect(decide(policy, { hasControl: true, occasion: 'chunk' })).toEqual(['now', 'control'])
-    expect(decide(policy, { hasUrgent: true, occasion: 'chunk', flushesThisTurn: 1 })).toEqual(['soon', 'urgent'])
+    expect(decide(policy, { hasUrgent: true, occasion: ON_CHUNK })).toEqual(['now', 'urgent'])
+    expect(decide(policy, { hasControl: true, occasion: ON_CHUNK })).toEqual(['now', 'control'])
+    expect(decide(policy, { hasUrgent: true, occasion: ON_CHUNK, flushesThisTurn: 1 })).toEqual(['soon', 'urgent'])
   })
 
   test('the SYN of a turn\'s first stream leaves at once also behind one other flush', () => {
-    expect(decide(policy, { hasControl: true, occasion: 'opening' })).toEqual(['now', 'control'])
-    expect(decide(policy, { hasControl: true, occasion: 'opening', flushesThisTurn: 1 })).toEqual(['now', 'control'])
-    expect(decide(policy, { hasControl: true, occasion: 'opening', flushesThisTurn: 2 })).toEqual(['soon', 'control'])
+    expect(decide(policy, { hasControl: true, occasion: ON_OPENING })).toEqual(['now', 'control'])
+    expect(decide(policy, { hasControl: true, occasion: ON_OPENING, flushesThisTurn: 1 })).toEqual(['now', 'control'])
+    expect(decide(policy, { hasControl: true, occasion: ON_OPENING, flushesThisTurn: 2 })).toEqual(['soon', 'control'])
   })
 
   test('acknowledgements alone wait for what the next round of the event loop brings, behind a chunk too', () => {
     expect(decide(policy, onlyAcks)).toEqual(['next-round', 'acks'])
-    expect(decide(policy, { ...onlyAcks, occasion: 'chunk', flushesThisTurn: 2 })).toEqual(['next-round', 'acks'])
+    expect(decide(policy, { ...onlyAcks, occasion: ON_CHUNK, flushesThisTurn: 2 })).toEqual(['next-round', 'acks'])
     expect(decide(policy, { ...onlyAcks, flushesThisTurn: 3 })).toEqual(['next-round', 'acks'])
   })
 
@@ -96,7 +108,7 @@ describe.each([
     const later = fc.record({
       hasControl: fc.boolean(),
       queuedBytes: fc.nat(1_000_000),
-      occasion: fc.constantFrom('write', 'chunk', 'opening'),
+      occasion: fc.constantFrom(ON_WRITE, ON_CHUNK, ON_OPENING),
       flushesThisTurn: fc.constantFrom(3, 1000, Infinity),
       isTurnOver: fc.boolean(),
       isRest: fc.boolean(),
@@ -105,12 +117,12 @@ describe.each([
     })
 
     fc.assert(fc.property(later, snapshot => {
-      expect(['next-turn', 'next-round', 'keep', 'later']).toContain(ask(policy, snapshot).time)
+      expect(['next-turn', 'next-round', 'keep', 'later']).toContain(TIMES[ask(policy, snapshot).time])
     }))
   })
 
   test('a write holds as many frames as fit', () => {
-    expect(policy.maxFramesPerWrite).toBe(Infinity)
+    expect(policy.isOff).toBe(false)
   })
 })
 
@@ -120,17 +132,17 @@ describe('turn', () => {
   })
 
   test('writes what was answered to an inbound chunk at once, the first time in a turn', () => {
-    expect(decide(turn, { occasion: 'chunk' })).toEqual(['now', 'chunk'])
-    expect(decide(turn, { occasion: 'chunk', flushesThisTurn: 1 })).toEqual(['soon', 'turn'])
+    expect(decide(turn, { occasion: ON_CHUNK })).toEqual(['now', 'chunk'])
+    expect(decide(turn, { occasion: ON_CHUNK, flushesThisTurn: 1 })).toEqual(['soon', 'turn'])
   })
 
   test.each([3, 1000])('leaves the rest to the next turn after %i flushes', flushesThisTurn => {
-    expect(decide(turn, { flushesThisTurn, occasion: 'chunk' })).toEqual(['next-turn', 'next-turn'])
+    expect(decide(turn, { flushesThisTurn, occasion: ON_CHUNK })).toEqual(['next-turn', 'next-turn'])
   })
 
   test('lets what was left behind full writes wait for one round of the event loop', () => {
     expect(decide(turn, { isRest: true })).toEqual(['next-round', 'rest'])
-    expect(decide(turn, { isRest: true, occasion: 'chunk' })).toEqual(['next-round', 'rest'])
+    expect(decide(turn, { isRest: true, occasion: ON_CHUNK })).toEqual(['next-round', 'rest'])
     expect(decide(turn, { isRest: true, flushesThisTurn: 3 })).toEqual(['next-turn', 'next-turn'])
   })
 
@@ -142,7 +154,7 @@ describe('turn', () => {
 describe('delay', () => {
   test('lets data wait for its delay', () => {
     expect(decide(delayed)).toEqual(['later', 'delay', 2])
-    expect(decide(delayed, { occasion: 'chunk' })).toEqual(['later', 'delay', 2])
+    expect(decide(delayed, { occasion: ON_CHUNK })).toEqual(['later', 'delay', 2])
   })
 
   test('does not begin anew when more data comes', () => {
@@ -160,9 +172,7 @@ describe('delay', () => {
   })
 
   test('ends with the turn when it is shorter than a timer can measure', () => {
-    const browser = delay({ delayMs: () => 2, watermarkBytes: WATERMARK_BYTES, shortestTimerMs: 4 })
-
-    expect(decide(browser)).toEqual(['next-turn', 'delay'])
+    expect(decide(create('delay', 4))).toEqual(['next-turn', 'delay'])
   })
 })
 
@@ -194,6 +204,6 @@ describe('off', () => {
   })
 
   test('writes every frame by itself', () => {
-    expect(off.maxFramesPerWrite).toBe(1)
+    expect(off.isOff).toBe(true)
   })
 })
