@@ -319,7 +319,11 @@ export class Driver implements SessionObserver {
   /** Runs after each flush, outside of it: what it makes the application write is the next flush */
   onFlushed (reason: FlushReason, writtenBytes: number): void {
     this.metrics?.onFlush(reason, writtenBytes)
-    this.#tell()
+
+    if (this.session.eventful.length > 0 || this.afterTelling.size > 0) {
+      this.#tell()
+    }
+
     this.request()
 
     // sinks may do as they like, but not in the middle of a chunk

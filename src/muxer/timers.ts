@@ -36,13 +36,6 @@ const ON_TIME_MS = 5
 /** In an event loop that is always busy deadlines still have to come */
 const MAX_LOOKS = 3
 
-/** What is due first for a stream */
-interface Deadline {
-  name: 'InactivityTimeoutError' | 'OpenTimeoutError' | 'CloseTimeoutError'
-  timeoutMs: number
-  leftMs: number
-}
-
 export class Timers {
   readonly #driver: Driver
   readonly #session: Session<MuxedStream>
@@ -108,11 +101,10 @@ export class Timers {
 
   /** A stream has got a deadline that it did not have before */
   watch (state: StreamState<MuxedStream>): void {
-    const nowMs = this.#clock.nowMs()
-    const deadline = this.#deadlineOf(state, nowMs)
+    const dueMs = this.#dueMsOf(state)
 
-    if (deadline !== undefined && nowMs + deadline.leftMs < this.#sweepDueMs) {
-      this.#sweepDueMs = nowMs + deadline.leftMs
+    if (dueMs < this.#sweepDueMs) {
+      this.#sweepDueMs = dueMs
       this.#arm()
     }
   }
@@ -230,52 +222,47 @@ export class Timers {
     this.#sweepDueMs = Infinity
 
     for (const state of [...this.#session.streams.values()]) {
-      const deadline = this.#deadlineOf(state, nowMs)
+      const dueMs = this.#dueMsOf(state)
 
       // a listener of one that was aborted may have ended it
-      if (deadline === undefined || state.isOver) {
+      if (dueMs === Infinity || state.isOver) {
         continue
       }
 
-      if (deadline.leftMs <= 0) {
-        state.owner?.abort(createError(state, deadline))
+      if (dueMs <= nowMs) {
+        state.owner?.abort(this.#createError(state, dueMs))
       } else {
-        this.#sweepDueMs = Math.min(this.#sweepDueMs, nowMs + Math.max(deadline.leftMs, deadline.timeoutMs * SWEEP_PART_OF_TIMEOUT))
+        // one that is opened slowly may be found a little earlier: there are 256 at most
+        const timeoutMs = dueMs - state.lastActiveMs
+        this.#sweepDueMs = Math.min(this.#sweepDueMs, Math.max(dueMs, nowMs + timeoutMs * SWEEP_PART_OF_TIMEOUT))
       }
     }
   }
 
-  /** Undefined if the stream may wait for ever. Streams have no timers of their own: this is worked out when somebody asks. */
-  #deadlineOf (state: StreamState<MuxedStream>, nowMs: number): Deadline | undefined {
+  /** When the first of its timeouts is over, Infinity if the stream may wait for ever. Streams have no timers of their own: this is worked out when somebody asks. */
+  #dueMsOf (state: StreamState<MuxedStream>): number {
+    const { owner, lastActiveMs } = state
+    const { openTimeoutMs, closeTimeoutMs } = this.#limits
+
+    return Math.min(
+      // 0 and Infinity say that a stream may be idle for ever
+      lastActiveMs + (owner?.inactivityTimeout || Infinity),
+      state.awaitsAck ? state.openedMs + openTimeoutMs : Infinity,
+      state.isClosing ? lastActiveMs + closeTimeoutMs : Infinity
+    )
+  }
+
+  /** The timeout that was over at `dueMs` */
+  #createError (state: StreamState<MuxedStream>, dueMs: number): Error {
     const { openTimeoutMs, closeTimeoutMs } = this.#limits
     const { inactivityTimeout = 0 } = state.owner ?? {}
-    const idleMs = nowMs - state.lastActiveMs
-    // 0 and Infinity say that a stream may be idle for ever
-    const inactiveInMs = inactivityTimeout > 0 ? inactivityTimeout - idleMs : Infinity
-    const openInMs = state.awaitsAck ? openTimeoutMs - (nowMs - state.openedMs) : Infinity
-    const closedInMs = state.isClosing ? closeTimeoutMs - idleMs : Infinity
-    const leftMs = Math.min(inactiveInMs, openInMs, closedInMs)
 
-    if (leftMs === Infinity) {
-      return undefined
+    if (dueMs === state.lastActiveMs + inactivityTimeout) {
+      return new YamuxTimeoutError('InactivityTimeoutError', `Stream ${state.id} carried no data for ${inactivityTimeout} ms, see streamOptions.inactivityTimeout`)
     }
 
-    if (leftMs === inactiveInMs) {
-      return { leftMs, name: 'InactivityTimeoutError', timeoutMs: inactivityTimeout }
-    }
-
-    return leftMs === openInMs
-      ? { leftMs, name: 'OpenTimeoutError', timeoutMs: openTimeoutMs }
-      : { leftMs, name: 'CloseTimeoutError', timeoutMs: closeTimeoutMs }
+    return state.awaitsAck && dueMs === state.openedMs + openTimeoutMs
+      ? new YamuxTimeoutError('OpenTimeoutError', `The peer did not acknowledge stream ${state.id} within ${openTimeoutMs} ms, see limits.openTimeoutMs`)
+      : new YamuxTimeoutError('CloseTimeoutError', `Stream ${state.id} was closed and then carried nothing for ${closeTimeoutMs} ms, ${state.sendQueue.byteLength} bytes were not sent for want of credit, see limits.closeTimeoutMs`)
   }
-}
-
-function createError ({ id, sendQueue }: StreamState<MuxedStream>, { name, timeoutMs }: Deadline): Error {
-  const messages = {
-    InactivityTimeoutError: `Stream ${id} carried no data for ${timeoutMs} ms, raise streamOptions.inactivityTimeout if it is meant to be quiet`,
-    OpenTimeoutError: `The peer did not acknowledge stream ${id} within ${timeoutMs} ms, see limits.openTimeoutMs`,
-    CloseTimeoutError: `Stream ${id} was closed and then carried nothing for ${timeoutMs} ms, ${sendQueue.byteLength} bytes were not sent for want of credit, see limits.closeTimeoutMs`
-  }
-
-  return new YamuxTimeoutError(name, messages[name])
 }

@@ -206,7 +206,7 @@ export class Reader implements LoopsHandler {
 
   #deliverAll (): void {
     while (this.#buffer.readyBytes > 0 && this.status !== 'closed') {
-      const isListenedTo = this.#isListenedTo
+      const isListenedTo = this.#stream.listenerCount('message') > 0
       const loops = this.#loops
 
       if (this.status === 'paused' || this.#isPutBack || !(isListenedTo || (loops !== undefined && loops.areWaitedFor && loops.areAllAsking))) {
@@ -238,7 +238,7 @@ export class Reader implements LoopsHandler {
         const chunk = this.#buffer.take()
         readBytes += chunk.byteLength
         this.#stream.dispatchEvent(new OwnMessageEvent(chunk))
-      } while (this.#buffer.readyBytes > 0 && this.status === 'readable' && this.#loops?.areNone !== false && !this.#isPutBack && this.#isListenedTo)
+      } while (this.#buffer.readyBytes > 0 && this.status === 'readable' && this.#loops?.areNone !== false && !this.#isPutBack && this.#stream.listenerCount('message') > 0)
     } finally {
       this.#onRead(readBytes)
     }
@@ -284,11 +284,7 @@ export class Reader implements LoopsHandler {
 
   /** Somebody reads, now or when the loop comes round */
   get #isRead (): boolean {
-    return this.status === 'readable' && (this.#isListenedTo || this.#loops?.areWaitedFor === true)
-  }
-
-  get #isListenedTo (): boolean {
-    return this.#stream.listenerCount('message') > 0
+    return this.status === 'readable' && (this.#stream.listenerCount('message') > 0 || this.#loops?.areWaitedFor === true)
   }
 
   #discard (): void {
