@@ -32,9 +32,9 @@ class Model {
     return concat(this.front, ...this.frames, this.unfinished)
   }
 
-  /** A frame that is long enough to be merged is handed over as it comes */
+  /** A frame that is long enough to be merged is handed over as it comes; so is one that comes whole */
   append (bytes: Uint8Array, frameBytes: number): void {
-    if (frameBytes >= this.#mergeFromBytes) {
+    if (frameBytes >= this.#mergeFromBytes || bytes.byteLength === frameBytes) {
       this.#add(bytes)
     } else {
       this.unfinished = concat(this.unfinished, bytes)

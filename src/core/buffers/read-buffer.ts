@@ -13,18 +13,15 @@ export class ReadBuffer {
   readyBytes = 0
   /** A frame that has just come in, if that is all there is: mostly it is taken before there is more */
   #only: Uint8Array | undefined
-  #bytes = new UnreadBytes()
+  readonly #ready = new UnreadBytes()
+  /** What has come of a frame that is not complete */
+  #partial: UnreadBytes | undefined
   /** The lengths of the messages that wait, unless they are merged */
   readonly #messages = new FrameLengths()
   /** All that can be taken is one message */
   #isMerged: boolean
   /** What was put back, in front of the first message */
   #frontBytes = 0
-  /** What has come of a frame that is not complete */
-  #partialBytes = 0
-  /** The bytes of that frame, when something was pushed meanwhile, which goes in front of them; otherwise they are the last of `#bytes` */
-  #aside: UnreadBytes | undefined
-
   /** As for sending: 0 merges all that waits, with Infinity each frame is a message */
   constructor (mergeFromBytes: number) {
     this.mergeFromBytes = mergeFromBytes
@@ -42,62 +39,46 @@ export class ReadBuffer {
       return
     }
 
-    this.#queueOnly();
-    (this.#aside ?? this.#bytes).append(view)
+    this.#queueOnly()
     this.byteLength += byteLength
 
-    if (frameBytes < this.mergeFromBytes) {
-      this.#partialBytes += byteLength
-      this.#aside?.keep(Infinity)
-    } else {
+    if (byteLength === frameBytes || frameBytes >= this.mergeFromBytes) {
+      this.#ready.append(view)
       this.#addReady(byteLength)
+    } else {
+      this.#partial ??= new UnreadBytes()
+      this.#partial.append(view)
     }
   }
 
   /** What was appended since the last call is one frame */
   endFrame (): void {
-    const messageBytes = this.#partialBytes
+    const partial = this.#partial
 
-    if (messageBytes === 0) {
-      return
+    if (partial !== undefined) {
+      const { byteLength } = partial
+      this.#partial = undefined
+      this.#ready.appendAll(partial.take(byteLength))
+      this.#addReady(byteLength)
     }
-
-    this.#partialBytes = 0
-
-    if (this.#aside !== undefined) {
-      this.#bytes.appendAll(this.#aside.take(this.#aside.byteLength))
-      this.#aside = undefined
-    }
-
-    this.#addReady(messageBytes)
   }
 
   /** Takes over bytes, behind everything that can be taken. Throws a ReceivedBytesChangedError. */
   push (bytes: Uint8Array): void {
-    if (bytes.byteLength === 0) {
-      return
+    if (bytes.byteLength > 0) {
+      this.#queueOnly()
+      this.#partial?.keep(Infinity)
+      this.#ready.append(bytes)
+      this.byteLength += bytes.byteLength
+      this.#addReady(bytes.byteLength)
     }
-
-    this.#queueOnly()
-
-    if (this.#partialBytes > 0 && this.#aside === undefined) {
-      const whole = this.#bytes.take(this.readyBytes)
-      this.#aside = new UnreadBytes()
-      this.#aside.appendAll(this.#bytes.take(this.#partialBytes))
-      this.#aside.keep(Infinity)
-      this.#bytes.appendAll(whole)
-    }
-
-    this.#bytes.append(bytes)
-    this.byteLength += bytes.byteLength
-    this.#addReady(bytes.byteLength)
   }
 
   /** Takes over bytes, in front of everything. They are handed over with the message behind them. */
   prepend (bytes: Uint8Array): void {
     if (bytes.byteLength > 0) {
       this.#queueOnly()
-      this.#bytes.prepend(bytes)
+      this.#ready.prepend(bytes)
       this.#frontBytes += bytes.byteLength
       this.byteLength += bytes.byteLength
       this.readyBytes += bytes.byteLength
@@ -118,7 +99,7 @@ export class ReadBuffer {
 
     this.#queueOnly()
     const byteLength = this.#isMerged ? this.readyBytes : this.#frontBytes + (this.#messages.count > 0 ? this.#messages.shift() : 0)
-    const message = this.#bytes.take(byteLength)
+    const message = this.#ready.take(byteLength)
     this.#isMerged &&= this.mergeFromBytes === 0
     this.#frontBytes = 0
     this.byteLength -= byteLength
@@ -130,17 +111,17 @@ export class ReadBuffer {
   /** Makes what is held, which is never more than `maxBytes`, independent of the chunks it came in. Throws a ReceivedBytesChangedError. */
   keep (maxBytes = Infinity): void {
     this.#queueOnly()
-    this.#bytes.keep(maxBytes)
+    this.#ready.keep(maxBytes)
+    this.#partial?.keep(maxBytes)
   }
 
   clear (): void {
     this.byteLength = 0
     this.readyBytes = 0
     this.#only = undefined
-    this.#bytes.clear()
-    this.#aside = undefined
+    this.#ready.clear()
+    this.#partial = undefined
     this.#frontBytes = 0
-    this.#partialBytes = 0
     this.#messages.clear()
     this.#isMerged = this.mergeFromBytes === 0
   }
@@ -150,7 +131,7 @@ export class ReadBuffer {
     if (this.#only !== undefined) {
       // by the length that it came with: its buffer may have been transferred since
       const byteLength = this.byteLength
-      this.#bytes.append(this.#only, byteLength)
+      this.#ready.append(this.#only, byteLength)
       this.#only = undefined
       this.readyBytes = 0
       this.#addReady(byteLength)
