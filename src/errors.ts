@@ -27,7 +27,7 @@ export class TransportClosedError extends ConnectionClosedError {
   readonly code = 'ERR_TRANSPORT_CLOSED'
 
   constructor (options?: ErrorOptions) {
-    super('The connection closed before the stream had ended, data may be missing in either direction')
+    super('The connection closed before the stream had ended, data may be missing')
     this.cause = options?.cause
   }
 }
@@ -95,7 +95,7 @@ export class StreamIdsExhaustedError extends ConnectionClosedError {
   readonly code = 'ERR_STREAM_IDS_EXHAUSTED'
 
   constructor () {
-    super('All stream ids of this connection are used, open a new connection')
+    super('All stream ids are used, open a new connection')
   }
 }
 

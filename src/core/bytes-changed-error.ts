@@ -11,7 +11,7 @@ export class SentBytesChangedError extends BytesChangedError {
   readonly code = 'ERR_SENT_BYTES_CHANGED'
 
   constructor (bytesBefore: number, bytesNow: number) {
-    super(`send() was given ${bytesBefore} bytes, which were ${bytesNow} when they were to be written: do not transfer or shrink a buffer before its bytes are written, or send a copy`)
+    super(`send() was given ${bytesBefore} bytes, of which ${bytesNow} were left to be written: send a copy of a buffer that you transfer or shrink`)
   }
 }
 
@@ -21,6 +21,6 @@ export class ReceivedBytesChangedError extends BytesChangedError {
   readonly code = 'ERR_RECEIVED_BYTES_CHANGED'
 
   constructor (bytesBefore: number, bytesNow: number) {
-    super(`${bytesBefore} bytes had arrived, which were ${bytesNow} when they were to be read: do not transfer the buffer of what a stream delivers, others have bytes in it`)
+    super(`${bytesBefore} bytes had arrived, of which ${bytesNow} were left to be read: do not transfer the buffer of what a stream delivers`)
   }
 }

@@ -148,7 +148,7 @@ export class Receiver<Owner> implements FrameSink {
   /** Nothing else can be received until it is over, so it may not be endless */
   #checkUnwantedBody (streamId: number, length: number): void {
     if (length > this.#maxBodyBytes) {
-      throw new ProtocolError('ERR_RECEIVE_WINDOW_EXCEEDED', `received ${length} bytes on stream ${streamId} which is not open, no stream was ever allowed more than ${this.#maxBodyBytes}`)
+      throw new ProtocolError('ERR_RECEIVE_WINDOW_EXCEEDED', `received ${length} bytes on stream ${streamId}, which is not open, allowed ${this.#maxBodyBytes}`)
     }
   }
 
@@ -170,7 +170,7 @@ export class Receiver<Owner> implements FrameSink {
 
     if (length > 0) {
       if (stream.creditBytes + length > MAX_UINT32) {
-        throw new ProtocolError('ERR_SEND_WINDOW_OVERFLOW', `received a window update of ${length} bytes on stream ${streamId} which has ${stream.creditBytes} bytes of credit left, together they may not exceed ${MAX_UINT32}`)
+        throw new ProtocolError('ERR_SEND_WINDOW_OVERFLOW', `received a window update of ${length} bytes on stream ${streamId}, whose credit is ${stream.creditBytes}, allowed ${MAX_UINT32} together`)
       }
 
       stream.creditBytes += length

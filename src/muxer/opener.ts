@@ -93,7 +93,7 @@ export class Opener {
     const { openOutboundCount, hasOutboundId } = this.#streams
 
     if (openOutboundCount + this.#waiting.size >= this.#maxOutboundStreams) {
-      throw new TooManyOutboundProtocolStreamsError(`${openOutboundCount} streams are open and ${this.#waiting.size} wait to be, maxOutboundStreams allows ${this.#maxOutboundStreams}`)
+      throw new TooManyOutboundProtocolStreamsError(`${openOutboundCount} streams are open, ${this.#waiting.size} wait to be, maxOutboundStreams allows ${this.#maxOutboundStreams}`)
     }
 
     if (!hasOutboundId) {

@@ -107,7 +107,7 @@ export class Stalls {
     this.#reported.add(state)
 
     if (index < MAX_LOGGED) {
-      logError(this.#driver, '%e', new Error(`Stream ${id} has carried nothing for ${REPORTED_AFTER_MS} ms in either direction: ${sendQueue.byteLength} bytes wait to be sent until the peer reads, and ${readBuffer.byteLength} wait to be read here, which the peer may be waiting for. Read while you write, or raise streamOptions.maxReadBufferLength (${owner?.maxReadBufferLength}) or maxConnectionWindow: the window is ${receiveWindow.windowBytes} bytes`))
+      logError(this.#driver, '%e', new Error(`Stream ${id} carried nothing for ${REPORTED_AFTER_MS} ms: ${sendQueue.byteLength} bytes wait for the peer to read, and ${readBuffer.byteLength} to be read here. Read while you write, or raise streamOptions.maxReadBufferLength (${owner?.maxReadBufferLength}) or maxConnectionWindow: the window is ${receiveWindow.windowBytes} bytes`))
     }
 
     metrics?.onStalled()

@@ -155,7 +155,7 @@ export function createCoalesceConfig (options: CoalesceValues): CoalesceConfig {
   const { reservedBytes = Math.floor(maxBytes * RESERVED_PART) } = options
 
   if (reservedBytes > maxBytes - MIN_BATCH_BYTES / 2) {
-    throw new InvalidParametersError(`coalesce.reservedBytes is ${reservedBytes}, it must leave at least ${MIN_BATCH_BYTES / 2} of coalesce.maxBytes, which is ${maxBytes}, to other data`)
+    throw new InvalidParametersError(`coalesce.reservedBytes is ${reservedBytes}, it must leave ${MIN_BATCH_BYTES / 2} of coalesce.maxBytes, which is ${maxBytes}, to other data`)
   }
 
   return {
@@ -178,7 +178,7 @@ function strategyOf (options: CoalesceValues): Strategy {
   // an option that has no effect under the strategy is a mistake
   const checkEffect = (name: 'delayMs' | 'maxDelayMs' | 'highWatermark', ...strategies: Strategy[]): void => {
     if (options[name] !== undefined && !strategies.includes(strategy)) {
-      throw new InvalidParametersError(`coalesce.${name} is ${options[name]}, which takes effect with ${anyOf(strategies)} only, but coalesce.strategy is '${strategy}'`)
+      throw new InvalidParametersError(`coalesce.${name} is ${options[name]}, which is for ${anyOf(strategies)}, but coalesce.strategy is '${strategy}'`)
     }
   }
 

@@ -162,7 +162,7 @@ export class Loops {
     }
 
     if (missedBytes > maxMissedBytes) {
-      this.#giveUpFirst(`others read on, all loops together missed ${missedBytes} bytes, streamOptions.maxReadBufferLength allows ${maxMissedBytes}`)
+      this.#giveUpFirst(`others read on, ${missedBytes} bytes were missed, streamOptions.maxReadBufferLength allows ${maxMissedBytes}`)
     }
   }
 

@@ -107,12 +107,12 @@ test.each([
 })
 
 test.each([
-  [{ strategy: 'turn', delayMs: 2 }, 'coalesce.delayMs is 2, which takes effect with \'delay\' only, but coalesce.strategy is \'turn\''],
-  [{ strategy: 'turn', delayMs: 0 }, 'coalesce.delayMs is 0, which takes effect with \'delay\' or \'off\' only, but coalesce.strategy is \'turn\''],
-  [{ strategy: 'adaptive', delayMs: 2 }, 'coalesce.delayMs is 2, which takes effect with \'delay\' only, but coalesce.strategy is \'adaptive\''],
-  [{ delayMs: 0, maxDelayMs: 2 }, 'coalesce.maxDelayMs is 2, which takes effect with \'adaptive\' only, but coalesce.strategy is \'delay\''],
-  [{ delayMs: 2, maxDelayMs: 2 }, 'coalesce.maxDelayMs is 2, which takes effect with \'adaptive\' only, but coalesce.strategy is \'delay\''],
-  [{ highWatermark: 0.5 }, 'coalesce.highWatermark is 0.5, which takes effect with \'delay\' or \'adaptive\' only, but coalesce.strategy is \'turn\'']
+  [{ strategy: 'turn', delayMs: 2 }, 'coalesce.delayMs is 2, which is for \'delay\', but coalesce.strategy is \'turn\''],
+  [{ strategy: 'turn', delayMs: 0 }, 'coalesce.delayMs is 0, which is for \'delay\' or \'off\', but coalesce.strategy is \'turn\''],
+  [{ strategy: 'adaptive', delayMs: 2 }, 'coalesce.delayMs is 2, which is for \'delay\', but coalesce.strategy is \'adaptive\''],
+  [{ delayMs: 0, maxDelayMs: 2 }, 'coalesce.maxDelayMs is 2, which is for \'adaptive\', but coalesce.strategy is \'delay\''],
+  [{ delayMs: 2, maxDelayMs: 2 }, 'coalesce.maxDelayMs is 2, which is for \'adaptive\', but coalesce.strategy is \'delay\''],
+  [{ highWatermark: 0.5 }, 'coalesce.highWatermark is 0.5, which is for \'delay\' or \'adaptive\', but coalesce.strategy is \'turn\'']
 ] as const)('%o are in conflict', (coalesce, message) => {
   expect(() => yamux({ coalesce })).toThrow(expect.objectContaining({ name: 'InvalidParametersError', message }))
 })
@@ -128,7 +128,7 @@ test('the watermark is a part of what a write holds', () => {
 test('more may not be reserved for urgent data than leaves a frame to others', () => {
   expect(createConfig({ coalesce: { maxBytes: 4096, reservedBytes: 3072 } })).toMatchObject({ reservedBytes: 3072 })
   expect(() => yamux({ coalesce: { maxBytes: 4096, reservedBytes: 3073 } }))
-    .toThrow('coalesce.reservedBytes is 3073, it must leave at least 1024 of coalesce.maxBytes, which is 4096, to other data')
+    .toThrow('coalesce.reservedBytes is 3073, it must leave 1024 of coalesce.maxBytes, which is 4096, to other data')
 })
 
 test('a quarter of a small write is reserved when nothing is said', () => {

@@ -218,7 +218,7 @@ describe('a stall that nothing more can be granted for', () => {
     peer.clock.advance(9990)
     expect(lines()).toEqual([])
     peer.clock.advance(20)
-    expect(lines()).toEqual([['yamux:yamux:error', '%e', expect.objectContaining({ message: expect.stringMatching(/Stream 1 .* 1000 bytes wait to be sent .* 262144 wait to be read .*maxReadBufferLength \(4194304\)/) })]])
+    expect(lines()).toEqual([['yamux:yamux:error', '%e', expect.objectContaining({ message: expect.stringMatching(/Stream 1 .* 1000 bytes wait for the peer to read, and 262144 to be read here.*maxReadBufferLength \(4194304\)/) })]])
     await nextTurn()
     expect(peer.sink.count('stalled_streams_total')).toBe(1)
 

@@ -118,7 +118,7 @@ describe('a queue of pieces', () => {
     change(buffer)
 
     expect(take(2).map(bytes => [...bytes])).toEqual([[1, 2]])
-    expect(() => take(1)).toThrow(expect.objectContaining({ code: 'ERR_SENT_BYTES_CHANGED', message: expect.stringMatching(new RegExp(`\\b10 bytes, which were ${bytesNow} `)) }))
+    expect(() => take(1)).toThrow(expect.objectContaining({ code: 'ERR_SENT_BYTES_CHANGED', message: expect.stringMatching(new RegExp(`\\b10 bytes, of which ${bytesNow} `)) }))
     queue.clear()
     expect(queue.byteLength).toBe(0)
   })
