@@ -35,25 +35,18 @@ export class PieceQueue {
     this.pushRange(piece, 0, piece.byteLength)
   }
 
-  /** The bytes of `piece` from `start` to `end`, by the length that it had when it came */
-  pushRange (piece: Uint8Array, start: number, end: number): void {
-    const tail = this.#tail++
-    this.#pieces[tail] = piece
-    this.#starts[tail] = start
-    this.#ends[tail] = end
-    this.byteLength += end - start
-  }
+  /** The bytes of `piece` from `start` to `end`, by the length that it had when it came; `isJoined`: one entry with the last, if they lie behind it */
+  pushRange (piece: Uint8Array, start: number, end: number, isJoined = false): void {
+    let entry = this.#tail - 1
 
-  /** The same as one entry with the last one, if they lie next to each other */
-  joinRange (piece: Uint8Array, start: number, end: number): void {
-    const last = this.#tail - 1
-
-    if (last >= this.#head && this.#pieces[last] === piece && this.#ends[last] === start) {
-      this.#ends[last] = end
-      this.byteLength += end - start
-    } else {
-      this.pushRange(piece, start, end)
+    if (!isJoined || entry < this.#head || this.#pieces[entry] !== piece || this.#ends[entry] !== start) {
+      entry = this.#tail++
+      this.#pieces[entry] = piece
+      this.#starts[entry] = start
     }
+
+    this.#ends[entry] = end
+    this.byteLength += end - start
   }
 
   /** What is left of the first entry */

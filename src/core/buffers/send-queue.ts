@@ -41,18 +41,21 @@ export class SendQueue extends PieceQueue {
 
     const start = this.#reserve(byteLength)
     this.#block.set(message, start)
-
-    if (isJoined) {
-      this.joinRange(this.#block, start, start + byteLength)
-    } else {
-      this.pushRange(this.#block, start, start + byteLength)
-    }
+    this.pushRange(this.#block, start, start + byteLength, isJoined)
   }
 
   /** A message in parts, `byteLength` bytes in all; one piece if it is not to share a frame */
   addParts (parts: Uint8Array[], byteLength: number, isJoined: boolean): void {
     if (byteLength < COPIED_BELOW_BYTES) {
-      this.#copyParts(parts, byteLength, isJoined)
+      const start = this.#reserve(byteLength)
+      let end = start
+
+      for (const part of parts) {
+        this.#block.set(part, end)
+        end += part.byteLength
+      }
+
+      this.pushRange(this.#block, start, end, isJoined)
     } else if (!isJoined && parts.length > 1) {
       this.push(concat(parts, byteLength))
     } else {
@@ -68,22 +71,6 @@ export class SendQueue extends PieceQueue {
   release (): void {
     if (this.#block.byteLength > KEPT_BLOCK_BYTES) {
       this.#block = NO_BLOCK
-    }
-  }
-
-  #copyParts (parts: Uint8Array[], byteLength: number, isJoined: boolean): void {
-    const start = this.#reserve(byteLength)
-    let end = start
-
-    for (const part of parts) {
-      this.#block.set(part, end)
-      end += part.byteLength
-    }
-
-    if (isJoined) {
-      this.joinRange(this.#block, start, end)
-    } else {
-      this.pushRange(this.#block, start, end)
     }
   }
 
