@@ -12,7 +12,7 @@ const MAX_PER_TURN = 32
 export interface AnnouncerHandler {
   readonly isListenedTo: boolean
   announce (stream: MuxedStream): void
-  onTooManyEarly (err: Error): void
+  fail (err: Error): void
 }
 
 export class Announcer {
@@ -92,7 +92,7 @@ export class Announcer {
     const { size } = this.#waiting
 
     if (!this.#handler.isListenedTo && size > this.#maxEarlyStreams) {
-      this.#handler.onTooManyEarly(new MaxEarlyStreamsError(`${size} streams were opened before anybody listened for them, maxEarlyStreams allows ${this.#maxEarlyStreams}`))
+      this.#handler.fail(new MaxEarlyStreamsError(`${size} streams were opened before anybody listened for them, maxEarlyStreams allows ${this.#maxEarlyStreams}`))
     }
   }
 }

@@ -43,12 +43,10 @@ export interface DriverHandler {
   onOpened (state: State): void
   /** A stream has ended, which may be said twice; `isAbortedAgain`: and the application aborts it once more */
   onStreamEnded (state: State, isAbortedAgain: boolean): void
-  /** The peer has broken a rule: nothing behind that is read */
-  onViolation (err: Error): void
   /** The transport refuses to send */
   onTransmitFailed (err: Error): void
-  /** The connection is of no use any more */
-  onDead (err: Error): void
+  /** The peer has broken a rule, is gone, or cannot be served: tells it why, and ends the connection */
+  fail (err: Error): void
 }
 
 export class Driver implements SessionObserver {
@@ -375,7 +373,7 @@ export class Driver implements SessionObserver {
     this.metrics?.report()
 
     if (violation !== undefined) {
-      this.#handler.onViolation(violation)
+      this.#handler.fail(violation)
     }
   }
 

@@ -210,12 +210,13 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
     }
   }
 
-  onViolation (err: Error): void {
-    this.#fail(err)
-  }
-
-  onDead (err: Error): void {
-    this.#fail(err)
+  fail (err: Error & { code?: string }): void {
+    if (this.#isRunning) {
+      this.#driver.metrics?.onViolation(err.code ?? err.name)
+      // arranged first: a peer that hears the last words within the call, or a transport that fails at them, ends it otherwise
+      abortBehindLastWords(this.#transport, this.#driver.clock, err)
+      this.#resetAll(err, 'connection ended - %e')
+    }
   }
 
   onTransmitFailed (err: Error): void {
@@ -235,10 +236,6 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
 
   announce (stream: MuxedStream): void {
     this.safeDispatchEvent('stream', { detail: stream })
-  }
-
-  onTooManyEarly (err: Error): void {
-    this.#fail(err)
   }
 
   /** Nothing has begun to end the session by force */
@@ -370,16 +367,6 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
         stream.onEnded(new TransportClosedError({ cause }))
       }
     })
-  }
-
-  /** The peer has broken a rule, or cannot be served: tells it why, and ends the connection */
-  #fail (err: Error & { code?: string }): void {
-    if (this.#isRunning) {
-      this.#driver.metrics?.onViolation(err.code ?? err.name)
-      // arranged first: a peer that hears the last words within the call, or a transport that fails at them, ends it otherwise
-      abortBehindLastWords(this.#transport, this.#driver.clock, err)
-      this.#resetAll(err, 'connection ended - %e')
-    }
   }
 
   #resetAll (err: Error, message: string): void {

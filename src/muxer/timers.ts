@@ -41,7 +41,7 @@ export class Timers {
   readonly #session: Session<MuxedStream>
   readonly #clock: Clock
   readonly #limits: LimitConfig
-  readonly #handler: Pick<DriverHandler, 'onDead'>
+  readonly #handler: Pick<DriverHandler, 'fail'>
   readonly #keepAliveIntervalMs: number
   #timer: unknown
   #pongTimer: unknown
@@ -60,7 +60,7 @@ export class Timers {
   #unansweredIntervals = 0
   #isStopped = false
 
-  constructor (driver: Driver, handler: Pick<DriverHandler, 'onDead'>) {
+  constructor (driver: Driver, handler: Pick<DriverHandler, 'fail'>) {
     const { enableKeepAlive, keepAliveInterval, limits } = driver.config
     this.#driver = driver
     this.#session = driver.session
@@ -180,7 +180,7 @@ export class Timers {
     }
 
     if (nowMs >= this.#writeDueMs) {
-      this.#handler.onDead(new YamuxTimeoutError('WriteTimeoutError', `The transport accepted nothing and the peer answered nothing for ${writeTimeoutMs} ms, see limits.writeTimeoutMs`))
+      this.#handler.fail(new YamuxTimeoutError('WriteTimeoutError', `The transport accepted nothing and the peer answered nothing for ${writeTimeoutMs} ms, see limits.writeTimeoutMs`))
       return
     }
 
@@ -210,7 +210,7 @@ export class Timers {
   }
 
   #onDeadPeer (what: string, waitedMs: number): void {
-    this.#handler.onDead(new YamuxTimeoutError('KeepAliveTimeoutError', `The peer ${what} for ${Math.round(waitedMs)} ms`))
+    this.#handler.fail(new YamuxTimeoutError('KeepAliveTimeoutError', `The peer ${what} for ${Math.round(waitedMs)} ms`))
   }
 
   #ping (): void {
