@@ -127,6 +127,10 @@ export class NodeMetrics {
   #heldMs = 0
 
   constructor (metrics: Metrics, clock: Pick<Clock, 'nowMs'> = systemClock) {
+    const gauge = (name: string, help: string, calculate: () => number): void => { metrics.registerMetric(PREFIX + name, { help, calculate }) }
+    const group = (name: string, label: string, help: string, calculate: () => Record<string, number>): void => { metrics.registerMetricGroup(PREFIX + name, { label, help, calculate }) }
+    const { sessions } = this
+
     this.flushes = metrics.registerCounterGroup(`${PREFIX}flushes_total`, { label: 'reason', help: 'Flushes by reason' })
     this.flushBytes = metrics.registerHistogram(`${PREFIX}flush_bytes`, { help: 'Bytes per flush', buckets: BYTES_BUCKETS })
     this.flushFrames = metrics.registerHistogram(`${PREFIX}flush_frames`, { help: 'Frames per flush', buckets: FRAMES_BUCKETS })
@@ -135,39 +139,25 @@ export class NodeMetrics {
     this.violations = metrics.registerCounterGroup(`${PREFIX}violations_total`, { label: 'code', help: 'Connections ended for what the peer did, or did not do in time' })
     this.stalls = metrics.registerCounter(`${PREFIX}stalled_streams_total`, { help: 'Streams that carried nothing for 10 s, with both ends waiting for credit' })
     this.refusals = metrics.registerCounter(`${PREFIX}refused_streams_total`, { help: 'Streams the peer opened and was refused' })
-    this.#registerBytes(metrics, 'queue', 'Bytes queued on open streams', ({ sendQueue }) => sendQueue.byteLength)
-    this.#registerBytes(metrics, 'blocked', 'Those of them that the peer gives no credit for', state => state.blockedBytes)
-    this.#registerBytes(metrics, 'unread', 'Bytes that have arrived on open streams and nobody has read', ({ readBuffer }) => readBuffer.byteLength)
-    metrics.registerMetricGroup(`${PREFIX}streams`, {
-      label: 'direction',
-      help: 'Open streams',
-      calculate: () => ({
-        inbound: sum(this.sessions, ({ streams }) => streams.inboundCount),
-        outbound: sum(this.sessions, ({ streams }) => streams.outboundCount)
-      })
-    })
-    metrics.registerMetricGroup(`${PREFIX}under_way_bytes`, {
-      label: 'of',
-      help: 'Bytes handed down that have not reached the peer, and how many may be, both of connections that have a bound',
-      calculate: () => ({
-        actual: sum(this.#bounded(), ({ underWay }) => underWay.pendingBytes(clock.nowMs())),
-        bound: sum(this.#bounded(), ({ underWay }) => underWay.estimate.boundBytes)
-      })
-    })
-    metrics.registerMetric(`${PREFIX}path_bytes_per_second`, {
-      help: 'What the paths of all connections carry together, as far as it was measured',
-      calculate: () => sum(this.sessions, ({ underWay }) => underWay.estimate.bytesPerMs * 1000)
-    })
-    metrics.registerMetric(`${PREFIX}path_round_trip_seconds`, {
-      help: 'The longest round trip of a path without a queue, of all connections',
-      calculate: () => Math.max(0, ...Array.from(this.sessions, ({ underWay }) => (underWay.estimate.roundTripMs ?? 0) / 1000))
-    })
+    gauge('queue_bytes', 'Bytes queued on open streams', () => sum(this.#streams(), ({ sendQueue }) => sendQueue.byteLength))
+    gauge('blocked_bytes', 'Those of them that the peer gives no credit for', () => sum(this.#streams(), ({ blockedBytes }) => blockedBytes))
+    gauge('unread_bytes', 'Bytes that have arrived on open streams and nobody has read', () => sum(this.#streams(), ({ readBuffer }) => readBuffer.byteLength))
+    group('streams', 'direction', 'Open streams', () => ({
+      inbound: sum(sessions, ({ streams }) => streams.inboundCount),
+      outbound: sum(sessions, ({ streams }) => streams.outboundCount)
+    }))
+    group('under_way_bytes', 'of', 'Bytes handed down that have not reached the peer, and how many may be, both of connections that have a bound', () => ({
+      actual: sum(this.#bounded(), ({ underWay }) => underWay.pendingBytes(clock.nowMs())),
+      bound: sum(this.#bounded(), ({ underWay }) => underWay.estimate.boundBytes)
+    }))
+    gauge('path_bytes_per_second', 'What the paths of all connections carry together, as far as it was measured', () => sum(sessions, ({ underWay }) => underWay.estimate.bytesPerMs * 1000))
+    gauge('path_round_trip_seconds', 'The longest round trip of a path without a queue, of all connections', () => largest(sessions, ({ underWay }) => underWay.estimate.roundTripMs ?? 0) / 1000)
     // no counter: @libp2p/prometheus-metrics adds to one what it calculates, once more at each scrape
-    metrics.registerMetric(`${PREFIX}held_back_seconds_total`, {
-      help: 'How long connections had enough under way, so that data waited',
-      calculate: () => (this.#heldMs + sum(this.sessions, ({ underWay }) => underWay.heldMs)) / 1000
-    })
-    metrics.registerMetricGroup(`${PREFIX}window_bytes`, { label: 'window', help: 'Receive windows of all streams: their sum and the largest', calculate: () => this.#windows() })
+    gauge('held_back_seconds_total', 'How long connections had enough under way, so that data waited', () => (this.#heldMs + sum(sessions, ({ underWay }) => underWay.heldMs)) / 1000)
+    group('window_bytes', 'window', 'Receive windows of all streams: their sum and the largest', () => ({
+      sum: sum(this.#streams(), ({ receiveWindow }) => receiveWindow.windowBytes),
+      largest: largest(this.#streams(), ({ receiveWindow }) => receiveWindow.windowBytes)
+    }))
   }
 
   /** Its connection has ended */
@@ -181,24 +171,19 @@ export class NodeMetrics {
     return Array.from(this.sessions).filter(({ underWay }) => underWay.isBounded && underWay.estimate.boundBytes < Infinity)
   }
 
-  /** Summed over all streams when somebody asks */
-  #registerBytes (metrics: Metrics, name: string, help: string, bytesOf: (state: StreamState) => number): void {
-    metrics.registerMetric(`${PREFIX}${name}_bytes`, { help, calculate: () => sum(this.#streams(), bytesOf) })
-  }
-
   * #streams (): Iterable<StreamState> {
     for (const { streams } of this.sessions) {
       yield * streams.values()
     }
   }
-
-  #windows (): { sum: number, largest: number } {
-    const windows = Array.from(this.#streams(), ({ receiveWindow }) => receiveWindow.windowBytes)
-
-    return { sum: sum(windows, bytes => bytes), largest: windows.reduce((largest, bytes) => Math.max(largest, bytes), 0) }
-  }
 }
+
+// worked out when somebody asks
 
 function sum<Item> (items: Iterable<Item>, value: (item: Item) => number): number {
   return Array.from(items, value).reduce((sum, value) => sum + value, 0)
+}
+
+function largest<Item> (items: Iterable<Item>, value: (item: Item) => number): number {
+  return Array.from(items, value).reduce((largest, value) => Math.max(largest, value), 0)
 }
