@@ -34,6 +34,8 @@ let allWritingMs = 0
 export class TurnOfWriter implements Turn {
   flushes = 0
   isOver = false
+  /** This side has opened a stream */
+  hasOpened = false
   /** When the last flush had come to its end */
   flushedMs = 0
   readonly #nowMs: () => number
@@ -95,6 +97,7 @@ export class TurnOfWriter implements Turn {
     this.#writingMsBefore = allWritingMs
     this.flushes = 0
     this.isOver = false
+    this.hasOpened = false
     this.#writtenBytes = 0
     this.#writes = 0
   }

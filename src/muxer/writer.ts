@@ -45,7 +45,6 @@ export class Writer {
   /** There was a request since the last microtask */
   #hasGrown = false
   #microtasks = 0
-  #hasOpenedThisTurn = false
   #isNextTurnAwaited = false
 
   constructor (driver: Driver) {
@@ -108,10 +107,10 @@ export class Writer {
    * turn: the SYNs of others gather.
    */
   requestForOpened (): void {
-    const leavesFirst = this.policy.opensAtOnce && this.#arranged?.time !== SOON && !this.#hasOpenedThisTurn
+    const leavesFirst = this.policy.opensAtOnce && this.#arranged?.time !== SOON && !this.#turn.hasOpened
 
     if (leavesFirst) {
-      this.#hasOpenedThisTurn = true
+      this.#turn.hasOpened = true
       this.#awaitNextTurn()
     }
 
@@ -328,9 +327,7 @@ export class Writer {
 
   readonly #onNextTurn = (): void => {
     this.#isNextTurnAwaited = false
-
     this.#turn.begin(this.#arranged !== undefined)
-    this.#hasOpenedThisTurn = false
 
     if (this.#arranged?.time === NEXT_ROUND) {
       // the event loop looks for news between this turn and the next
