@@ -229,7 +229,7 @@ describe('bytes that were changed while they waited', () => {
     const { stream, lost, frames } = lose(change, 100)
 
     expect(shares(frames)).toEqual([[3, 20], [5, 30]])
-    expect(lost).toEqual([[1, expect.objectContaining({ code: 'ERR_SENT_BYTES_CHANGED', message: expect.stringMatching(new RegExp(`\\b100 bytes.*\\b${bytesNow} when`)) })]])
+    expect(lost).toEqual([[1, expect.objectContaining({ code: 'ERR_SENT_BYTES_CHANGED', message: expect.stringMatching(new RegExp(`\\b100 bytes.*\\b${bytesNow} were left`)) })]])
     expect([stream.isInDataLane, stream.sendQueue.byteLength, lane.queuedBytes, lane.streamCount]).toEqual([false, 0, 0, 0])
   })
 })

@@ -216,8 +216,8 @@ export const mutants: Mutant[] = [
     edits: [
       [
         'src/muxer/driver.ts',
-        '    this.#tell()\n    this.request()\n',
-        '    this.#tell()\n'
+        '      this.#tell()\n    }\n\n    this.request()\n',
+        '      this.#tell()\n    }\n'
       ]
     ]
   },
@@ -320,8 +320,8 @@ export const mutants: Mutant[] = [
     edits: [
       [
         'src/stream/reader.ts',
-        'if (this.#isDelivering) {',
-        'if (this.#isDelivering && this.status === \'closed\') {'
+        'if (this.#isDelivering || (this.#buffer',
+        'if ((this.#isDelivering && this.status === \'closed\') || (this.#buffer'
       ]
     ]
   },
