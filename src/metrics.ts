@@ -37,6 +37,9 @@ export class ConnectionMetrics {
     session.roundTrip.onMeasured = roundTripMs => {
       this.#tell(() => node.roundTrip.observe(roundTripMs / 1000))
     }
+    session.lanes.onWaited = (lane, waitedMs) => {
+      this.#tell(() => node.waits.observe({ [LANES[lane]]: waitedMs / 1000 }))
+    }
     node.sessions.add(session)
   }
 
@@ -49,10 +52,6 @@ export class ConnectionMetrics {
       this.#tell(() => this.#node.flushBytes.observe(writtenBytes))
       this.#tell(() => this.#node.flushFrames.observe(frames))
     }
-  }
-
-  onWaited (lane: number, waitedMs: number): void {
-    this.#tell(() => this.#node.waits.observe({ [LANES[lane]]: waitedMs / 1000 }))
   }
 
   onViolation (code: string): void {

@@ -10,7 +10,7 @@ import { chooseShareBytes, chooseWriteBytes, LONE_SHARE_MS, SHARE_MS } from './s
 import { chooseAheadBytes } from './scheduler/water-marks.ts'
 import { EVENT_FAILED, PENDING_FIN } from './stream-state.ts'
 import { FLAG_SYN, HEADER_BYTES, SESSION_ID, TYPE_PING } from './wire/frame.ts'
-import type { Session, SessionInit, SessionObserver } from './session.ts'
+import type { Session, SessionInit } from './session.ts'
 import type { ControlHandler } from './scheduler/control.ts'
 import type { DataHandler } from './scheduler/lanes.ts'
 import type { StreamState } from './stream-state.ts'
@@ -28,14 +28,12 @@ export class Sender<Owner> implements DataHandler<Owner>, ControlHandler<Owner> 
   pingedBytes = 0
   readonly #sizes: SessionInit
   readonly #session: Session<Owner>
-  readonly #observer: SessionObserver
   /** No other session's: bytes of one connection must not reach another's peer, whatever goes wrong in between */
   readonly #batch = new Batch()
 
-  constructor (init: SessionInit, session: Session<Owner>, observer: SessionObserver) {
+  constructor (init: SessionInit, session: Session<Owner>) {
     this.#sizes = init
     this.#session = session
-    this.#observer = observer
     this.windowTuning = session.windowTuning
     this.control = new ControlLane(this)
     this.lanes = new DataLanes(init, this)
@@ -89,10 +87,6 @@ export class Sender<Owner> implements DataHandler<Owner>, ControlHandler<Owner> 
     this.#session.emit(stream, event)
   }
 
-  onWaited (lane: number, waitedMs: number): void {
-    this.#observer.onWaited(lane, waitedMs)
-  }
-
   onFinWritten (stream: StreamState<Owner>): void {
     this.#session.finsInBatch.push(stream)
   }
@@ -115,10 +109,6 @@ export class Sender<Owner> implements DataHandler<Owner>, ControlHandler<Owner> 
   onPingWritten (nowMs: number): void {
     this.#session.roundTrip.sent(nowMs)
     this.pingedBytes = this.#session.underWay.handedDownBytes
-  }
-
-  onRepliesFull (): void {
-    this.#observer.onRepliesFull()
   }
 
   /** Returns what the next write may hold. Where something urgent may come that is one record at most: it waits for the write. */

@@ -39,16 +39,12 @@ export interface SessionInit extends StreamTableInit {
   limits: Limits
 }
 
-/** Who follows what goes on inside. Only `onRepliesFull` may call back. */
+/** Who follows what goes on inside, and does not call back */
 export interface SessionObserver {
   /** The peer goes away, for the first time */
   onGoAway (code: number): void
-  /** A frame of a stream whose `waitsSinceMs` is known was written */
-  onWaited (lane: number, waitedMs: number): void
   /** A stream that the peer has opened is not taken */
   onRefused (streamId: number): void
-  /** Replies pile up while a chunk is received. `pull` may be called here. */
-  onRepliesFull (): void
 }
 
 export class Session<Owner> {
@@ -86,7 +82,7 @@ export class Session<Owner> {
     this.limits = new PeerLimits(init.limits)
     this.underWay = new BytesUnderWay(init.maxQueueDelayMs, init.maxBatchBytes, init.nodePaths)
     this.windowTuning = { budget: this.streams.budget, roundTrip: this.roundTrip }
-    this.#sender = new Sender(init, this, observer)
+    this.#sender = new Sender(init, this)
     this.control = this.#sender.control
     this.lanes = this.#sender.lanes
     this.#receiver = new Receiver(init, this)

@@ -92,6 +92,8 @@ export class Driver implements SessionObserver {
     this.#traces = createFrameTraces(this.log)
     this.#streamLog = new StreamLog(() => this.log.newScope('stream'))
     this.writer = new Writer(this)
+    // also while a chunk is received
+    this.session.control.onRepliesFull = () => { this.writer.flush('forced') }
     this.timers = new Timers(this, handler)
     this.#stalls = new Stalls(this)
     this.#lateFins = new LateFins(this)
@@ -275,10 +277,6 @@ export class Driver implements SessionObserver {
 
   // What the session and the writer say
 
-  onWaited (lane: number, waitedMs: number): void {
-    this.metrics?.onWaited(lane, waitedMs)
-  }
-
   onGoAway (code: number): void {
     this.#handler.onGoAway(code)
   }
@@ -286,10 +284,6 @@ export class Driver implements SessionObserver {
   onRefused (streamId: number): void {
     this.metrics?.onRefused()
     logDebug(this.log, () => `refused stream ${streamId}, ${this.session.isClosing ? 'this side is closing' : `maxInboundStreams allows ${this.config.maxInboundStreams}`}`)
-  }
-
-  onRepliesFull (): void {
-    this.writer.flush('forced')
   }
 
   /** Hands a write down. Returns false when the transport wants no more until it drains. */

@@ -52,13 +52,11 @@ const LANES_INIT: LanesInit = {
   loneFrameBytes: FRAME_BYTES,
   windowTuning: noTuning,
   emit: () => {},
-  onWaited: () => {},
   onFinWritten: () => {},
   onFinDue: () => {},
   onBytesLost: () => {},
   onResetWritten: () => {},
-  onPingWritten: () => {},
-  onRepliesFull: () => {}
+  onPingWritten: () => {}
 }
 
 /** In tests that do not care all streams are in one */

@@ -25,8 +25,8 @@ export const SESSION_INIT: SessionInit = {
   limits: createConfig({}).limits
 }
 
-export function createSession ({ onGoAway = () => {}, onWaited = () => {}, onRefused = () => {}, onRepliesFull = () => {}, ...init }: Partial<SessionInit & SessionObserver> = {}): Session<unknown> {
-  return new Session({ ...SESSION_INIT, ...init }, { onGoAway, onWaited, onRefused, onRepliesFull })
+export function createSession ({ onGoAway = () => {}, onRefused = () => {}, ...init }: Partial<SessionInit & SessionObserver> = {}): Session<unknown> {
+  return new Session({ ...SESSION_INIT, ...init }, { onGoAway, onRefused })
 }
 
 /** The frames of the next write, which the transport takes; none if there is nothing to write */

@@ -22,8 +22,6 @@ export interface ControlHandler<Owner> {
   onResetWritten (stream: StreamState<Owner>): void
   /** The ping is in a batch */
   onPingWritten (nowMs: number): void
-  /** Replies pile up: they may be written now. If that frees no room, the peer does not read. */
-  onRepliesFull (): void
   readonly windowTuning: WindowTuning
 }
 
@@ -31,6 +29,8 @@ export class ControlLane<Owner> {
   hasOutput = false
   /** Nothing follows that */
   hasWrittenGoAway = false
+  /** Replies pile up: they may be written now. If that frees no room, the peer does not read. */
+  onRepliesFull: (() => void) | undefined
   readonly #handler: ControlHandler<Owner>
   /** In the order in which something came to be pending */
   readonly #streams = new Set<StreamState<Owner>>()
@@ -126,7 +126,7 @@ export class ControlLane<Owner> {
 
   #reply (values: number[], value: number): void {
     if (this.replyCount >= MAX_UNREAD_REPLIES) {
-      this.#handler.onRepliesFull()
+      this.onRepliesFull?.()
 
       if (this.replyCount >= MAX_UNREAD_REPLIES) {
         throw new ProtocolError('ERR_TOO_MANY_UNREAD_REPLIES', `received frames that call for ${this.replyCount + 1} replies the peer does not read, allowed ${MAX_UNREAD_REPLIES}`)

@@ -40,8 +40,6 @@ export interface FrameSizes {
 export interface DataHandler<Owner> {
   /** EVENT_DRAINED, or EVENT_STALLED */
   emit (stream: StreamState<Owner>, event: number): void
-  /** A frame of a stream whose `waitsSinceMs` is known was written */
-  onWaited (lane: number, waitedMs: number): void
   /** The FIN is in a batch */
   onFinWritten (stream: StreamState<Owner>): void
   /** All data is written, but the batch has no room for the FIN */
@@ -80,6 +78,8 @@ export class DataLanes<Owner> {
   aheadBytes = 0
   /** The urgent lane has had what passes at once: it takes turns with the others, frame by frame */
   isUrgentSpent = false
+  /** A frame of a stream whose `waitsSinceMs` is known was written. For who measures that. */
+  onWaited: ((lane: number, waitedMs: number) => void) | undefined
   readonly #rings: Array<Ring<Owner>> = LANES.map(() => createRing())
   readonly #sizes: FrameSizes
   readonly #handler: DataHandler<Owner>
@@ -333,7 +333,7 @@ export class DataLanes<Owner> {
     this.queuedBytes -= payloadBytes
 
     if (stream.waitsSinceMs !== undefined) {
-      this.#handler.onWaited(stream.lane, nowMs - stream.waitsSinceMs)
+      this.onWaited?.(stream.lane, nowMs - stream.waitsSinceMs)
       stream.waitsSinceMs = stream.sendQueue.byteLength > 0 ? nowMs : undefined
     }
 

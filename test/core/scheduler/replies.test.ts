@@ -11,7 +11,8 @@ let timesFull: number
 
 beforeEach(() => {
   timesFull = 0
-  replies = createControlLane({ onRepliesFull: () => { timesFull++ } })
+  replies = createControlLane()
+  replies.onRepliesFull = () => { timesFull++ }
 })
 
 function fill (maxBytes = 65_519, maxFrames = Infinity): Frame[] {
@@ -92,7 +93,7 @@ describe('both kinds of replies', () => {
 
   test('go on for ever while what is full is written, and none is lost or said twice', () => {
     const written: number[] = []
-    replies = createControlLane({ onRepliesFull: () => { written.push(...fill(120).map(({ length }) => length)) } })
+    replies.onRepliesFull = () => { written.push(...fill(120).map(({ length }) => length)) }
 
     for (let value = 0; value < 5000; value++) {
       replies.pong(value)
