@@ -193,7 +193,7 @@ describe('a silence of the peer', () => {
     bulk.send(pattern(5_000_000))
     const sentBytes: number[] = []
 
-    for (let round = 0; round < 3; round++) {
+    for (let round = 0; round < 4; round++) {
       const frames = await written(peer)
       sentBytes.push(payloadBytes(frames))
       peer.clock.advance(200)
@@ -201,9 +201,9 @@ describe('a silence of the peer', () => {
     }
 
     expect(sentBytes[0]).toBeLessThan(FIRST_BYTES)
-    // 16 times as much as was under way
-    expect(sentBytes[1]).toBeGreaterThan(10 * FIRST_BYTES)
-    expect(sentBytes[0] + sentBytes[1] + sentBytes[2]).toBe(5_000_000)
+    // 8 times as much as was under way
+    expect(sentBytes[1]).toBeGreaterThan(8 * FIRST_BYTES)
+    expect(sentBytes.reduce((sum, bytes) => sum + bytes)).toBe(5_000_000)
   })
 
   test('that a slow line explains changes nothing', async () => {

@@ -253,6 +253,11 @@ export class BytesUnderWay {
 
     this.#marks.splice(0, index + 1)
     this.#noteWaiting(nowMs)
+
+    if (wasHeld) {
+      this.estimate.pongGap.learn(nowMs - Math.max(this.#lastPongMs, this.#silence.beganMs), arrivedBytes, this.byteLength)
+    }
+
     this.acknowledgedBytes = mark.positionBytes
     this.#lastPongMs = nowMs
     this.#looks = 0

@@ -9,6 +9,7 @@
  */
 import { NodePaths } from './node-paths.ts'
 import { PeersQueue } from './peers-queue.ts'
+import { PongGap } from './pong-gap.ts'
 import { ProbeTimes } from './probe-times.ts'
 import { RecentHighest } from './recent-highest.ts'
 import { SlowPrograms } from './slow-programs.ts'
@@ -139,6 +140,8 @@ export class PathEstimate implements NodePath {
   #referenceBytesPerMs = 0
   #roundsWithoutGrowth = 0
   #probeRounds = 0
+  /** How long it is from one pong to the next while data waits */
+  readonly pongGap = new PongGap()
   readonly #peersQueue = new PeersQueue()
   readonly #probes: ProbeTimes
   #fastestBytesPerMs = 0
@@ -439,6 +442,6 @@ export class PathEstimate implements NodePath {
 
   /** What has arrived since the last mark, and still counts as under way. With no more than that a slow path would be empty when a pong comes. */
   get #unknownBytes (): number {
-    return Math.max(MIN_MARK_EVERY_BYTES, this.#carriedBytes(ROUND_TRIP_GAIN) / MARKS_UNDER_WAY, this.bytesPerMs * MARK_INTERVAL_MS)
+    return Math.max(MIN_MARK_EVERY_BYTES, this.#carriedBytes(ROUND_TRIP_GAIN) / MARKS_UNDER_WAY, this.bytesPerMs * Math.max(MARK_INTERVAL_MS, this.pongGap.ms))
   }
 }

@@ -653,13 +653,13 @@ describe('urgent data', () => {
 })
 
 describe('a silence', () => {
-  test('behind which all comes back at once raises the bound to 16 times what was under way, while the rate is looked for', () => {
+  test('behind which all comes back at once raises the bound to 8 times what was under way, while the rate is looked for', () => {
     const values = fill(0)
     // 14 writes of 4096 bytes, with marks behind the seventh to the tenth, the twelfth and the last
     expect(underWay.byteLength).toBe(57_416)
     answer(values, 200)
 
-    expect(underWay.estimate.boundBytes).toBe(16 * 57_416)
+    expect(underWay.estimate.boundBytes).toBe(8 * 57_416)
   })
 
   test('behind which all comes at the pace of the path does not', () => {
