@@ -254,6 +254,7 @@ export class Driver implements SessionObserver {
     this.writer.stop()
     this.#stalls.stop()
     this.timers.stop()
+    this.session.underWay.end()
     this.afterTelling.forEach(look => { look() })
   }
 

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { Path } from './fixtures/path.ts'
 import { SharedLine } from './fixtures/shared-line.ts'
 import { NodePaths } from '../../src/core/path/node-paths.ts'
+import type { PathInit } from './fixtures/path.ts'
 
 const QUEUE_MS = 10
 /** Between two marks */
@@ -51,4 +52,30 @@ test.each([[1250, 20, 80], [1250, 20, 150], [12_500, 2, 50]])('a path of %d kB/s
   }
 
   expect(path.measure(3000).part).toBeGreaterThan(0.95)
+})
+
+describe('a peer that answers pings, and none of the marks behind data', () => {
+  const step = { atMs: 0, rateBytesPerMs: 1250, roundTripMs: 20 }
+
+  /** What the path carries of its rate, in the last ten seconds of a minute, beside so many such peers: a new one every two seconds */
+  function partBesideMute (init: PathInit, mutes: number): number {
+    const nodePaths = new NodePaths()
+    const path = new Path({ nodePaths, startMs: 100, ...init })
+    const others = Array.from({ length: mutes }, (_, i) => new Path({ nodePaths, startMs: 100 + 2000 * i, steps: [step], droppedPart: 1, application: { bytes: 4096, everyMs: 20 } }))
+
+    for (let untilMs = 1; untilMs <= 50_000; untilMs++) {
+      path.runUntil(untilMs)
+      others.forEach(mute => { mute.runUntil(untilMs) })
+    }
+
+    return path.measure(10_000).part
+  }
+
+  test.each<[string, PathInit]>([
+    ['a peer that works 250 ms in each turn', { steps: [{ ...step, rateBytesPerMs: 12_500 }], clumpMs: 250 }],
+    ['a path that becomes three times as long', { steps: [step, { ...step, atMs: 10_000, roundTripMs: 60 }] }],
+    ['a path that becomes ten times as long', { steps: [{ ...step, rateBytesPerMs: 12_500, roundTripMs: 30 }, { atMs: 10_000, rateBytesPerMs: 12_500, roundTripMs: 300 }] }]
+  ])('takes nothing from %s', (_, init) => {
+    expect(partBesideMute(init, 30)).toBeGreaterThan(0.98 * partBesideMute(init, 0))
+  })
 })

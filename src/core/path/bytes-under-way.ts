@@ -321,6 +321,11 @@ export class BytesUnderWay {
     this.#follow(nowMs)
   }
 
+  /** The connection is over: what it has seen says nothing to the node's others */
+  end (): void {
+    this.estimate.end()
+  }
+
   /** Data has waited for `lookDelayMs`: asks the peer again, or lifts the bound */
   look (nowMs: number): void {
     if (!this.isHeld) {

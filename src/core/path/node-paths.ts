@@ -7,6 +7,8 @@ import { PutOff } from './put-off.ts'
 
 /** The queue that the marks of one wait in is that of another if the other's wait for so much of it */
 const SHARED_PART = 1 / 2
+/** And if it has so much of that queue under way, together with all that wait as long */
+const EXPLAINED_PART = 1 / 4
 /** What a path has seen counts for so long */
 const SEEN_MS = 2000
 /** And what it waits for: its connection may have ended */
@@ -21,6 +23,8 @@ const EMPTIED_WAITS = 2
 
 export interface NodePath {
   readonly bytesPerMs: number
+  /** Infinity if nothing is held back */
+  readonly boundBytes: number
   /** How long its last mark took, and how much of that it waited */
   readonly lastRoundTripMs: number
   readonly queueMs: number
@@ -31,6 +35,14 @@ export interface NodePath {
   readonly canDrain: boolean
   /** Hands nothing down until the line must be empty, `inMs` from now, and it is known how long it then is */
   drain (nowMs: number, inMs: number): void
+}
+
+export interface LongerPath {
+  nowMs: number
+  /** What the path carried before */
+  bytesPerMs: number
+  longerMs: number
+  waitsForStarts: boolean
 }
 
 export class NodePaths {
@@ -49,26 +61,35 @@ export class NodePaths {
     }
   }
 
-  /**
-   * A path seems to be so much longer. When others wait in a queue like that, all of them fall silent until the line must be empty, and then
-   * measure it: unless they have done so lately. A peer may delay its pongs for as long as it likes, but no queue is longer than what any of
-   * those in it has waited.
-   */
-  drain (path: NodePath, longerMs: number, nowMs: number): 'alone' | 'drained' | 'put-off' {
-    const sharing = this.#sharing(path, longerMs, nowMs)
+  /** Its connection has ended */
+  forget (path: NodePath): void {
+    this.#paths.delete(path)
+  }
 
-    if (sharing.length === 0) {
+  /**
+   * A path that has carried so much seems to be so much longer. When others wait in a queue like that, and have enough under way to be that
+   * queue, all of them fall silent until the line must be empty, and then measure it: unless they have done so lately, or one of them looks
+   * for its rate and `waitsForStarts`. A peer may delay its pongs for as long as it likes, but no queue is longer than what any of those in it
+   * has waited.
+   */
+  drain (path: NodePath, { bytesPerMs, longerMs, nowMs, waitsForStarts }: LongerPath): 'alone' | 'drained' | 'put-off' {
+    const sharing = this.#sharing(path, longerMs, nowMs)
+    const queuedBytes = sharing.reduce((sum, other) => sum + mostUnderWayBytes(other, nowMs), 0)
+
+    if (sharing.length === 0 || queuedBytes < EXPLAINED_PART * longerMs * bytesPerMs) {
       return 'alone'
     }
 
-    if (!this.mayDrain(nowMs) || sharing.some(({ canDrain }) => !canDrain)) {
+    if (!this.mayDrain(nowMs) || (waitsForStarts && sharing.some(({ canDrain }) => !canDrain))) {
       return 'put-off'
     }
 
     const emptyInMs = Math.min(path.lastRoundTripMs, ...sharing.map(other => EMPTIED_WAITS * waitedMs(other, nowMs)))
 
     for (const each of [path, ...sharing]) {
-      each.drain(nowMs, emptyInMs)
+      if (each.canDrain) {
+        each.drain(nowMs, emptyInMs)
+      }
     }
 
     this.#drains.begin(nowMs, PUT_OFF_ROUND_TRIPS * path.lastRoundTripMs)
@@ -80,16 +101,16 @@ export class NodePaths {
     return this.#drains.isOver(nowMs)
   }
 
-  /** What all others carry that wait for as long; Infinity if it is not known of one */
+  /** What all others carry that wait for as long. One of which that is not known carries next to nothing yet. */
   sharedBytesPerMs (path: NodePath, queueMs: number, nowMs: number): number {
-    return this.#sharing(path, queueMs, nowMs).reduce((sum, { bytesPerMs }) => sum + (bytesPerMs === 0 ? Infinity : bytesPerMs), 0)
+    return this.#sharing(path, queueMs, nowMs).reduce((sum, { bytesPerMs }) => sum + bytesPerMs, 0)
   }
 
-  /** Others whose marks have waited for so long, or still do */
+  /** Others whose marks have waited for so long, or still do. One that nothing holds back says nothing: its peer may answer what it likes. */
   #sharing (path: NodePath, queueMs: number, nowMs: number): NodePath[] {
     const leastMs = queueMs * SHARED_PART
 
-    return Array.from(this.#paths).filter(other => other !== path &&
+    return Array.from(this.#paths).filter(other => other !== path && other.boundBytes !== Infinity &&
       ((other.queueMs >= leastMs && isRecent(other, nowMs)) || (isWaiting(other, nowMs) && nowMs - other.waitsSinceMs >= leastMs)))
   }
 }
@@ -103,6 +124,10 @@ function isWaiting ({ waitsSinceMs }: NodePath, nowMs: number): boolean {
 /** How long its marks take: those that came back, and the one that has not */
 function waitedMs ({ lastRoundTripMs, waitsSinceMs }: NodePath, nowMs: number): number {
   return Math.max(lastRoundTripMs, Number.isFinite(waitsSinceMs) ? nowMs - waitsSinceMs : 0)
+}
+
+function mostUnderWayBytes (path: NodePath, nowMs: number): number {
+  return path.bytesPerMs === 0 ? path.boundBytes : Math.min(path.boundBytes, path.bytesPerMs * waitedMs(path, nowMs))
 }
 
 function isRecent ({ sampledMs }: NodePath, nowMs: number): boolean {

@@ -267,6 +267,11 @@ export class PathEstimate implements NodePath {
     this.#setBound()
   }
 
+  /** The connection is over */
+  end (): void {
+    this.#nodePaths.forget(this)
+  }
+
   /** As many round trips of the path's own as BBR takes: those that wait in a queue would keep a rate for minutes that has fallen to a hundredth */
   #chooseValidMs ({ nowMs, roundTripMs }: PathSample): number {
     const ownRoundTripMs = Math.min(roundTripMs, this.#knownRoundTripMs)
@@ -343,13 +348,14 @@ export class PathEstimate implements NodePath {
     const isJoint = this.#drainedFromMs !== undefined
 
     // the queue may be that of others: an empty line shows how long it is
-    if (longerMs > 0 && !isJoint) {
-      const answer = this.#nodePaths.drain(this, longerMs, nowMs)
+    if (longerMs > 0 && !isJoint && this.#probes.mayAskOthers(nowMs)) {
+      const answer = this.#nodePaths.drain(this, { nowMs, longerMs, bytesPerMs: this.#referenceBytesPerMs, waitsForStarts: this.#probes.waitsForStarts(nowMs) })
 
       if (answer !== 'alone') {
         if (answer === 'put-off') {
+          // what was is remembered: a rate that falls meanwhile is no news
           this.#probes.awaitDrain(nowMs)
-          this.#steady()
+          this.#phase = 'steady'
         }
 
         return

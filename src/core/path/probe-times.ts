@@ -21,6 +21,11 @@ const FIRST_PUT_OFF_MS = 4000
 /** One that was told to wait until all may fall silent looks again after so long */
 const ASKS_AGAIN_MS = 1000
 
+/** No connection looks for its rate for so long, unless its peer wants it to */
+const STARTS_MS = 10_000
+/** All that share a line fall silent once in a minute at least */
+const LONGEST_WAIT_MS = 60_000
+
 /** What has been learned of the path since the last probe */
 export interface ProbeReasons {
   roundTripMs: number
@@ -36,8 +41,8 @@ export class ProbeTimes {
   #hasChanged = false
   #lateRounds = 0
   readonly #lateProbes = new PutOff(FIRST_PUT_OFF_MS)
-  /** The path seemed to be longer, and was told to wait */
-  #awaitsDrain = false
+  /** Since when the path seems to be longer, and was told to wait */
+  #putOffMs = Infinity
   #asksAgainMs = 0
 
   constructor (nodePaths: NodePaths) {
@@ -53,7 +58,7 @@ export class ProbeTimes {
     const everyMs = Math.max(EVERY_MS, EVERY_ROUND_TRIPS * roundTripMs) * (this.#hasChanged ? CHANGED_PART : 1)
     const areLate = isPeerBounded && this.#lateRounds >= LATE_ROUNDS && this.#lateProbes.isOver(nowMs)
 
-    return Math.abs(nowMs - this.#probedMs) >= everyMs || areLate || hasFallen || (this.#awaitsDrain && nowMs >= this.#asksAgainMs && this.#nodePaths.mayDrain(nowMs))
+    return Math.abs(nowMs - this.#probedMs) >= everyMs || areLate || (this.#putOffMs === Infinity ? hasFallen : this.#mayAskAgain(nowMs))
   }
 
   /** The round trip is being measured, or was just seen */
@@ -64,12 +69,26 @@ export class ProbeTimes {
 
   /** It has to wait for an empty line */
   awaitDrain (nowMs: number): void {
-    this.#awaitsDrain = true
+    this.#putOffMs = Math.min(this.#putOffMs, nowMs)
     this.#asksAgainMs = nowMs + ASKS_AGAIN_MS
   }
 
+  #mayAskAgain (nowMs: number): boolean {
+    return nowMs >= this.#asksAgainMs && (this.#nodePaths.mayDrain(nowMs) || !this.mayAskOthers(nowMs))
+  }
+
+  /** Others that look for their rate would fill the line meanwhile */
+  waitsForStarts (nowMs: number): boolean {
+    return nowMs - this.#putOffMs < STARTS_MS
+  }
+
+  /** What was put off for long is done at last, whatever others say */
+  mayAskOthers (nowMs: number): boolean {
+    return nowMs - this.#putOffMs < LONGEST_WAIT_MS
+  }
+
   end (nowMs: number, hasChanged: boolean): void {
-    this.#awaitsDrain = false
+    this.#putOffMs = Infinity
     this.#hasChanged = hasChanged
     this.#lateProbes.begin(nowMs)
 

@@ -7,6 +7,7 @@ type Writable<Type> = { -readonly [Name in keyof Type]: Type[Name] }
 
 class FakePath implements Writable<NodePath> {
   bytesPerMs = 1000
+  boundBytes = 100_000
   lastRoundTripMs = 150
   queueMs = 100
   sampledMs = 0
@@ -38,6 +39,11 @@ function sample (nowMs: number, ...paths: FakePath[]): void {
   }
 }
 
+/** It seems to be 100 ms longer than when it carried 1000 bytes a millisecond, or so many */
+function drain (path: NodePath, nowMs: number, { bytesPerMs = 1000, waitsForStarts = true } = {}): string {
+  return nodePaths.drain(path, { bytesPerMs, longerMs: 100, nowMs, waitsForStarts })
+}
+
 /** When they are first allowed to, at times that are a second apart; undefined if never within so many seconds */
 function firstSecond (seconds: number, fromMs: number, isAllowed: (nowMs: number) => boolean, ...paths: FakePath[]): number | undefined {
   return Array.from({ length: seconds }, (_, i) => i + 1).find(second => {
@@ -53,13 +59,14 @@ const OTHERS: Array<[string, Partial<NodePath>]> = [
   ['whose marks wait less than half as long', { queueMs: 49 }],
   ['that has measured nothing for two seconds', { sampledMs: -2000 }],
   ['that has measured nothing for two seconds, and whose mark has waited for ten, for it may be no more', { sampledMs: -2000, waitsSinceMs: -10_000 }],
-  ['whose rate is not known, and whose first mark has waited for less than half as long', { queueMs: 0, bytesPerMs: 0, waitsSinceMs: -49 }]
+  ['whose rate is not known, and whose first mark has waited for less than half as long', { queueMs: 0, bytesPerMs: 0, waitsSinceMs: -49 }],
+  ['that nothing holds back, as its peer answers nothing', { boundBytes: Infinity, bytesPerMs: 0, waitsSinceMs: -5000 }]
 ]
 
 /** And those that do */
 const SHARING: Array<[string, Partial<NodePath>]> = [
   ['whose marks wait half as long', { queueMs: 50 }],
-  ['that carries a hundredth of what it does', { bytesPerMs: 10 }],
+  ['that has a quarter of the queue under way', { bytesPerMs: 250, lastRoundTripMs: 100 }],
   ['that has measured something within two seconds', { sampledMs: -1999 }],
   ['whose rate is not known, and whose first mark has waited half as long, and still does', { queueMs: 0, bytesPerMs: 0, waitsSinceMs: -50 }],
   ['that has measured nothing for two seconds, and whose first mark waits', { sampledMs: -2000, waitsSinceMs: -9999 }]
@@ -73,7 +80,7 @@ describe('a path that seems longer', () => {
   test('is alone on its line when there is no other', () => {
     const path = addPath()
 
-    expect(nodePaths.drain(path, 100, 0)).toBe('alone')
+    expect(drain(path, 0)).toBe('alone')
     expect(path.drains).toEqual([])
   })
 
@@ -81,7 +88,7 @@ describe('a path that seems longer', () => {
     const path = addPath()
     const other = addPath(init)
 
-    expect(nodePaths.drain(path, 100, 0)).toBe('alone')
+    expect(drain(path, 0)).toBe('alone')
     expect([path.drains, other.drains]).toEqual([[], []])
   })
 
@@ -89,28 +96,39 @@ describe('a path that seems longer', () => {
     const path = addPath({ lastRoundTripMs: 170 })
     const other = addPath(init)
 
-    expect(nodePaths.drain(path, 100, 0)).toBe('drained')
+    expect(drain(path, 0)).toBe('drained')
     expect([path.drains, other.drains]).toEqual([[[0, 170]], [[0, 170]]])
+  })
+
+  test.each([
+    ['whose marks wait as long for the little that it carries', { bytesPerMs: 100 }],
+    ['that carries enough, but may have less under way than that', { boundBytes: 24_999 }],
+    ['whose rate is not known, and that may have less under way than that', { boundBytes: 24_999, bytesPerMs: 0, waitsSinceMs: -5000 }]
+  ])('is alone on its line beside one %s, which cannot be the queue', (_, init) => {
+    const path = addPath()
+    addPath(init)
+
+    expect(drain(path, 0)).toBe('alone')
   })
 
   test('falls silent for no longer than twice what the marks of any other take, so that a peer that delays its pongs keeps nobody silent', () => {
     const delayed = addPath({ lastRoundTripMs: 8000 })
     const others = [addPath({ lastRoundTripMs: 5000 }), addPath({ lastRoundTripMs: 70, queueMs: 60 })]
-    nodePaths.drain(delayed, 100, 0)
+    drain(delayed, 0)
 
     expect([delayed, ...others].map(({ drains }) => drains)).toEqual([[[0, 140]], [[0, 140]], [[0, 140]]])
   })
 
   test('counts a mark of another that has not come back for as long as it waits', () => {
     const [path, other] = [addPath({ lastRoundTripMs: 8000 }), addPath({ lastRoundTripMs: 70, waitsSinceMs: -3000 })]
-    nodePaths.drain(path, 100, 0)
+    drain(path, 0)
 
     expect([path, other].map(({ drains }) => drains)).toEqual([[[0, 6000]], [[0, 6000]]])
   })
 
   test('falls silent with those that share its line, and no others', () => {
     const [path, sharing, alone] = [addPath(), addPath(), addPath({ queueMs: 0 })]
-    nodePaths.drain(path, 100, 0)
+    drain(path, 0)
 
     expect([sharing, alone].map(({ drains }) => drains.length)).toEqual([1, 0])
   })
@@ -118,17 +136,24 @@ describe('a path that seems longer', () => {
   test('is put off while one that shares its line looks for its rate, and would fill the line meanwhile', () => {
     const [path, other, third] = [addPath(), addPath({ canDrain: false }), addPath()]
 
-    expect(nodePaths.drain(path, 100, 0)).toBe('put-off')
+    expect(drain(path, 0)).toBe('put-off')
     expect([path, other, third].flatMap(({ drains }) => drains)).toEqual([])
   })
 
+  test('falls silent without that one when it has waited for it for long', () => {
+    const [path, other, third] = [addPath(), addPath({ canDrain: false }), addPath()]
+
+    expect(drain(path, 0, { waitsForStarts: false })).toBe('drained')
+    expect([path, other, third].map(({ drains }) => drains.length)).toEqual([1, 0, 1])
+  })
+
   test('is put off for 8 s behind the first time, then for twice as long each, up to a minute', () => {
-    const paths = [addPath({ lastRoundTripMs: 20 }), addPath({ lastRoundTripMs: 20 })]
+    const paths = [addPath({ lastRoundTripMs: 30 }), addPath({ lastRoundTripMs: 30 })]
     const seconds: Array<number | undefined> = []
-    nodePaths.drain(paths[0], 100, 0)
+    drain(paths[0], 0)
 
     for (let nowMs = 0; seconds.length < 5;) {
-      const second = firstSecond(100, nowMs, nowMs => nodePaths.drain(paths[1], 100, nowMs) === 'drained', ...paths)
+      const second = firstSecond(100, nowMs, nowMs => drain(paths[1], nowMs) === 'drained', ...paths)
       seconds.push(second)
       nowMs += 1000 * (second ?? Infinity)
     }
@@ -138,9 +163,9 @@ describe('a path that seems longer', () => {
 
   test('is put off for a hundred round trips, if they are more', () => {
     const paths = [addPath({ lastRoundTripMs: 250 }), addPath()]
-    nodePaths.drain(paths[0], 100, 0)
+    drain(paths[0], 0)
 
-    expect(firstSecond(100, 0, nowMs => nodePaths.drain(paths[0], 100, nowMs) === 'drained', ...paths)).toBe(25)
+    expect(firstSecond(100, 0, nowMs => drain(paths[0], nowMs) === 'drained', ...paths)).toBe(25)
   })
 })
 
@@ -161,16 +186,23 @@ describe('a path that wants more under way', () => {
     expect(nodePaths.sharedBytesPerMs(path, 100, 0)).toBe(800)
   })
 
-  test('does not know what those carry together of which one has measured nothing', () => {
+  test('counts one that has measured nothing as one that carries nothing: it may be a peer that answers no marks', () => {
     const path = addPath()
     addPath({ bytesPerMs: 300 })
     addPath({ bytesPerMs: 0, waitsSinceMs: -100 })
 
-    expect(nodePaths.sharedBytesPerMs(path, 100, 0)).toBe(Infinity)
+    expect(nodePaths.sharedBytesPerMs(path, 100, 0)).toBe(300)
   })
 })
 
 describe('a path whose connection has ended', () => {
+  test('says nothing any more', () => {
+    const [path, gone] = [addPath(), addPath({ waitsSinceMs: -100 })]
+    nodePaths.forget(gone)
+
+    expect(drain(path, 0)).toBe('alone')
+  })
+
   test('is forgotten, and counts no more when its object is used again', () => {
     const gone = addPath()
     const path = addPath({}, 60_000)
@@ -185,6 +217,6 @@ describe('a path whose connection has ended', () => {
     const [path, other] = [addPath({}, 3_600_000), addPath({}, 3_600_000)]
     sample(3_600_000, path, other)
 
-    expect(nodePaths.drain(path, 100, 3_600_000)).toBe('drained')
+    expect(drain(path, 3_600_000)).toBe('drained')
   })
 })

@@ -267,16 +267,50 @@ describe('beside another path whose marks wait for as long', () => {
     expect(estimate.roundTripMs).toBeCloseTo(70 - 8.192)
   })
 
-  test('one that seems to be longer goes on as it was while the other looks for its rate, and asks again after a second', () => {
-    other.lift()
-    seemLonger()
-    expect([estimate.isProbing, estimate.roundTripMs]).toEqual([false, 50])
+  describe('that looks for its rate', () => {
+    beforeEach(() => {
+      const own = estimate
+      estimate = other
+      other.lift()
+      sample(1000, 150, { isAppLimited: true })
+      estimate = own
+    })
 
-    sample(500, 150)
-    expect(estimate.isProbing).toBe(false)
-    nowMs += 1000
-    sample(500, 150)
-    expect(estimate.isProbing).toBe(true)
+    /** Asks again after so long */
+    function askAfter (ms: number): void {
+      nowMs += ms
+      other.sampledMs = nowMs
+      sample(500, 150)
+      sample(500, 150, { markedBytes: 4096 })
+    }
+
+    test('one that seems to be longer goes on as it was, and asks again after a second', () => {
+      seemLonger()
+      expect([estimate.isProbing, estimate.roundTripMs]).toEqual([false, 50])
+
+      sample(500, 150)
+      expect(estimate.isProbing).toBe(false)
+      nowMs += 1000
+      sample(500, 150)
+      expect(estimate.isProbing).toBe(true)
+    })
+
+    test('one that seems to be longer measures its line without it after ten seconds, as a peer may have it look for ever', () => {
+      seemLonger()
+      askAfter(9000)
+      expect(estimate.isProbing).toBe(false)
+      askAfter(1000)
+      expect([estimate.isProbing, estimate.boundBytes, other.isProbing]).toEqual([true, 0, false])
+    })
+
+    test('one that seems to be longer remembers what it carried before, however its rate falls until it measures that', () => {
+      seemLonger()
+      sample(100, 150, { intervalMs: 5000 })
+      askAfter(5000)
+      sample(100, 150, { markedBytes: 4096, intervalMs: 300 })
+      // less what two writes of 4096 bytes took before; at the rate that is left they would take 82 ms
+      expect(estimate.roundTripMs).toBeCloseTo(150 - 8.192)
+    })
   })
 })
 
