@@ -20,6 +20,25 @@ const NODE_ONLY = [
 
 const CHROMIUM_ONLY = ['test/browser/{turns,worker}.test.ts']
 
+/** Real nodes, other programs and browsers: half of the time, most of it spent waiting */
+const PROGRAMS = [
+  'test/{benchmarks,examples,libp2p,live,services}/**/*.test.ts',
+  'test/browser/dial.test.ts',
+  'test/compliance/transport.test.ts',
+  'test/hazards/stalled-loops-node.test.ts'
+]
+
+const node = {
+  environment: 'node',
+  execArgv: ['--expose-gc'],
+  server: {
+    deps: {
+      // its import of aegir is to be resolved by vitest, next to the stand-in
+      inline: ['@libp2p/interface-compliance-tests']
+    }
+  }
+}
+
 export default defineConfig({
   test: {
     exclude: [...configDefaults.exclude, 'test/**/fixtures/**', 'test/interop/**'],
@@ -31,19 +50,11 @@ export default defineConfig({
       {
         extends: true,
         plugins: [codeBlocks()],
-        test: {
-          name: 'node',
-          environment: 'node',
-          include: ['test/**/*.test.ts'],
-          exclude: CHROMIUM_ONLY,
-          execArgv: ['--expose-gc'],
-          server: {
-            deps: {
-              // its import of aegir is to be resolved by vitest, next to the stand-in
-              inline: ['@libp2p/interface-compliance-tests']
-            }
-          }
-        }
+        test: { ...node, name: 'node', include: ['test/**/*.test.ts'], exclude: [...CHROMIUM_ONLY, ...PROGRAMS] }
+      },
+      {
+        extends: true,
+        test: { ...node, name: 'programs', include: PROGRAMS }
       },
       {
         extends: true,

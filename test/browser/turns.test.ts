@@ -11,17 +11,6 @@ afterEach(() => {
   vi.unstubAllGlobals()
 })
 
-test('timers that set timers are slow here: 100 of them take more than 350 ms', async () => {
-  const beginMs = performance.now()
-
-  for (let i = 0; i < TURNS; i++) {
-    await new Promise(resolve => { setTimeout(resolve, 0) })
-  }
-
-  // the first few are not clamped
-  expect(performance.now() - beginMs).toBeGreaterThan(350)
-})
-
 test('`turn` sets none, in however many turns it writes', async () => {
   const { muxer, deliver, takeWrites } = createRawPeer()
   const stream = await muxer.createStream()
@@ -55,7 +44,7 @@ test('the next turn is not left to a setImmediate that a bundler has brought: it
   expect(polyfill).not.toHaveBeenCalled()
 })
 
-test('100 turns one after the other are over before ten clamped timers', async () => {
+test('a turn waits for no clamped timer: far fewer of them than turns pass meanwhile', async () => {
   let timers = 0
   const onTimer = (): void => {
     timers++
@@ -69,5 +58,6 @@ test('100 turns one after the other are over before ten clamped timers', async (
     await new Promise<void>(resolve => { systemClock.nextTurn(resolve) })
   }
 
-  expect(timers).toBeLessThan(10)
+  // ten on an idle machine would be many, and as many as turns if each of them waited for one
+  expect(timers).toBeLessThan(TURNS / 2)
 })

