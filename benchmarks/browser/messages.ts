@@ -1,12 +1,12 @@
 // One stream that is sent messages, and a sink that keeps, confirms and then verifies them. For pages, workers and Node alike.
-import { patternBytes } from '../../testing/libp2p/pattern.ts'
+import { pattern } from '../../testing/pattern.ts'
 import { drained } from '../../testing/browser/transfer.ts'
 import type { Stream } from '@libp2p/interface'
 
 export const SINK = '/sink/1.0.0'
 
 /** What is sent again and again; a whole number of messages of 100 B, 4 KiB and 64 KiB */
-const TEMPLATE = patternBytes(1, 1_638_400)
+const TEMPLATE = pattern(1_638_400, 1)
 const HEADER_BYTES = 4
 const CONFIRMED = 1
 const VERIFIED = 2

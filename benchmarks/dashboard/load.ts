@@ -6,7 +6,7 @@ import { multiaddr } from '@multiformats/multiaddr'
 import { Registry } from 'prom-client'
 import { atPort, portOf } from '../../testing/relay/address.ts'
 import { relayTo } from '../../testing/relay/server.ts'
-import { createNode, NO_FRAME } from './node.ts'
+import { createMeasuredNode, NO_FRAME } from './node.ts'
 import type { Stoppable } from '../../testing/programs/run.ts'
 import type { Connection, Libp2p, MessageStream, Stream } from '@libp2p/interface'
 import type { AddressInfo } from 'node:net'
@@ -41,7 +41,7 @@ export async function startLoad (): Promise<Load> {
   const nodes = await Promise.all([createMeteredNode(), createMeteredNode()])
   const [{ node: near }, { node: far }] = nodes
   const wires: MessageStream[] = []
-  const stranger = await createNode({ onWire: wire => { wires.push(wire) } })
+  const stranger = await createMeasuredNode({ onWire: wire => { wires.push(wire) } })
   const address = far.getMultiaddrs()[0].toString()
   const { port, server } = await relayTo(portOf(address), LINE, { onReleased () {} })
 
@@ -80,7 +80,7 @@ export async function startLoad (): Promise<Load> {
 
 async function createMeteredNode (): Promise<MeteredNode> {
   const registry = new Registry()
-  const node = await createNode({ registry, muxer: MUXER })
+  const node = await createMeasuredNode({ registry, muxer: MUXER })
   const server = createServer(async (_, response) => { response.end(await registry.metrics()) })
   server.listen(0, '127.0.0.1').unref()
   await once(server, 'listening')

@@ -1,9 +1,7 @@
 // A node whose metrics go into a registry of Prometheus, and whose wire can be had.
-import { noise } from '@chainsafe/libp2p-noise'
 import { prometheusMetrics } from '@libp2p/prometheus-metrics'
-import { tcp } from '@libp2p/tcp'
-import { createLibp2p } from 'libp2p'
 import { yamux } from '../../src/index.ts'
+import { createNode } from '../../testing/libp2p/node.ts'
 import type { YamuxMuxerInit } from '../../src/index.ts'
 import type { Libp2p, MessageStream, StreamMuxerFactory } from '@libp2p/interface'
 import type { Registry } from 'prom-client'
@@ -19,11 +17,8 @@ interface NodeInit {
   onWire?(wire: MessageStream): void
 }
 
-export async function createNode ({ registry, muxer, onWire }: NodeInit): Promise<Libp2p> {
-  return createLibp2p({
-    addresses: { listen: ['/ip4/127.0.0.1/tcp/0'] },
-    transports: [tcp()],
-    connectionEncrypters: [noise()],
+export async function createMeasuredNode ({ registry, muxer, onWire }: NodeInit): Promise<Libp2p> {
+  return createNode('ours', {
     streamMuxers: [components => {
       const factory = yamux(muxer)(components)
       const createStreamMuxer: StreamMuxerFactory['createStreamMuxer'] = wire => {
@@ -34,7 +29,6 @@ export async function createNode ({ registry, muxer, onWire }: NodeInit): Promis
 
       return { protocol: factory.protocol, createStreamMuxer }
     }],
-    connectionMonitor: { enabled: false },
     metrics: registry && prometheusMetrics({ registry, collectDefaultMetrics: false })
   })
 }

@@ -2,9 +2,9 @@
 import { createInterface } from 'node:readline'
 import { Acceptor } from '../../testing/interop/acceptor.ts'
 import { createLibp2pEndpoint } from '../../testing/interop/libp2p.ts'
-import { MUXERS } from '../../testing/interop/muxers.ts'
+import { MUXERS } from '../../testing/interop/windows.ts'
 import { Opener } from '../../testing/interop/opener.ts'
-import type { MuxerName } from '../../testing/interop/muxers.ts'
+import type { MuxerName } from '../../testing/interop/windows.ts'
 
 const [muxerName, transport] = process.argv.slice(2) as [MuxerName, 'tcp' | 'ws']
 const acceptor = new Acceptor()

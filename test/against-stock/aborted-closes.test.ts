@@ -1,9 +1,9 @@
 // close() of a stream with a signal that is aborted, over TCP and Noise: what needs no waiting is done, and what does is given up.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { MUXER_PAIRS } from '../../testing/libp2p/muxers.ts'
+import { MUXER_PAIRS } from '../../testing/muxers.ts'
 import { connectNodes } from './fixtures/connected-nodes.ts'
 import type { ConnectedNodes } from './fixtures/connected-nodes.ts'
-import type { MuxerPair } from '../../testing/libp2p/muxers.ts'
+import type { MuxerPair } from '../../testing/muxers.ts'
 import type { Stream } from '@libp2p/interface'
 
 const BOTH_STOCK: MuxerPair = { dialler: 'stock', listener: 'stock' }

@@ -2,13 +2,13 @@
 import { createHash } from 'node:crypto'
 import { echo } from '@libp2p/utils'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { MUXER_PAIRS } from '../../testing/libp2p/muxers.ts'
-import { pattern } from '../../testing/libp2p/pattern.ts'
+import { MUXER_PAIRS } from '../../testing/muxers.ts'
+import { patternPieces } from '../../testing/pattern.ts'
 import { patternDigest } from '../../testing/libp2p/pattern-digest.ts'
 import { closeOf, sendAll } from '../../testing/libp2p/streams.ts'
 import { connectNodes } from './fixtures/connected-nodes.ts'
 import type { ConnectedNodes } from './fixtures/connected-nodes.ts'
-import type { MuxerPair } from '../../testing/libp2p/muxers.ts'
+import type { MuxerPair } from '../../testing/muxers.ts'
 import type { Stream } from '@libp2p/interface'
 
 const MEBIBYTE = 2 ** 20
@@ -112,7 +112,7 @@ describe.each(MUXER_PAIRS.filter(({ listener }) => listener === 'ours'))('$diall
       const [opened, accepted] = await nodes.open()
       echo(accepted).catch(() => {})
       const received = digestOf(opened, pauseMs)
-      await sendAll(opened, pattern(1, 2 * MEBIBYTE))
+      await sendAll(opened, patternPieces(2 * MEBIBYTE, 1))
       await opened.close()
       expect(await received).toBe(patternDigest(1, 2 * MEBIBYTE))
     }

@@ -1,13 +1,13 @@
 // Ours and stock at the two ends of a connection over TCP and Noise: how libp2p's connection, and what is open on it, come to their end.
 import { multiaddrConnectionPair } from '@libp2p/utils'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { muxerFactory, MUXER_PAIRS } from '../../testing/libp2p/muxers.ts'
+import { MUXER_PAIRS, muxers } from '../../testing/muxers.ts'
 import { frame, pattern } from '../../testing/protocol/frames.ts'
 import { nextTurn } from '../../testing/protocol/raw-peer.ts'
 import { closeOf, readAll } from '../../testing/libp2p/streams.ts'
 import { connectNodes } from './fixtures/connected-nodes.ts'
 import type { ConnectedNodes } from './fixtures/connected-nodes.ts'
-import type { MuxerPair } from '../../testing/libp2p/muxers.ts'
+import type { MuxerPair } from '../../testing/muxers.ts'
 import type { Stream } from '@libp2p/interface'
 
 const BOTH_STOCK: MuxerPair = { dialler: 'stock', listener: 'stock' }
@@ -142,8 +142,8 @@ describe.each([BOTH_STOCK, ...MUXER_PAIRS])('$dialler that dials $listener', nam
 
 test.each([BOTH_STOCK, ...MUXER_PAIRS])('a violation is the error of a connection whose ends call each other, too: $dialler that dials $listener', async names => {
   const [outbound, inbound] = multiaddrConnectionPair()
-  const muxer = (await muxerFactory(names.dialler))().createStreamMuxer(outbound)
-  const others = (await muxerFactory(names.listener))().createStreamMuxer(inbound)
+  const muxer = (await muxers[names.dialler]())().createStreamMuxer(outbound)
+  const others = (await muxers[names.listener]())().createStreamMuxer(inbound)
   const closed = closeOf(outbound)
   inbound.send(frame(9, 0, 0))
 

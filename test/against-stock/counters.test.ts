@@ -4,7 +4,7 @@ import { Registry } from 'prom-client'
 import { expect, test } from 'vitest'
 import { connect, openBoth } from './fixtures/connected-pair.ts'
 import { WAYS } from './fixtures/ways.ts'
-import type { MuxerName } from '../../testing/libp2p/muxers.ts'
+import type { MuxerName } from '../../testing/muxers.ts'
 import type { Way } from './fixtures/ways.ts'
 
 const PROTOCOL = '/counted/1'

@@ -4,10 +4,10 @@ import { multiaddrConnectionPair } from '@libp2p/utils'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { ProtocolError } from '../../src/index.ts'
 import { ACK, concat, data, frame, goAway, pattern, SYN, windowUpdate } from '../../testing/protocol/frames.ts'
-import { muxerFactory } from '../../testing/libp2p/muxers.ts'
+import { muxers } from '../../testing/muxers.ts'
 import { closeOf } from '../../testing/libp2p/streams.ts'
 import type { PingingMuxer } from './fixtures/connected-pair.ts'
-import type { MuxerName } from '../../testing/libp2p/muxers.ts'
+import type { MuxerName } from '../../testing/muxers.ts'
 import type { MultiaddrConnection, Stream } from '@libp2p/interface'
 
 const WINDOW_BYTES = 262_144
@@ -28,7 +28,7 @@ describe.each<MuxerName>(['ours', 'stock'])('with %s', muxerName => {
   const deliver = (...frames: Uint8Array[]): void => { transport.dispatchEvent(new StreamMessageEvent(concat(...frames))) }
 
   beforeEach(async () => {
-    const createFactory = await muxerFactory(muxerName, { maxOutboundStreams: 2 })
+    const createFactory = await muxers[muxerName]({ maxOutboundStreams: 2 })
     ;[transport] = multiaddrConnectionPair()
     muxer = createFactory().createStreamMuxer(transport) as PingingMuxer
     stream = await muxer.createStream()

@@ -2,7 +2,7 @@
 // the same statuses at each, as by stock.
 import { expect, test, vi } from 'vitest'
 import { connect, openBoth } from './fixtures/connected-pair.ts'
-import type { MuxerPair } from '../../testing/libp2p/muxers.ts'
+import type { MuxerPair } from '../../testing/muxers.ts'
 import type { Stream, StreamCloseEvent } from '@libp2p/interface'
 
 const EVENTS = ['idle', 'drain', 'remoteCloseWrite', 'end', 'close'] as const

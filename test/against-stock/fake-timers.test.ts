@@ -1,10 +1,10 @@
 // Applications' tests that replace the timers, as `vi.useFakeTimers()` does: time stands still, and nodes go on. Over TCP and Noise.
 import { pEvent } from 'p-event'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { MUXER_PAIRS } from '../../testing/libp2p/muxers.ts'
+import { MUXER_PAIRS } from '../../testing/muxers.ts'
 import { connectNodes } from './fixtures/connected-nodes.ts'
 import type { ConnectedNodes } from './fixtures/connected-nodes.ts'
-import type { MuxerPair } from '../../testing/libp2p/muxers.ts'
+import type { MuxerPair } from '../../testing/muxers.ts'
 import type { Stream } from '@libp2p/interface'
 
 const BOTH_STOCK: MuxerPair = { dialler: 'stock', listener: 'stock' }

@@ -1,6 +1,6 @@
 // The list of a muxer's open streams, which programs keep: stock has one that changes as streams come and go, and so has ours.
 import { describe, expect, test } from 'vitest'
-import { MUXER_PAIRS } from '../../testing/libp2p/muxers.ts'
+import { MUXER_PAIRS } from '../../testing/muxers.ts'
 import { nextTurn } from '../../testing/protocol/raw-peer.ts'
 import { connect, handle, openBoth } from './fixtures/connected-pair.ts'
 import type { ConnectedPair } from './fixtures/connected-pair.ts'

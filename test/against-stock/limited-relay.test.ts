@@ -4,8 +4,8 @@ import { defaultLogger } from '@libp2p/logger'
 import { multiaddrConnectionPair } from '@libp2p/utils'
 import { pEvent } from 'p-event'
 import { expect, test } from 'vitest'
-import { muxerFactory } from '../../testing/libp2p/muxers.ts'
-import type { MuxerName } from '../../testing/libp2p/muxers.ts'
+import { muxers } from '../../testing/muxers.ts'
+import type { MuxerName } from '../../testing/muxers.ts'
 import type { Logger, Stream } from '@libp2p/interface'
 
 interface Reservation {
@@ -20,7 +20,7 @@ const relayUtils = new URL('utils.js', import.meta.resolve('@libp2p/circuit-rela
 const { createLimitedRelay } = await import(fileURLToPath(relayUtils)) as { createLimitedRelay: CreateLimitedRelay }
 
 async function openStream (name: MuxerName): Promise<[opened: Stream, accepted: Stream]> {
-  const factory = (await muxerFactory(name))()
+  const factory = (await muxers[name]())()
   const [dialler, listener] = multiaddrConnectionPair().map(maConn => factory.createStreamMuxer(maConn))
   const accepted = pEvent<'stream', CustomEvent<Stream>>(listener, 'stream')
   const opened = await dialler.createStream()

@@ -2,8 +2,8 @@
 import fc from 'fast-check'
 import { equals } from 'uint8arrays/equals'
 import { describe, expect, test } from 'vitest'
-import { MUXER_PAIRS } from '../../testing/libp2p/muxers.ts'
-import { patternBytes } from '../../testing/libp2p/pattern.ts'
+import { MUXER_PAIRS } from '../../testing/muxers.ts'
+import { pattern } from '../../testing/pattern.ts'
 import { readAll, sendAndClose } from '../../testing/libp2p/streams.ts'
 import { connect, openBoth } from './fixtures/connected-pair.ts'
 import type { Stream } from '@libp2p/interface'
@@ -31,7 +31,7 @@ describe.each(MUXER_PAIRS)('$dialler that dials $listener', names => {
     await fc.assert(fc.asyncProperty(size, size, fc.constantFrom(16_384, 100_000), fc.constantFrom(1, 8, Infinity), async (there, back, pieceBytes, capacity) => {
       const pair = await connect(names, { capacity })
       const streams = await openBoth(pair)
-      const bytes = [patternBytes(1, there), patternBytes(2, back)]
+      const bytes = [pattern(there, 1), pattern(back, 2)]
       const received = await Promise.all(streams.map(async (stream, i) => writeThenRead(stream, bytes[i], pieceBytes)))
 
       expect(received.map((read, i) => equals(read, bytes[1 - i]))).toEqual([true, true])
@@ -52,7 +52,7 @@ describe.each(MUXER_PAIRS)('$dialler that dials $listener', names => {
 
     const matches = await Promise.all(pairs.flat().map(async (stream, i) => {
       // what one end of a stream writes is what the other does
-      const bytes = patternBytes(i >> 1, byteLength)
+      const bytes = pattern(byteLength, i >> 1)
 
       return equals(await writeThenRead(stream, bytes, 65_536), bytes)
     }))

@@ -1,17 +1,14 @@
 // All that two libp2p nodes show in @libp2p/prometheus-metrics of the same work, beside what they show with stock.
-import { noise } from '@chainsafe/libp2p-noise'
 import { identify } from '@libp2p/identify'
 import { ping } from '@libp2p/ping'
 import { prometheusMetrics } from '@libp2p/prometheus-metrics'
-import { tcp } from '@libp2p/tcp'
-import { createLibp2p } from 'libp2p'
 import { pEvent } from 'p-event'
 import { Registry } from 'prom-client'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
-import { muxerFactory } from '../../testing/libp2p/muxers.ts'
+import { createNode } from '../../testing/libp2p/node.ts'
 import { closeOf } from '../../testing/libp2p/streams.ts'
 import { WAYS } from './fixtures/ways.ts'
-import type { MuxerName } from '../../testing/libp2p/muxers.ts'
+import type { MuxerName } from '../../testing/muxers.ts'
 import type { Identify } from '@libp2p/identify'
 import type { Connection, Libp2p, Stream } from '@libp2p/interface'
 import type { Ping } from '@libp2p/ping'
@@ -40,13 +37,7 @@ const NODES = ['dialler', 'listener'] as const
 // @libp2p/prometheus-metrics keeps the metrics of the node that was made last: others have to be there by then
 async function createCounted (muxer: MuxerName): Promise<Counted> {
   const registry = new Registry()
-  const libp2p = await createLibp2p({
-    addresses: { listen: ['/ip4/127.0.0.1/tcp/0'] },
-    transports: [tcp()],
-    connectionEncrypters: [noise()],
-    streamMuxers: [await muxerFactory(muxer)],
-    // it pings when it is time to, and shows how long that takes
-    connectionMonitor: { enabled: false },
+  const libp2p = await createNode(muxer, {
     metrics: prometheusMetrics({ registry, collectDefaultMetrics: false }),
     services: { identify: identify(), ping: ping() }
   })

@@ -1,13 +1,11 @@
 // Pages in Chromium that dial this process over WebSockets and Noise.
 import { fileURLToPath } from 'node:url'
-import { noise } from '@chainsafe/libp2p-noise'
 import { webSockets } from '@libp2p/websockets'
-import { createLibp2p } from 'libp2p'
 import { chromium } from 'playwright'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { yamux } from '../../src/index.ts'
 import { launchOptions, setUpChromium } from '../../testing/browser/chromium.ts'
 import { buildSite } from '../../testing/browser/site.ts'
+import { createNode } from '../../testing/libp2p/node.ts'
 import { Tab, TAB_THROTTLING } from './fixtures/tab.ts'
 import { drained, ECHO, PATIENCE } from '../../testing/browser/transfer.ts'
 import type { Site } from '../../testing/browser/site.ts'
@@ -57,11 +55,9 @@ async function echo (stream: Stream): Promise<void> {
 
 beforeAll(async () => {
   await setUpChromium()
-  libp2p = await createLibp2p({
+  libp2p = await createNode('ours', {
     addresses: { listen: ['/ip4/127.0.0.1/tcp/0/ws'] },
     transports: [webSockets()],
-    connectionEncrypters: [noise()],
-    streamMuxers: [yamux()],
     connectionManager: PATIENCE
   })
   await libp2p.handle(ECHO, echo, { maxInboundStreams: STREAMS })

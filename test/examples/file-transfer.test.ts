@@ -3,14 +3,11 @@ import { createHash, randomBytes } from 'node:crypto'
 import { mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { noise } from '@chainsafe/libp2p-noise'
-import { tcp } from '@libp2p/tcp'
 import { lpStream } from '@libp2p/utils'
 import { multiaddr } from '@multiformats/multiaddr'
-import { createLibp2p } from 'libp2p'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { startExample, startWaiting } from './fixtures/terminal.ts'
-import { yamux } from '../../src/index.ts'
+import { createNode } from '../../testing/libp2p/node.ts'
 import type { Terminal } from './fixtures/terminal.ts'
 
 const MEBIBYTE = 2 ** 20
@@ -42,7 +39,7 @@ async function createLargeFile (): Promise<string> {
 
 /** As the example does, but with any header */
 async function offer (header: object, content: Uint8Array): Promise<void> {
-  const node = await createLibp2p({ transports: [tcp()], connectionEncrypters: [noise()], streamMuxers: [yamux()] })
+  const node = await createNode()
 
   try {
     const stream = await node.dialProtocol(multiaddr(address), '/example/file/1')

@@ -1,22 +1,14 @@
 // docs/examples/prometheus.ts, asked as Prometheus asks.
-import { noise } from '@chainsafe/libp2p-noise'
 import { ping } from '@libp2p/ping'
-import { tcp } from '@libp2p/tcp'
 import { multiaddr } from '@multiformats/multiaddr'
-import { createLibp2p } from 'libp2p'
 import { expect, test } from 'vitest'
 import { startWaiting } from './fixtures/terminal.ts'
-import { yamux } from '../../src/index.ts'
+import { createNode } from '../../testing/libp2p/node.ts'
 
 test('Prometheus is told what the muxer has done', async () => {
   const [terminal, address] = await startWaiting('prometheus.ts')
   const [url] = await terminal.shows(/Metrics at (\S+)/)
-  const peer = await createLibp2p({
-    transports: [tcp()],
-    connectionEncrypters: [noise()],
-    streamMuxers: [yamux()],
-    services: { ping: ping() }
-  })
+  const peer = await createNode('ours', { services: { ping: ping() } })
 
   try {
     await peer.services.ping.ping(multiaddr(address))

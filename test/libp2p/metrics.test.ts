@@ -1,19 +1,16 @@
 // What libp2p's two implementations of metrics show of a node that has real connections.
-import { noise } from '@chainsafe/libp2p-noise'
 import { defaultLogger } from '@libp2p/logger'
 import { prometheusMetrics } from '@libp2p/prometheus-metrics'
 import { simpleMetrics } from '@libp2p/simple-metrics'
-import { tcp } from '@libp2p/tcp'
-import { createLibp2p } from 'libp2p'
+import { createNode } from '../../testing/libp2p/node.ts'
 import { Registry } from 'prom-client'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { yamux } from '../../src/index.ts'
 import { NodeMetrics } from '../../src/metrics.ts'
 import { PROTOCOLS } from '../../testing/libp2p/handlers.ts'
-import { createNode } from '../../testing/libp2p/node.ts'
-import { pattern, patternBytes } from '../../testing/libp2p/pattern.ts'
+import { createServingNode } from '../../testing/libp2p/serving-node.ts'
+import { pattern, patternPieces } from '../../testing/pattern.ts'
 import { firstMessage, readAll, sendAndClose } from '../../testing/libp2p/streams.ts'
-import type { TestNode } from '../../testing/libp2p/node.ts'
+import type { TestNode } from '../../testing/libp2p/serving-node.ts'
 import type { Session } from '../../src/core/session.ts'
 import type { ComponentLogger, Libp2p, Metrics, Stream } from '@libp2p/interface'
 
@@ -48,19 +45,12 @@ let held: Stream
 
 /** Two nodes with a connection that has carried 2 MiB in each direction, and a stream that stays open */
 async function startTraffic (metrics: (components: { logger: ComponentLogger }) => Metrics): Promise<void> {
-  peer = await createNode('ours')
-  node = await createLibp2p({
-    addresses: { listen: ['/ip4/127.0.0.1/tcp/0'] },
-    transports: [tcp()],
-    connectionEncrypters: [noise()],
-    streamMuxers: [yamux()],
-    connectionMonitor: { enabled: false },
-    metrics
-  })
+  peer = await createServingNode('ours')
+  node = await createNode('ours', { metrics })
   const connection = await node.dial(peer.libp2p.getMultiaddrs())
   const echo = await connection.newStream(PROTOCOLS.echo)
-  const [echoed] = await Promise.all([readAll(echo), sendAndClose(echo, pattern(1, 2 * MEBIBYTE))])
-  expect(Buffer.compare(echoed, patternBytes(1, 2 * MEBIBYTE))).toBe(0)
+  const [echoed] = await Promise.all([readAll(echo), sendAndClose(echo, patternPieces(2 * MEBIBYTE, 1))])
+  expect(Buffer.compare(echoed, pattern(2 * MEBIBYTE, 1))).toBe(0)
 
   held = await connection.newStream(PROTOCOLS.hang)
   await firstMessage(held)

@@ -1,11 +1,9 @@
 // Noise agrees on a muxer, and each end takes the first of the other's list: what happens if the lists are not in the same order.
-import { noise } from '@chainsafe/libp2p-noise'
 import { mplex } from '@libp2p/mplex'
-import { tcp } from '@libp2p/tcp'
-import { createLibp2p } from 'libp2p'
 import { pEvent } from 'p-event'
 import { afterEach, describe, expect, test } from 'vitest'
-import { muxerFactory } from '../../testing/libp2p/muxers.ts'
+import { muxers } from '../../testing/muxers.ts'
+import { createNode } from '../../testing/libp2p/node.ts'
 import type { Connection, Libp2p, StreamMuxerFactory } from '@libp2p/interface'
 import type { StreamCloseEvent } from '@libp2p/interface'
 
@@ -19,14 +17,8 @@ afterEach(async () => {
   await Promise.all(nodes.splice(0).map(async node => { await node.stop() }))
 })
 
-async function createNode (streamMuxers: Array<() => StreamMuxerFactory>): Promise<Libp2p> {
-  const node = await createLibp2p({
-    addresses: { listen: ['/ip4/127.0.0.1/tcp/0'] },
-    transports: [tcp()],
-    connectionEncrypters: [noise()],
-    streamMuxers,
-    connectionMonitor: { enabled: false }
-  })
+async function createNodeWith (streamMuxers: Array<() => StreamMuxerFactory>): Promise<Libp2p> {
+  const node = await createNode('ours', { streamMuxers })
   await node.handle(PROTOCOL, () => {})
   nodes.push(node)
 
@@ -36,9 +28,9 @@ async function createNode (streamMuxers: Array<() => StreamMuxerFactory>): Promi
 describe.each(['ours', 'stock'] as const)('%s', name => {
   /** The connection as the dialler and as the listener see it */
   async function connect (dialler: string[], listener: string[]): Promise<Connection[]> {
-    const yamux = await muxerFactory(name)
+    const yamux = await muxers[name]()
     const toMuxers = (names: string[]): Array<() => StreamMuxerFactory> => names.map(name => name === YAMUX ? yamux : mplex())
-    const [from, to] = await Promise.all([createNode(toMuxers(dialler)), createNode(toMuxers(listener))])
+    const [from, to] = await Promise.all([createNodeWith(toMuxers(dialler)), createNodeWith(toMuxers(listener))])
     const accepted = pEvent<'connection:open', CustomEvent<Connection>>(to, 'connection:open')
 
     return [await from.dial(to.getMultiaddrs()), (await accepted).detail]

@@ -1,11 +1,11 @@
 // Two libp2p nodes in two processes: services, echoes, and many streams at once.
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { MUXER_PAIRS } from '../../testing/libp2p/muxers.ts'
-import { createNode } from '../../testing/libp2p/node.ts'
+import { MUXER_PAIRS } from '../../testing/muxers.ts'
+import { createServingNode } from '../../testing/libp2p/serving-node.ts'
 import { echo } from '../../testing/libp2p/echo.ts'
 import { startPeer } from '../../testing/libp2p/spawn.ts'
 import { PROTOCOLS } from '../../testing/libp2p/handlers.ts'
-import type { TestNode } from '../../testing/libp2p/node.ts'
+import type { TestNode } from '../../testing/libp2p/serving-node.ts'
 import type { Peer } from '../../testing/libp2p/spawn.ts'
 import type { PeerId } from '@libp2p/interface'
 
@@ -20,7 +20,7 @@ describe.each(MUXER_PAIRS)('a node with $dialler that dials a node with $listene
   let peerId: PeerId
 
   beforeAll(async () => {
-    [node, peer] = await Promise.all([createNode(dialler), startPeer(listener)])
+    [node, peer] = await Promise.all([createServingNode(dialler), startPeer(listener)])
     const connection = await node.libp2p.dial(peer.address)
     peerId = connection.remotePeer
   }, START_TIMEOUT_MS)

@@ -1,15 +1,13 @@
 // How many records Noise seals for what the muxer writes, by Noise's own metrics.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { noise } from '@chainsafe/libp2p-noise'
 import { prometheusMetrics } from '@libp2p/prometheus-metrics'
-import { tcp } from '@libp2p/tcp'
-import { createLibp2p } from 'libp2p'
 import { Registry } from 'prom-client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { yamux } from '../../src/index.ts'
 import { PROTOCOLS } from '../../testing/libp2p/handlers.ts'
 import { createNode } from '../../testing/libp2p/node.ts'
-import type { TestNode } from '../../testing/libp2p/node.ts'
+import { createServingNode } from '../../testing/libp2p/serving-node.ts'
+import type { TestNode } from '../../testing/libp2p/serving-node.ts'
 import type { Connection, Libp2p, Stream } from '@libp2p/interface'
 
 /** A record of 65,535 bytes, less the tag and a header */
@@ -58,13 +56,10 @@ describe.each([
 
   beforeAll(async () => {
     registry = new Registry()
-    peer = await createNode('ours')
-    node = await createLibp2p({
-      transports: [tcp()],
-      connectionEncrypters: [noise()],
+    peer = await createServingNode('ours')
+    node = await createNode('ours', {
       // a mark may be a record
       streamMuxers: [yamux({ coalesce: { ...coalesce, maxQueueDelayMs: Infinity }, enableKeepAlive: false })],
-      connectionMonitor: { enabled: false },
       metrics: prometheusMetrics({ registry, collectDefaultMetrics: false })
     })
     connection = await node.dial(peer.libp2p.getMultiaddrs())

@@ -2,12 +2,11 @@
 import { noise as chainsafeNoise } from '@chainsafe/libp2p-noise'
 import { noise as libp2pNoise } from '@libp2p/noise'
 import { generateKey, preSharedKey } from '@libp2p/pnet'
-import { tcp } from '@libp2p/tcp'
-import { createLibp2p } from 'libp2p'
 import { afterEach, describe, expect, test } from 'vitest'
-import { yamux } from '../../src/index.ts'
 import { pattern } from '../../testing/protocol/frames.ts'
-import { MUXER_PAIRS, muxerFactory } from '../../testing/libp2p/muxers.ts'
+import { MUXER_PAIRS } from '../../testing/muxers.ts'
+import { createNode } from '../../testing/libp2p/node.ts'
+import type { MuxerName } from '../../testing/muxers.ts'
 import type { Libp2p } from '@libp2p/interface'
 import type { Libp2pOptions } from 'libp2p'
 
@@ -29,15 +28,8 @@ function createKey (): Uint8Array {
   return key
 }
 
-async function createNode (options: Libp2pOptions): Promise<Libp2p> {
-  const node = await createLibp2p({
-    addresses: { listen: ['/ip4/127.0.0.1/tcp/0'] },
-    transports: [tcp()],
-    connectionEncrypters: [chainsafeNoise()],
-    streamMuxers: [yamux()],
-    connectionMonitor: { enabled: false },
-    ...options
-  })
+async function createEchoing (muxer: MuxerName, options: Libp2pOptions): Promise<Libp2p> {
+  const node = await createNode(muxer, options)
   await node.handle(PROTOCOL, async stream => {
     for await (const bytes of stream) {
       if (!stream.send(bytes)) {
@@ -72,13 +64,13 @@ async function echo (from: Libp2p, to: Libp2p): Promise<Uint8Array> {
 describe('a private network', () => {
   test.each(MUXER_PAIRS)('carries what is sent, with $dialler dialling $listener', async ({ dialler, listener }) => {
     const connectionProtector = preSharedKey({ psk: createKey() })
-    const [from, to] = await Promise.all([dialler, listener].map(async name => createNode({ connectionProtector, streamMuxers: [await muxerFactory(name)] })))
+    const [from, to] = await Promise.all([dialler, listener].map(async name => createEchoing(name, { connectionProtector })))
 
     expect(await echo(from, to)).toEqual(pattern(BYTES))
   })
 
   test('is closed to a node with another key', async () => {
-    const [from, to] = await Promise.all([createKey(), createKey()].map(async psk => createNode({ connectionProtector: preSharedKey({ psk }) })))
+    const [from, to] = await Promise.all([createKey(), createKey()].map(async psk => createEchoing('ours', { connectionProtector: preSharedKey({ psk }) })))
 
     await expect(from.dial(to.getMultiaddrs(), { signal: AbortSignal.timeout(DIAL_TIMEOUT_MS) })).rejects.toThrow()
   })
@@ -89,7 +81,7 @@ test.each([
   ['@libp2p/noise', '@chainsafe/libp2p-noise', libp2pNoise, chainsafeNoise],
   ['@libp2p/noise', '@libp2p/noise', libp2pNoise, libp2pNoise]
 ])('%s dials %s', async (_dialler, _listener, dialler, listener) => {
-  const [from, to] = await Promise.all([dialler, listener].map(async noise => createNode({ connectionEncrypters: [noise()] })))
+  const [from, to] = await Promise.all([dialler, listener].map(async noise => createEchoing('ours', { connectionEncrypters: [noise()] })))
 
   expect(await echo(from, to)).toEqual(pattern(BYTES))
   expect(from.getConnections().map(({ multiplexer }) => multiplexer)).toEqual(['/yamux/1.0.0'])

@@ -2,10 +2,10 @@
 import { streamPair } from '@libp2p/utils'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { isYamuxStream } from '../../src/index.ts'
-import { MUXER_PAIRS } from '../../testing/libp2p/muxers.ts'
-import { createNode } from '../../testing/libp2p/node.ts'
-import type { MuxerName } from '../../testing/libp2p/muxers.ts'
-import type { TestNode } from '../../testing/libp2p/node.ts'
+import { MUXER_PAIRS } from '../../testing/muxers.ts'
+import { createServingNode } from '../../testing/libp2p/serving-node.ts'
+import type { MuxerName } from '../../testing/muxers.ts'
+import type { TestNode } from '../../testing/libp2p/serving-node.ts'
 import type { Stream } from '@libp2p/interface'
 
 const PROTOCOL = '/test/told-apart/1.0.0'
@@ -14,7 +14,7 @@ let nodes: Record<MuxerName, TestNode>
 let handled: Stream[] = []
 
 beforeAll(async () => {
-  nodes = { ours: await createNode('ours'), stock: await createNode('stock') }
+  nodes = { ours: await createServingNode('ours'), stock: await createServingNode('stock') }
   await Promise.all(Object.values(nodes).map(({ libp2p }) => libp2p.handle(PROTOCOL, stream => { handled.push(stream) })))
 })
 

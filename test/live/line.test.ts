@@ -3,13 +3,13 @@ import fc from 'fast-check'
 import { Uint8ArrayList } from 'uint8arraylist'
 import { expect, test } from 'vitest'
 import { Line } from '../../live/contestant/line.ts'
-import { patternBytes } from '../../testing/libp2p/pattern.ts'
+import { pattern } from '../../testing/pattern.ts'
 import type { LineOptions } from '../../live/contestant/line.ts'
 
 const KIBIBYTE = 1024
 
 function listOf (byteLength: number): Uint8ArrayList {
-  return new Uint8ArrayList(patternBytes(1, byteLength))
+  return new Uint8ArrayList(pattern(byteLength, 1))
 }
 
 function readAll (line: Line): Uint8Array[] {
@@ -104,7 +104,7 @@ test('what is read is what was sent, whatever the sizes and times', () => {
     let nowMs = 0
 
     for (const { sizes, passMs, reads } of steps) {
-      const parts = sizes.map((size, i) => patternBytes(i + nowMs, size))
+      const parts = sizes.map((size, i) => pattern(size, i + nowMs))
       sent.push(...parts)
       line.send(new Uint8ArrayList(...parts), nowMs)
       nowMs += passMs

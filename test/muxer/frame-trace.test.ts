@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createFrameTraces, FrameTrace } from '../../src/trace.ts'
 import { ACK, concat, data, FIN, frame, GO_AWAY, goAway, pattern, PING, ping, RST, SYN, windowUpdate } from '../../testing/protocol/frames.ts'
 import { createRawPeer, nextTurn } from '../../testing/protocol/raw-peer.ts'
-import { createNode } from '../../testing/libp2p/node.ts'
+import { createServingNode } from '../../testing/libp2p/serving-node.ts'
 import { echo } from '../../testing/libp2p/echo.ts'
 import type { Logger } from '@libp2p/interface'
 
@@ -158,7 +158,7 @@ describe('with @libp2p/logger', () => {
 
   test('libp2p:*:yamux*:trace shows the frames of real connections', async () => {
     enable('libp2p:*:yamux*:trace')
-    const nodes = await Promise.all([createNode('ours'), createNode('ours')])
+    const nodes = await Promise.all([createServingNode('ours'), createServingNode('ours')])
     await nodes[0].libp2p.dial(nodes[1].libp2p.getMultiaddrs())
     await echo(nodes[0], { streamCount: 1, byteLength: 1000 })
     await Promise.all(nodes.map(async ({ libp2p }) => { await libp2p.stop() }))

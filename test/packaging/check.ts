@@ -5,14 +5,12 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { noise } from '@chainsafe/libp2p-noise'
 import { ping } from '@libp2p/ping'
 import { webSockets } from '@libp2p/websockets'
-import { createLibp2p } from 'libp2p'
 import { chromium } from 'playwright'
-import { yamux } from '../../src/index.ts'
 import { launchOptions, setUpChromium } from '../../testing/browser/chromium.ts'
 import { serveFolder } from '../../testing/browser/site.ts'
+import { createNode } from '../../testing/libp2p/node.ts'
 
 const RESOLUTIONS = ['bundler', 'node16', 'nodenext']
 const INSTALL_TIMEOUT_MS = 120_000
@@ -50,11 +48,9 @@ async function checkConsumer (folder: string): Promise<void> {
 async function checkDapp (folder: string): Promise<void> {
   await run(folder, 'npm', 'run', 'build')
   const site = await serveFolder(join(folder, 'dist'))
-  const peer = await createLibp2p({
+  const peer = await createNode('ours', {
     addresses: { listen: ['/ip4/127.0.0.1/tcp/0/ws'] },
     transports: [webSockets()],
-    connectionEncrypters: [noise()],
-    streamMuxers: [yamux()],
     services: { ping: ping() }
   })
   await setUpChromium()

@@ -10,11 +10,12 @@ import { multiaddr } from '@multiformats/multiaddr'
 import { Circuit } from '@multiformats/multiaddr-matcher'
 import { pEvent } from 'p-event'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { patternBytes } from '../../testing/libp2p/pattern.ts'
+import { createNode } from '../../testing/libp2p/node.ts'
+import { pattern } from '../../testing/pattern.ts'
 import { readAll, sendAndClose } from '../../testing/libp2p/streams.ts'
-import { createServiceNode, PAIRS } from './fixtures/nodes.ts'
+import { PAIRS } from './fixtures/pairs.ts'
 import { publicTcp, toPublic } from './fixtures/public-tcp.ts'
-import type { MuxerName } from '../../testing/libp2p/muxers.ts'
+import type { MuxerName } from '../../testing/muxers.ts'
 import type { ConnectionGater, Libp2p, StreamCloseEvent } from '@libp2p/interface'
 import type { Multiaddr } from '@multiformats/multiaddr'
 
@@ -25,8 +26,8 @@ describe.each(PAIRS)('$dialler that dials $listener', names => {
     await Promise.all(nodes.splice(0).map(async node => node.stop()))
   })
 
-  async function create (...args: Parameters<typeof createServiceNode>): Promise<Libp2p> {
-    const node = await createServiceNode(...args)
+  async function create (...args: Parameters<typeof createNode>): Promise<Libp2p> {
+    const node = await createNode(...args)
     nodes.push(node)
 
     return node
@@ -90,7 +91,7 @@ describe.each(PAIRS)('$dialler that dials $listener', names => {
 
       const [connection] = dialler.getConnections(target.peerId)
       expect(connection).toMatchObject({ direction, direct: true, limits: undefined, multiplexer: '/yamux/1.0.0' })
-      const payload = patternBytes(1, 100_000)
+      const payload = pattern(100_000, 1)
       const stream = await connection.newStream('/echo/1.0.0')
       const [echoed] = await Promise.all([readAll(stream), sendAndClose(stream, [payload])])
       expect(Buffer.compare(echoed, payload)).toBe(0)

@@ -7,10 +7,10 @@ import { ping } from '@libp2p/ping'
 import { tcp } from '@libp2p/tcp'
 import { pEvent } from 'p-event'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { pattern, patternBytes } from '../../testing/libp2p/pattern.ts'
+import { createNode } from '../../testing/libp2p/node.ts'
+import { pattern, patternPieces } from '../../testing/pattern.ts'
 import { readAll, sendAll, sendAndClose } from '../../testing/libp2p/streams.ts'
-import { createServiceNode } from './fixtures/nodes.ts'
-import type { MuxerName } from '../../testing/libp2p/muxers.ts'
+import type { MuxerName } from '../../testing/muxers.ts'
 import type { ServerReservationStoreInit } from '@libp2p/circuit-relay-v2'
 import type { Connection, Libp2p, Stream, StreamCloseEvent } from '@libp2p/interface'
 
@@ -39,11 +39,11 @@ const RESERVATIONS = {
 type RelayName = keyof typeof RESERVATIONS
 
 async function createRelay (muxer: MuxerName, reservations: ServerReservationStoreInit): Promise<Libp2p> {
-  return createServiceNode(muxer, { services: { identify: identify(), relay: circuitRelayServer({ reservations }) } })
+  return createNode(muxer, { services: { identify: identify(), relay: circuitRelayServer({ reservations }) } })
 }
 
 async function createEnd (muxer: MuxerName, relays: Libp2p[]) {
-  return createServiceNode(muxer, {
+  return createNode(muxer, {
     addresses: { listen: relays.map(relay => `${relay.getMultiaddrs()[0]}/p2p-circuit`) },
     // one by one, listening on several never ends
     transports: [tcp(), circuitRelayTransport({ reservationConcurrency: Math.max(1, relays.length) })],
@@ -99,7 +99,7 @@ describe.each(TRIPLES)('$dialler that reaches $target through $relay', names => 
 
   /** On this very connection: by the id of the peer libp2p looks for a connection without limits first */
   async function echoes (connection: Connection, byteLength: number): Promise<boolean> {
-    const payload = patternBytes(1, byteLength)
+    const payload = pattern(byteLength, 1)
     const stream = await connection.newStream(dialler.services.echo.protocol, LIMITED)
     const [echoed] = await Promise.all([readAll(stream), sendAndClose(stream, [payload])])
 
@@ -138,7 +138,7 @@ describe.each(TRIPLES)('$dialler that reaches $target through $relay', names => 
     const received: Uint8Array[] = []
     sink.addEventListener('message', ({ data }) => { received.push(data.subarray()) })
     const closes = closesOf([connection, remote, opened, sink])
-    const writing = sendAll(opened, pattern(2, 64 * MEBIBYTE))
+    const writing = sendAll(opened, patternPieces(64 * MEBIBYTE, 2))
 
     await expect(writing).rejects.toThrow()
     const errors = (await closes).map(({ error }) => error?.name)
@@ -148,7 +148,7 @@ describe.each(TRIPLES)('$dialler that reaches $target through $relay', names => 
     const bytes = Buffer.concat(received)
     expect(bytes.byteLength).toBeGreaterThan(0)
     expect(bytes.byteLength).toBeLessThan(MEBIBYTE)
-    expect(Buffer.compare(bytes, patternBytes(2, bytes.byteLength))).toBe(0)
+    expect(Buffer.compare(bytes, pattern(bytes.byteLength, 2))).toBe(0)
 
     await expectNothingLeft('ofData')
     const [again] = await reach('ofData')
@@ -160,7 +160,7 @@ describe.each(TRIPLES)('$dialler that reaches $target through $relay', names => 
     const [connection, remote] = await reach('ofDuration')
     const [opened, sink] = await openSink(connection)
     const closes = closesOf([connection, remote, opened, sink])
-    opened.send(patternBytes(3, 10))
+    opened.send(pattern(10, 3))
     const errors = (await closes).map(({ error }) => error?.name)
 
     expect(errors.slice(0, 2)).toEqual(['StreamResetError', 'StreamResetError'])

@@ -5,10 +5,11 @@ import { identify, identifyPush } from '@libp2p/identify'
 import { ping } from '@libp2p/ping'
 import { pEvent } from 'p-event'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { patternBytes } from '../../testing/libp2p/pattern.ts'
-import { createServiceNode, PAIRS } from './fixtures/nodes.ts'
+import { createNode } from '../../testing/libp2p/node.ts'
+import { pattern } from '../../testing/pattern.ts'
+import { PAIRS } from './fixtures/pairs.ts'
 import { measure, servePerf } from './fixtures/perf.ts'
-import type { MuxerName } from '../../testing/libp2p/muxers.ts'
+import type { MuxerName } from '../../testing/muxers.ts'
 import type { Connection, IdentifyResult } from '@libp2p/interface'
 
 const MEBIBYTE = 2 ** 20
@@ -17,7 +18,7 @@ const MEBIBYTE = 2 ** 20
 const PROTOCOLS = ['/echo/1.0.0', '/ipfs/id/1.0.0', '/ipfs/id/push/1.0.0', '/ipfs/ping/1.0.0', '/libp2p/fetch/0.0.1', '/perf/1.0.0']
 
 async function createWithAll (muxer: MuxerName) {
-  const node = await createServiceNode(muxer, {
+  const node = await createNode(muxer, {
     services: { echo: echo(), fetch: fetch(), identify: identify(), identifyPush: identifyPush({ debounce: 10 }), ping: ping() }
   })
   await servePerf(node)
@@ -73,7 +74,7 @@ describe.each(PAIRS)('$dialler that dials $listener', names => {
   })
 
   test.each([0, 1, 1_000, MEBIBYTE, 5 * MEBIBYTE])('echoes %i bytes', async byteLength => {
-    const payload = patternBytes(1, byteLength)
+    const payload = pattern(byteLength, 1)
     const echoed = await dialler.services.echo.echo(listener.peerId, payload)
 
     expect(Buffer.compare(echoed.subarray(), payload)).toBe(0)
@@ -83,13 +84,13 @@ describe.each(PAIRS)('$dialler that dials $listener', names => {
     listener.services.fetch.registerLookupFunction('/there/', async key => {
       const [, , seed, byteLength] = new TextDecoder().decode(key).split('/')
 
-      return patternBytes(Number(seed), Number(byteLength))
+      return pattern(Number(byteLength), Number(seed))
     })
     listener.services.fetch.registerLookupFunction('/empty/', async () => undefined)
 
     for (const byteLength of [1, 10_000, 3 * MEBIBYTE]) {
       const value = await dialler.services.fetch.fetch(listener.peerId, `/there/7/${byteLength}`)
-      expect(Buffer.compare(value ?? new Uint8Array(), patternBytes(7, byteLength))).toBe(0)
+      expect(Buffer.compare(value ?? new Uint8Array(), pattern(byteLength, 7))).toBe(0)
     }
 
     expect(await dialler.services.fetch.fetch(listener.peerId, '/empty/1')).toBeUndefined()

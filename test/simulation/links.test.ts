@@ -5,7 +5,7 @@ import { bandwidthDelayBytes, findLink, idealMs, linkOptions, links } from '../.
 import { simulateTransfers, simulateWork } from '../../testing/links/simulated.ts'
 import { findVariant } from '../../testing/links/variants.ts'
 import { findWork, payloadBytes } from '../../testing/links/works.ts'
-import { factories } from './fixtures/muxers.ts'
+import { factories } from './fixtures/echo.ts'
 import { simulate } from '../../testing/simulation/simulate.ts'
 
 const ours = findVariant('ours')

@@ -1,8 +1,8 @@
 // Whole muxers on the link: they work, at the link's speed, and every run is the same run.
 import { describe, expect, it } from 'vitest'
-import { factories, logOf, runEcho } from './fixtures/muxers.ts'
+import { factories, logOf, runEcho } from './fixtures/echo.ts'
 import { simulate } from '../../testing/simulation/simulate.ts'
-import type { MuxerName } from './fixtures/muxers.ts'
+import type { MuxerName } from './fixtures/echo.ts'
 import type { LinkOptions } from '../../testing/simulation/link.ts'
 
 /** 10 MB/s, 20 ms there and back, and an interruption */

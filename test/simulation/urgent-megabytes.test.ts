@@ -2,7 +2,7 @@
 import { quantile } from 'simple-statistics'
 import { expect, test } from 'vitest'
 import { isYamuxStream } from '../../src/index.ts'
-import { factories } from './fixtures/muxers.ts'
+import { factories } from './fixtures/echo.ts'
 import { simulate } from '../../testing/simulation/simulate.ts'
 import type { Stream } from '@libp2p/interface'
 

@@ -7,10 +7,10 @@ import { setTimeout } from 'node:timers/promises'
 import { linearRegression } from 'simple-statistics'
 import { readOptions } from '../../testing/programs/options.ts'
 import { collectGarbage } from '../../testing/protocol/garbage.ts'
-import { createNode } from '../../testing/libp2p/node.ts'
+import { createServingNode } from '../../testing/libp2p/serving-node.ts'
 import { startPeer } from '../../testing/libp2p/spawn.ts'
 import { TRANSFERS, WrongBytesError } from './transfers.ts'
-import type { TestNode } from '../../testing/libp2p/node.ts'
+import type { TestNode } from '../../testing/libp2p/serving-node.ts'
 import type { Peer } from '../../testing/libp2p/spawn.ts'
 import type { Connection } from '@libp2p/interface'
 
@@ -53,7 +53,7 @@ const values = readOptions({ command: 'npm run soak --', about: 'real nodes whos
 })
 const minutes = Number(values.minutes)
 const startMs = performance.now()
-const node = await createNode('ours')
+const node = await createServingNode('ours')
 let peer = await startPeer('ours')
 const samples: Sample[] = []
 

@@ -2,8 +2,8 @@
  * What the workers of the soak do with one stream: each either ends with the right bytes or throws.
  */
 import { PROTOCOLS } from '../../testing/libp2p/handlers.ts'
-import { MAX_STREAMS } from '../../testing/libp2p/node.ts'
-import { pattern } from '../../testing/libp2p/pattern.ts'
+import { MAX_STREAMS } from '../../testing/libp2p/serving-node.ts'
+import { patternPieces } from '../../testing/pattern.ts'
 import { patternDigest } from '../../testing/libp2p/pattern-digest.ts'
 import { firstMessage, readAll, readDigest, sendAndClose } from '../../testing/libp2p/streams.ts'
 import type { ProtocolName } from '../../testing/libp2p/handlers.ts'
@@ -31,7 +31,7 @@ function sends (protocol: 'hash' | 'slow'): Transfer {
   return async (connection, seed, byteLength) => {
     const stream = await open(connection, protocol)
     const answer = readAll(stream)
-    await Promise.all([answer, sendAndClose(stream, pattern(seed, byteLength))])
+    await Promise.all([answer, sendAndClose(stream, patternPieces(byteLength, seed))])
     check(protocol, byteLength, Buffer.from(await answer).toString('hex'), patternDigest(seed, byteLength))
   }
 }
@@ -46,7 +46,7 @@ const receives: Transfer = async (connection, seed, byteLength) => {
 const echoes: Transfer = async (connection, seed, byteLength) => {
   const stream = await open(connection, 'echo')
   const digest = readDigest(stream)
-  await Promise.all([digest, sendAndClose(stream, pattern(seed, byteLength))])
+  await Promise.all([digest, sendAndClose(stream, patternPieces(byteLength, seed))])
   check('echo', byteLength, await digest, patternDigest(seed, byteLength))
 }
 
@@ -54,7 +54,7 @@ const echoes: Transfer = async (connection, seed, byteLength) => {
 const aborts: Transfer = async (connection, seed, byteLength) => {
   const stream = await open(connection, 'hash')
 
-  for (const piece of pattern(seed, byteLength)) {
+  for (const piece of patternPieces(byteLength, seed)) {
     stream.send(piece)
   }
 

@@ -2,7 +2,7 @@
  * Many streams of one connection, each of which sends its share to a peer that sends all of it back.
  */
 import { Uint8ArrayList } from 'uint8arraylist'
-import { patternBytes } from '../libp2p/pattern.ts'
+import { pattern } from '../pattern.ts'
 import type { MessageStream, Stream } from '@libp2p/interface'
 
 export const ECHO = '/echo/1.0.0'
@@ -33,7 +33,7 @@ export async function drained (stream: MessageStream): Promise<void> {
 export async function exchange (open: () => Promise<Stream>, streamCount: number, bytesPerStream: number): Promise<void> {
   await Promise.all(Array.from({ length: streamCount }, async (_, index) => {
     // no two streams send the same
-    const sent = patternBytes(index, bytesPerStream)
+    const sent = pattern(bytesPerStream, index)
     const stream = await open()
     const [received] = await Promise.all([readAll(stream), sendAll(stream, sent)])
 

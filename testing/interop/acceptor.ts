@@ -1,7 +1,7 @@
 // What this side does with the streams that the peer opens: their first line names the job.
 import { createHash } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
-import { pattern } from '../libp2p/pattern.ts'
+import { patternPieces } from '../pattern.ts'
 import { closeOf, readAll, sendAll, sendAndClose } from '../libp2p/streams.ts'
 import { StreamReader } from './stream-reader.ts'
 import type { Stream } from '@libp2p/interface'
@@ -109,7 +109,7 @@ export class Acceptor {
   /** Sends so many bytes and the SHA-256 of them */
   async #source (stream: Stream, reader: StreamReader, byteLength: number): Promise<void> {
     const hash = createHash('sha256')
-    await sendAll(stream, hashed(pattern(1, byteLength), hash))
+    await sendAll(stream, hashed(patternPieces(byteLength, 1), hash))
     await sendAndClose(stream, [hash.digest()])
     await reader.expectEnd()
   }
@@ -117,7 +117,7 @@ export class Acceptor {
   /** Sends so many bytes before it reads any, as the opener does, and then the SHA-256 of what was sent and of what was read */
   async #exchange (stream: Stream, reader: StreamReader, byteLength: number): Promise<void> {
     const sent = createHash('sha256')
-    await sendAll(stream, hashed(pattern(1, byteLength), sent))
+    await sendAll(stream, hashed(patternPieces(byteLength, 1), sent))
     this.peakUnreadBytes = Math.max(this.peakUnreadBytes, stream.readBufferLength + reader.heldBytes)
     const readDigest = await this.#digest(stream, reader, 0)
     await sendAndClose(stream, [sent.digest(), readDigest])

@@ -1,7 +1,7 @@
 // What this side does on streams of its own, each for one job of the other side's acceptor.
 import { createHash } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
-import { pattern, patternBytes } from '../libp2p/pattern.ts'
+import { pattern, patternPieces } from '../pattern.ts'
 import { sendAll } from '../libp2p/streams.ts'
 import { PACE_BYTES, hashed, howItEnds } from './acceptor.ts'
 import { StreamReader } from './stream-reader.ts'
@@ -39,7 +39,7 @@ export class Opener {
     const streams = await Promise.all(Array.from({ length: streamCount }, async (_, seed) => {
       const stream = await this.#open()
       const reader = new StreamReader(stream)
-      const payload = patternBytes(seed, byteLength)
+      const payload = pattern(byteLength, seed)
       // at once: a peer may acknowledge a stream no sooner than with its answer, and more than 256 wait for that
       await sendAll(stream, [line('echo'), payload])
       expectSame(await reader.exactly(byteLength), payload, `stream ${stream.id}`)
@@ -59,7 +59,7 @@ export class Opener {
     const hash = createHash('sha256')
     await sendAll(stream, [line('hash', pauseMs)])
 
-    for (const piece of pattern(SEED, byteLength, pieceBytes)) {
+    for (const piece of patternPieces(byteLength, SEED, pieceBytes)) {
       hash.update(piece)
       this.peakHeldBytes = Math.max(this.peakHeldBytes, await sendAll(stream, [piece]))
       this.sentBytes += piece.byteLength
@@ -104,7 +104,7 @@ export class Opener {
     const stream = await this.#open()
     const sent = createHash('sha256')
     await sendAll(stream, [line('exchange', byteLength)])
-    await sendAll(stream, hashed(pattern(SEED, byteLength), sent))
+    await sendAll(stream, hashed(patternPieces(byteLength, SEED), sent))
     await stream.close()
     this.peakUnreadBytes = Math.max(this.peakUnreadBytes, stream.readBufferLength)
 

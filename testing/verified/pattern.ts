@@ -1,12 +1,11 @@
-// The bytes that messages carry, and the check of every byte that arrives.
-import { createHash } from 'node:crypto'
+// Views of the bytes that messages carry, by their place on a stream, and the check of every byte that arrives.
+import { pattern } from '../pattern.ts'
 
 // 1,009 messages of 100 bytes, a prime: no shift by a message or frame length goes unseen
 const PERIOD_BYTES = 100_900
 const LONGEST_MESSAGE_BYTES = 1024 * 1024
 
-const period = createHash('shake256', { outputLength: PERIOD_BYTES }).update('benchmark').digest()
-const repeated = Buffer.alloc(PERIOD_BYTES + LONGEST_MESSAGE_BYTES, period)
+const repeated = Buffer.alloc(PERIOD_BYTES + LONGEST_MESSAGE_BYTES, pattern(PERIOD_BYTES))
 const repeatedBytes = new Uint8Array(repeated.buffer, repeated.byteOffset, repeated.byteLength)
 
 /** Streams begin at different places so that mixed up streams are noticed, and with a message so that they share prepared ones */

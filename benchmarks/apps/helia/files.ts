@@ -1,6 +1,6 @@
 // The files that Helia fetches, and the check that they are right. For pages and Node alike.
 import { equals } from 'uint8arrays/equals'
-import { patternBytes } from '../../../testing/libp2p/pattern.ts'
+import { pattern } from '../../../testing/pattern.ts'
 import { timeEach } from '../application.ts'
 import type { Worked } from '../application.ts'
 import type { Helia } from '../installed/helia.js'
@@ -15,7 +15,7 @@ export interface File {
 const BLOCK_BYTES = 262_144
 
 export async function addFile (helia: Helia, seed: number, byteLength: number): Promise<File> {
-  return { cid: await helia.add(patternBytes(seed, byteLength), BLOCK_BYTES), seed, byteLength }
+  return { cid: await helia.add(pattern(byteLength, seed), BLOCK_BYTES), seed, byteLength }
 }
 
 async function fetchFile (helia: Helia, { cid }: File): Promise<Uint8Array[]> {
@@ -29,7 +29,7 @@ async function fetchFile (helia: Helia, { cid }: File): Promise<Uint8Array[]> {
 }
 
 function checkFile (chunks: Uint8Array[], { cid, seed, byteLength }: File): void {
-  const expected = patternBytes(seed, byteLength)
+  const expected = pattern(byteLength, seed)
   let offset = 0
 
   for (const chunk of chunks) {

@@ -1,10 +1,10 @@
 package peer
 
-// The bytes that messages carry, those of ../../../benchmarks/scenarios/pattern.ts, and the check of every byte that arrives.
+// The bytes that messages carry, those of ../../../testing/verified/pattern.ts, and the check of every byte that arrives.
 
 import (
 	"bytes"
-	"crypto/sha3"
+	"encoding/binary"
 )
 
 const (
@@ -13,10 +13,15 @@ const (
 )
 
 var repeated = func() []byte {
-	hash := sha3.NewSHAKE256()
-	hash.Write([]byte("benchmark"))
+	// xorshift32
+	state := uint32(1)
 	period := make([]byte, periodBytes)
-	hash.Read(period)
+	for word := 0; word < periodBytes; word += 4 {
+		state ^= state << 13
+		state ^= state >> 17
+		state ^= state << 5
+		binary.LittleEndian.PutUint32(period[word:], state)
+	}
 
 	return bytes.Repeat(period, 2+longestMessageBytes/periodBytes)[:periodBytes+longestMessageBytes]
 }()

@@ -1,20 +1,21 @@
-//! The bytes that messages carry, those of `scenarios/pattern.ts` of the benchmarks, and the check of every byte that arrives.
+//! The bytes that messages carry, those of `testing/verified/pattern.ts`, and the check of every byte that arrives.
 
 use std::sync::LazyLock;
-
-use sha3::{
-    Shake256,
-    digest::{ExtendableOutput, Update},
-};
 
 const PERIOD_BYTES: usize = 100_900;
 const LONGEST_MESSAGE_BYTES: usize = 1024 * 1024;
 
 static REPEATED: LazyLock<Vec<u8>> = LazyLock::new(|| {
-    let mut period = vec![0; PERIOD_BYTES];
-    let mut hash = Shake256::default();
-    hash.update(b"benchmark");
-    hash.finalize_xof_into(&mut period);
+    // xorshift32
+    let mut state = 1u32;
+    let period: Vec<u8> = (0..PERIOD_BYTES / 4)
+        .flat_map(|_| {
+            state ^= state << 13;
+            state ^= state >> 17;
+            state ^= state << 5;
+            state.to_le_bytes()
+        })
+        .collect();
 
     let mut repeated = period.repeat(2 + LONGEST_MESSAGE_BYTES / PERIOD_BYTES);
     repeated.truncate(PERIOD_BYTES + LONGEST_MESSAGE_BYTES);

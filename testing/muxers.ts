@@ -1,0 +1,36 @@
+// The muxers by name, each loaded only where it runs, and the pairs in which ours and stock meet.
+import type { YamuxMuxerInit } from '../src/index.ts'
+import type { Metrics, StreamMuxerFactory } from '@libp2p/interface'
+
+/** Ours takes metrics; others take nothing */
+export type CreateMuxer = (components?: { metrics?: Metrics }) => StreamMuxerFactory
+
+/** The options that all of them understand */
+interface CommonInit {
+  maxInboundStreams?: number
+  maxOutboundStreams?: number
+}
+
+/** mplex closes a connection that opens more than 5 streams a second unless told otherwise */
+const MPLEX_NEW_STREAMS_PER_SECOND = 1_000_000
+
+export const muxers = {
+  ours: async (init: YamuxMuxerInit = {}): Promise<CreateMuxer> => (await import('../src/index.ts')).yamux(init),
+  stock: async (init: CommonInit = {}): Promise<CreateMuxer> => (await import('@libp2p/yamux')).yamux(init),
+  chainsafe: async (init: CommonInit = {}): Promise<CreateMuxer> => (await import('@chainsafe/libp2p-yamux')).yamux(init),
+  mplex: async (init: CommonInit = {}): Promise<CreateMuxer> => (await import('@libp2p/mplex')).mplex({ disconnectThreshold: MPLEX_NEW_STREAMS_PER_SECOND, ...init }) as CreateMuxer
+}
+
+export type MuxerName = 'ours' | 'stock'
+
+export interface MuxerPair {
+  dialler: MuxerName
+  listener: MuxerName
+}
+
+/** Stock against stock is not ours to test */
+export const MUXER_PAIRS: MuxerPair[] = [
+  { dialler: 'ours', listener: 'ours' },
+  { dialler: 'ours', listener: 'stock' },
+  { dialler: 'stock', listener: 'ours' }
+]
