@@ -6,9 +6,9 @@ import { muxerNames } from './contestants.ts'
 import { parseMuxers } from './harness/options.ts'
 import { parseCount } from '../testing/programs/names.ts'
 import { readOptions } from '../testing/programs/options.ts'
-import { startPair } from './pair/pair.ts'
+import { groupTasks } from './matrix/tasks.ts'
+import { describeFailures } from './matrix/results.ts'
 import { describeOthers, percentTakenByOthers } from './processors.ts'
-import { toMetrics } from './report/metrics.ts'
 import { renderMachine } from './harness/table.ts'
 import { drawSmallMessages, ratesOf } from './report/small-messages-chart.ts'
 import { writeCharts } from './report/svg.ts'
@@ -18,11 +18,9 @@ import { findRow, rows } from './rows.ts'
 import { runBenchmark } from '../testing/programs/run.ts'
 import { measureRelayedUplinks, relayedUplink, relayedUplinkLegend } from './uplink/relayed.ts'
 import type { MuxerName } from './contestants.ts'
-import type { Pair } from './pair/pair.ts'
-import type { CellSample, Sample } from './report/metrics.ts'
+import type { Measuring } from './matrix/measure.ts'
 import type { Row } from './rows.ts'
-import type { Stoppable } from '../testing/programs/run.ts'
-import type { ListrTask } from 'listr2'
+import type { StopAtEnd } from '../testing/programs/run.ts'
 
 interface Options {
   muxers: MuxerName[]
@@ -30,17 +28,12 @@ interface Options {
   /** Rounds that do not fit in are left out */
   budgetMs: number
   rows: Row[]
-  /** Measured beside the rows, in processes of its own: in the first round, and in each if their number was asked for */
   hasUplink: boolean
   /** For all processes that are measured */
   nodeOptions: string[]
   jsonPath?: string
   chartPath?: string
 }
-
-/** Of the uplink there is no unit of work that was measured */
-type TimedSample = CellSample & Partial<Sample>
-type RoundSample = Omit<TimedSample, 'round'>
 
 const AT_LEAST_MS = 250
 const MAX_ROUNDS = 5
@@ -74,91 +67,43 @@ function parseOptions (): Options {
   }
 }
 
-async function warmUp (pairs: Pair[], rows: Row[], report: (line: string) => void): Promise<void> {
-  for (const row of rows) {
-    for (const pair of pairs) {
-      await pair.warmUp(row)
-      report(`${row.label}, ${pair.muxer}`)
-    }
-  }
-}
-
-async function measureRound (pairs: Pair[], rows: Row[], report: (line: string) => void): Promise<RoundSample[]> {
-  const samples: RoundSample[] = []
-
-  for (const row of rows) {
-    for (const pair of pairs) {
-      const measured = await pair.measure(row, AT_LEAST_MS)
-      const metrics = toMetrics(row, measured)
-
-      samples.push({ rowId: row.id, muxer: pair.muxer, transport: pair.transport, metrics, measured })
-      report(`${row.label}, ${pair.muxer}: ${Math.round(metrics.messagesPerS).toLocaleString('en')} messages/s`)
-    }
-  }
-
-  return samples
-}
-
-async function measureUplink (muxers: MuxerName[], nodeOptions: string[], stopAtEnd: (started: Stoppable[]) => void): Promise<RoundSample[]> {
-  const measured = await measureRelayedUplinks(muxers, nodeOptions, stopAtEnd)
-
-  return measured.map((metrics, index) => ({ rowId: relayedUplink.id, muxer: muxers[index], transport: 'tcp-noise', metrics }))
-}
-
-async function measureAll (pairs: Pair[], options: Options, stopAtEnd: (started: Stoppable[]) => void): Promise<TimedSample[]> {
-  const samples: TimedSample[] = []
-  let roundMs = 0
-
-  const tasks: ListrTask[] = [{
-    title: `Start two processes for each of ${options.muxers.join(', ')}`,
-    task: async () => { await Promise.all(pairs.map(async pair => pair.ready)) }
-  }]
-
-  tasks.push({
-    title: 'Warm up',
-    task: async (_, task) => warmUp(pairs, options.rows, line => { task.output = line })
-  })
-
-  for (let round = 1; round <= options.rounds; round++) {
-    tasks.push({
-      title: `Round ${round} of ${options.rounds}`,
-      skip: () => round > 1 && performance.now() + roundMs > options.budgetMs && 'there is no time left for it',
-      async task (_, task) {
-        const startMs = performance.now()
-        const measured = await measureRound(pairs, options.rows, line => { task.output = line })
-
-        roundMs = performance.now() - startMs
-
-        if (options.hasUplink && (round === 1 || options.budgetMs === Infinity)) {
-          task.output = `${relayedUplink.label.replace('\n', ' ')}, ${options.muxers.join(', ')}`
-          measured.push(...await measureUplink(options.muxers, options.nodeOptions, stopAtEnd))
-        }
-
-        samples.push(...measured.map(sample => ({ ...sample, round })))
+/** The uplink too, in processes of its own: in the first round, and in each if their number was asked for */
+async function measureAll ({ rows, muxers, rounds, budgetMs, hasUplink, nodeOptions }: Options, measuring: Measuring, stopAtEnd: StopAtEnd): Promise<void> {
+  const tasks = groupTasks({
+    group: { transport: 'tcp-noise', rows, muxers, hasIdleConnections: false },
+    measuring,
+    nodeOptions,
+    atLeastMs: AT_LEAST_MS,
+    rounds,
+    budgetMs,
+    async afterRound (round) {
+      if (hasUplink && (round === 1 || budgetMs === Infinity)) {
+        measuring.report(`${relayedUplink.label.replace('\n', ' ')}, ${muxers.join(', ')}`)
+        const measured = await measureRelayedUplinks(muxers, nodeOptions, stopAtEnd)
+        measuring.samples.push(...measured.map((metrics, index) => ({ rowId: relayedUplink.id, muxer: muxers[index], transport: 'tcp-noise' as const, round, metrics })))
       }
-    })
-  }
+    },
+    stopAtEnd
+  })
 
   // signals end the processes of the pairs, which makes the tasks fail
   await new Listr(tasks, { registerSignalListeners: false }).run()
 
-  return samples
-}
-
-/** The rows that go at full speed tell: the uplink leaves processors idle, and has its muxers at the same time */
-function describeBusyMachine (samples: TimedSample[]): string[] {
-  return describeOthers(percentTakenByOthers(samples.flatMap(({ measured }) => measured?.processors ?? []), availableParallelism()))
+  if (measuring.failures.length > 0) {
+    throw new Error(describeFailures(measuring.failures))
+  }
 }
 
 await runBenchmark(async stopAtEnd => {
   const options = parseOptions()
-  const pairs = options.muxers.map(muxer => startPair({ muxer, nodeOptions: options.nodeOptions }))
-  stopAtEnd(pairs)
+  const measuring: Measuring = { samples: [], failures: [], processors: [], report () {} }
+  await measureAll(options, measuring, stopAtEnd)
 
-  const samples = await measureAll(pairs, options, stopAtEnd)
+  const { samples, processors } = measuring
   const tableRows = [...options.rows, ...options.hasUplink ? [relayedUplink] : []]
 
-  const doubts = [...describeBusyMachine(samples), ...describeDoubts(samples, tableRows)]
+  // the rows that go at full speed tell: the uplink leaves processors idle, and has its muxers at the same time
+  const doubts = [...describeOthers(percentTakenByOthers(processors, availableParallelism())), ...describeDoubts(samples, tableRows)]
 
   console.info(`\n${renderTable(samples, tableRows, options.muxers, process.stdout.columns)}\n`)
   console.info([renderMachine(), '', renderLegend(samples, AT_LEAST_MS), ...options.hasUplink ? relayedUplinkLegend : []].join('\n'))

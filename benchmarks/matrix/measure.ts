@@ -22,19 +22,32 @@ export interface Measuring {
   report(line: string): void
 }
 
+export interface GroupInit {
+  group: Group
+  measuring: Measuring
+  /** Those in other languages that this machine has */
+  programs?: PeerKind[]
+  /** For all Node processes that are measured */
+  nodeOptions?: string[]
+  /** How long each row is measured that does not say it itself */
+  atLeastMs?: number
+}
+
 /** All pairs of a transport, from their start to their end */
 export class GroupRun {
   readonly #group: Group
   readonly #measuring: Measuring
   readonly #pairs: Pair[]
+  readonly #atLeastMs: number
   #rounds = 0
   #isStopped = false
 
-  constructor (group: Group, programs: PeerKind[], measuring: Measuring) {
+  constructor ({ group, measuring, programs = [], nodeOptions, atLeastMs = AT_LEAST_MS }: GroupInit) {
     const { transport, muxers } = group
     this.#group = group
     this.#measuring = measuring
-    this.#pairs = muxers.map(muxer => startPair({ muxer, transport, program: programs.find(({ name }) => name === muxer) }))
+    this.#atLeastMs = atLeastMs
+    this.#pairs = muxers.map(muxer => startPair({ muxer, transport, nodeOptions, program: programs.find(({ name }) => name === muxer) }))
   }
 
   async connect (): Promise<void> {
@@ -51,7 +64,7 @@ export class GroupRun {
     const round = ++this.#rounds
 
     await this.#eachCell(`round ${round}`, async (pair, row) => {
-      const measured = await pair.measure(row, row.atLeastMs ?? AT_LEAST_MS)
+      const measured = await pair.measure(row, row.atLeastMs ?? this.#atLeastMs)
 
       this.#add(pair, row.id, toMetrics(row, measured))
       this.#measuring.processors.push(measured.processors)

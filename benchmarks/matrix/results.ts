@@ -24,6 +24,10 @@ export interface Results {
   failures: Failure[]
 }
 
+export function describeFailures (failures: Failure[]): string {
+  return failures.map(({ transport, muxer, message }) => `${muxer} on ${transport}: ${message}`).join('\n')
+}
+
 export async function readResults (path: string): Promise<Results> {
   const results: Partial<Results> = JSON.parse(await readFile(path, 'utf8'))
 

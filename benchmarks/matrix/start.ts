@@ -13,17 +13,16 @@ import { renderGroups, renderMachine } from '../harness/table.ts'
 import { runBenchmark } from '../../testing/programs/run.ts'
 import { compare } from './compare.ts'
 import { renderHtml } from './html.ts'
-import { GroupRun } from './measure.ts'
-import { readResults } from './results.ts'
+import { describeFailures, readResults } from './results.ts'
 import { parseOptions } from './selection.ts'
 import { assertNoGrossLoss } from './short.ts'
+import { groupTasks } from './tasks.ts'
 import { describeComparison, legend, renderTerminal } from './text.ts'
 import type { PeerKind } from '../../peers/list.ts'
 import type { ContestantMuxer } from '../contestants.ts'
 import type { Measuring } from './measure.ts'
 import type { Results } from './results.ts'
 import type { Group, Options } from './selection.ts'
-import type { ListrTask } from 'listr2'
 
 const DEFAULT_HTML = fileURLToPath(new URL('../.build/bench.html', import.meta.url))
 
@@ -35,39 +34,6 @@ async function findPresent (groups: Group[]): Promise<{ programs: PeerKind[], pr
   const isPresent = (muxer: ContestantMuxer): boolean => muxer === 'quic' ? hasQuic : !isNative(muxer) || programs.some(({ name }) => name === muxer)
 
   return { programs, present: groups.map(group => ({ ...group, muxers: group.muxers.filter(isPresent) })) }
-}
-
-function groupTasks (group: Group, programs: PeerKind[], rounds: number, measuring: Measuring, stopAtEnd: (started: GroupRun[]) => void): ListrTask[] {
-  let run: GroupRun
-  const title = transports[group.transport]
-  const tasks: ListrTask[] = [{
-    title: `${title}: start ${group.muxers.join(', ')}`,
-    async task () {
-      run = new GroupRun(group, programs, measuring)
-      stopAtEnd([run])
-      await run.connect()
-    }
-  }]
-
-  function step (what: string, work: () => Promise<void>): void {
-    tasks.push({
-      title: `${title}: ${what}`,
-      async task (_, task) {
-        measuring.report = line => { task.output = line }
-        await work()
-      }
-    })
-  }
-
-  step('warm up', async () => run.warmUp())
-
-  for (let round = 1; round <= rounds; round++) {
-    step(`round ${round} of ${rounds}`, async () => run.measureRound())
-  }
-
-  step('stop', async () => run.stop())
-
-  return tasks
 }
 
 async function write (path: string, content: string): Promise<void> {
@@ -111,14 +77,16 @@ await runBenchmark(async stopAtEnd => {
   const startedAt = new Date().toISOString()
 
   // signals end the processes of the pairs, which makes the tasks fail
-  await new Listr(present.flatMap(group => groupTasks(group, programs, options.rounds, measuring, stopAtEnd)), { registerSignalListeners: false }).run()
+  await new Listr(present.flatMap(group => groupTasks({
+    prefix: `${transports[group.transport]}: `, group, programs, rounds: options.rounds, measuring, stopAtEnd
+  })), { registerSignalListeners: false }).run()
 
   const { samples, failures, processors } = measuring
   const takenPercent = percentTakenByOthers(processors, availableParallelism())
   await report({ machine: renderMachine(), startedAt, rounds: options.rounds, samples, takenPercent, failures }, options)
 
   if (failures.length > 0) {
-    throw new Error(failures.map(({ transport, muxer, message }) => `${muxer} on ${transport}: ${message}`).join('\n'))
+    throw new Error(describeFailures(failures))
   }
 
   if (options.isShort) {

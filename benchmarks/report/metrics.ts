@@ -14,10 +14,6 @@ export interface CellSample {
   metrics: Metrics
 }
 
-export interface Sample extends CellSample {
-  measured: Measured
-}
-
 /** A metric that does not apply to a row, or that nobody can see, is left out */
 export interface Metrics {
   megabytesPerS?: number
