@@ -14,7 +14,8 @@ export async function installQuic (): Promise<boolean> {
         probe: ['npm', '--version'],
         folder,
         outputFolder,
-        steps: [['npm', 'install', '--no-audit', '--no-fund', '--loglevel=error']]
+        // not `ci`, which wants the packages of all platforms in the lockfile
+        steps: [['npm', 'install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error']]
       })
     }
 

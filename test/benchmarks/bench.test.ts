@@ -7,6 +7,8 @@ import { expect, it, test } from 'vitest'
 import { benchmarks } from '../../benchmarks/list.ts'
 import type { SpawnSyncReturns } from 'node:child_process'
 
+/** Some load a browser's driver or a bundler */
+const LOADS_WITHIN_MS = 60_000
 const folder = new URL('../../benchmarks/', import.meta.url)
 const bencher = fileURLToPath(new URL('bench.ts', folder))
 
@@ -14,12 +16,12 @@ function bench (...options: string[]): SpawnSyncReturns<string> {
   return spawnSync(process.execPath, [bencher, ...options], { encoding: 'utf8' })
 }
 
-test.concurrent.each(benchmarks)('the benchmark $name says what it does and takes, and does nothing, with --help', async ({ name, about }) => {
-  const { stdout } = await promisify(execFile)(process.execPath, [bencher, name, '--help'])
+test.concurrent.each(benchmarks)('the benchmark $name says what it does and takes, and does nothing, with --help', async ({ name, module, nodeOptions = [], about }) => {
+  const { stdout } = await promisify(execFile)(process.execPath, [...nodeOptions, fileURLToPath(new URL(module, folder)), '--help'])
 
   expect(stdout).toContain(`Usage: npm run bench ${name} -- [options]`)
   expect(stdout.replaceAll(/\s+/g, ' ')).toContain(about.replaceAll(/\s+/g, ' '))
-})
+}, LOADS_WITHIN_MS)
 
 test.each(benchmarks)('the benchmark $name has its place in the tables of what can be run', ({ name }) => {
   const commands = readFileSync(new URL('README.md', folder), 'utf8').split('\n').filter(line => line.startsWith('| `npm run bench '))
