@@ -18,17 +18,3 @@ test('a row that is compared by something else says by what', () => {
 
   expect(renderTable(samples, [row], ['ours', 'stock'])).toMatch(/│ ours .*│ +p99 0\.05 │/)
 })
-
-test('a narrow terminal goes without columns until the table fits, and is told how many', () => {
-  const lines = renderTable(samples, [{ id: 'row', label: 'a row' }], ['ours', 'stock'], 40).split('\n')
-
-  expect(Math.max(...lines.filter(line => /^[│┌]/.test(line)).map(line => line.length))).toBeLessThanOrEqual(40)
-  expect(lines[1]).toContain('× stock')
-  expect(lines.at(-1)).toMatch(/^Columns left out for want of width: 1\./)
-})
-
-test('a column that nobody fills is left out', () => {
-  const [, headings] = renderTable(samples, [{ id: 'row', label: 'a row' }], ['ours', 'stock']).split('\n')
-
-  expect(headings).toMatch(/│ muxer │ +messages │ +p99 │ +× stock │/)
-})
