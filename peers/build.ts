@@ -22,7 +22,7 @@ const BUILDS: Record<Toolchain, Build> = {
   rust: {
     ...folders('rust'),
     probe: ['cargo', '--version'],
-    steps: [['cargo', 'build', '--release', '--quiet']],
+    steps: [[process.execPath, 'crates.ts', 'pin'], ['cargo', 'build', '--release', '--quiet', '--locked']],
     env: { CARGO_TARGET_DIR: join(BUILD_FOLDER, 'rust') }
   },
   python: {
