@@ -20,7 +20,7 @@ describe.each([[20, 1], [20, 20], [10, 40], [100, 20]])('a line of %d Mbit/s and
     [1, 0], [2, 300], [3, 300], [3, 3000], [6, 300], [6, 0], [20, 300]
   ])('that %d connections share, each beginning %d ms behind the one before, is full, its queue is as short as the bounds of all of them allow, and each has its part', (connections, everyMs) => {
     const line = new SharedLine({ rateBytesPerMs, roundTripMs, startsMs: Array.from({ length: connections }, (_, i) => 100 + everyMs * i) })
-    line.runUntil(20_000 + connections * everyMs)
+    line.timeline.runUntil(20_000 + connections * everyMs)
     const { part, longestWaitMs, leastPart } = line.measure(10_000)
 
     expect(part).toBeGreaterThan(0.98)
@@ -36,7 +36,7 @@ test.each([[1, 0.95], [2, 0.95], [3, 0.95], [6, 0.8]])('a line of 10 Mbit/s whos
     laterRoundTrip: { fromMs: 10_000, roundTripMs: 120 },
     startsMs: Array.from({ length: connections }, (_, i) => 100 + 300 * i)
   })
-  line.runUntil(40_000)
+  line.timeline.runUntil(40_000)
 
   expect(line.measure(10_000).part).toBeGreaterThan(part)
 })

@@ -38,10 +38,16 @@ export class Timeline {
     this.planned++
 
     if (happening.atMs < Infinity) {
-      this.#ahead.splice(this.#indexFor(happening.atMs), 0, happening)
+      const index = this.#indexFor(happening.atMs)
+      // most happen soon, and splice() makes an array each time
+      index === this.#ahead.length ? this.#ahead.push(happening) : this.#ahead.splice(index, 0, happening)
     }
 
     return happening
+  }
+
+  in (afterMs: number, task: () => void): Happening {
+    return this.at(this.#nowMs + afterMs, task)
   }
 
   cancel (happening: Happening): void {
@@ -69,6 +75,15 @@ export class Timeline {
       this.#nowMs = next.atMs
       next.task()
     }
+  }
+
+  /** All that happens until then */
+  runUntil (untilMs: number): void {
+    while (this.nextMs <= untilMs) {
+      this.runNext()
+    }
+
+    this.moveTo(untilMs)
   }
 
   #indexFor (atMs: number): number {

@@ -3,7 +3,8 @@ import { BytesUnderWay, FIRST_MARK_VALUE } from '../../../src/core/path/bytes-un
 import { RoundTrip } from '../../../src/core/window/round-trip.ts'
 import { HEADER_BYTES } from '../../../src/core/wire/frame.ts'
 import type { NodePaths } from '../../../src/core/path/node-paths.ts'
-import type { Program, World } from './program.ts'
+import type { Program } from './program.ts'
+import type { Timeline } from '../../../testing/simulation/timeline.ts'
 import type { Socket } from './socket.ts'
 
 /** What one write holds */
@@ -19,7 +20,7 @@ export interface Content {
 export type Answers = (nowMs: number) => number | undefined
 
 export interface EndpointInit {
-  world: World
+  timeline: Timeline
   program: Program
   out: Socket<Content>
   in: Socket<Content>
@@ -84,7 +85,7 @@ export class Endpoint {
 
   /** It is due now, and sent in a turn of its program */
   sendUrgent (): void {
-    const dueMs = this.#init.world.nowMs
+    const dueMs = this.#init.timeline.nowMs
 
     this.#init.program.post(() => {
       this.#urgentDueMs.push(dueMs)
@@ -111,7 +112,7 @@ export class Endpoint {
   }
 
   #answer (value: number): void {
-    const { program, world, answers } = this.#init
+    const { program, timeline, answers } = this.#init
     this.underWay.onPing(value, program.nowMs)
     const afterMs = answers(program.nowMs)
 
@@ -126,7 +127,7 @@ export class Endpoint {
     if (atMs <= program.nowMs) {
       this.#pongs.push(value)
     } else {
-      world.events.push(atMs, () => {
+      timeline.at(atMs, () => {
         program.post(() => {
           this.#pongs.push(value)
           this.#write()
@@ -164,7 +165,7 @@ export class Endpoint {
 
     if (this.underWay.isHeld && !this.#isLookArmed) {
       this.#isLookArmed = true
-      this.#init.world.in(Math.max(1, this.underWay.lookDelayMs), () => {
+      this.#init.timeline.in(Math.max(1, this.underWay.lookDelayMs), () => {
         program.post(() => {
           this.#isLookArmed = false
           this.underWay.look(program.nowMs)

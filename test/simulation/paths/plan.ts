@@ -1,6 +1,6 @@
 // What a seed draws: a node with connections, the lines under them, and programs and peers of all kinds.
 import { Random } from '../../../testing/simulation/random.ts'
-import type { LineStep } from './line.ts'
+import type { LineStep } from '../../../testing/simulation/line.ts'
 import type { Buffers } from './socket.ts'
 
 /** How long a program works in each turn of its event loop, and in which part of them */

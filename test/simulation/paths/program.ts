@@ -1,30 +1,8 @@
 // A program's event loop in virtual time: what comes while it works waits until it looks again.
-import type { EventQueue } from './event-queue.ts'
-
-export class World {
-  nowMs = 0
-  readonly events: EventQueue
-
-  constructor (events: EventQueue) {
-    this.events = events
-  }
-
-  in (afterMs: number, run: () => void): void {
-    this.events.push(this.nowMs + afterMs, run)
-  }
-
-  runUntil (untilMs: number): void {
-    for (let event = this.events.shift(untilMs); event !== undefined; event = this.events.shift(untilMs)) {
-      this.nowMs = event.atMs
-      event.run()
-    }
-
-    this.nowMs = Math.max(this.nowMs, untilMs)
-  }
-}
+import type { Timeline } from '../../../testing/simulation/timeline.ts'
 
 export class Program {
-  readonly #world: World
+  readonly #timeline: Timeline
   /** How long it works in its next turn, beside what it does for the connections */
   readonly #nextTurnMs: () => number
   #tasks: Array<() => void> = []
@@ -32,14 +10,14 @@ export class Program {
   #spentMs = 0
   #isAwaited = false
 
-  constructor (world: World, nextTurnMs: () => number) {
-    this.#world = world
+  constructor (timeline: Timeline, nextTurnMs: () => number) {
+    this.#timeline = timeline
     this.#nextTurnMs = nextTurnMs
   }
 
   /** By its clock, which goes on while it works */
   get nowMs (): number {
-    return this.#world.nowMs + this.#spentMs
+    return this.#timeline.nowMs + this.#spentMs
   }
 
   /** In its next turn, or in this one if it is idle */
@@ -48,7 +26,7 @@ export class Program {
 
     if (!this.#isAwaited) {
       this.#isAwaited = true
-      this.#world.events.push(this.#nextTurnAtMs(), this.#turn)
+      this.#timeline.at(this.#nextTurnAtMs(), this.#turn)
     }
   }
 
@@ -58,11 +36,11 @@ export class Program {
   }
 
   #nextTurnAtMs (): number {
-    while (this.#freeAtMs < this.#world.nowMs) {
+    while (this.#freeAtMs < this.#timeline.nowMs) {
       const turnMs = this.#nextTurnMs()
 
       if (turnMs === 0) {
-        return this.#world.nowMs
+        return this.#timeline.nowMs
       }
 
       this.#freeAtMs += turnMs
@@ -86,7 +64,7 @@ export class Program {
 
     if (this.#tasks.length > 0) {
       this.#isAwaited = true
-      this.#world.events.push(this.#freeAtMs, this.#turn)
+      this.#timeline.at(this.#freeAtMs, this.#turn)
     }
   }
 }

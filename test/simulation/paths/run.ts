@@ -1,10 +1,10 @@
 // Runs a plan: what arrives, and how long urgent messages take, with the bound on bytes under way or without it.
 import { NodePaths } from '../../../src/core/path/node-paths.ts'
 import { Random } from '../../../testing/simulation/random.ts'
-import { EventQueue } from './event-queue.ts'
 import { Endpoint } from './endpoint.ts'
-import { Line } from './line.ts'
-import { Program, World } from './program.ts'
+import { Line } from '../../../testing/simulation/line.ts'
+import { Program } from './program.ts'
+import { Timeline } from '../../../testing/simulation/timeline.ts'
 import { Socket } from './socket.ts'
 import type { Answers, Content } from './endpoint.ts'
 import type { Answering, Plan, Turns } from './plan.ts'
@@ -69,26 +69,26 @@ function createAnswers (answering: Answering, random: Random): Answers {
 
 export function run (plan: Plan, { maxQueueDelayMs, isIdle = false, stepMs = Infinity, onStep }: RunOptions): Outcome[] {
   const random = new Random(plan.seed)
-  const world = new World(new EventQueue())
-  const program = new Program(world, turnsOf(plan.turns, random.fork()))
+  const timeline = new Timeline()
+  const program = new Program(timeline, turnsOf(plan.turns, random.fork()))
   const nodePaths = new NodePaths()
 
   const lines = plan.lines.map(({ steps, jitterMs }) => {
     const [there, back] = [random.fork(), random.fork()]
     const jitterOf = (random: Random): () => number => () => random.next() * jitterMs
 
-    return { there: new Line(world, steps, jitterOf(there)), back: new Line(world, steps, jitterOf(back)) }
+    return { there: new Line(timeline, { steps, jitterMs: jitterOf(there) }), back: new Line(timeline, { steps, jitterMs: jitterOf(back) }) }
   })
 
   const connections = plan.connections.map(({ line, buffers, peerTurns, answering, work, startMs, isTwoWay, isPeerUnbounded = false }) => {
     const { there, back } = lines[line]
-    const toPeer = new Socket<Content>(world, there, buffers)
-    const fromPeer = new Socket<Content>(world, back, buffers)
+    const toPeer = new Socket<Content>(timeline, there, buffers)
+    const fromPeer = new Socket<Content>(timeline, back, buffers)
     const { msPerMegabyte } = plan
-    const common = { world, maxQueueDelayMs, msPerMegabyte }
+    const common = { timeline, maxQueueDelayMs, msPerMegabyte }
     const [peerRandom, answersRandom] = [random.fork(), random.fork()]
     const own = new Endpoint({ ...common, program, out: toPeer, in: fromPeer, nodePaths, answers: () => 0 })
-    const peer = new Endpoint({ ...common, maxQueueDelayMs: isPeerUnbounded ? Infinity : maxQueueDelayMs, program: new Program(world, turnsOf(peerTurns, peerRandom)), out: fromPeer, in: toPeer, nodePaths: new NodePaths(), answers: createAnswers(answering, answersRandom) })
+    const peer = new Endpoint({ ...common, maxQueueDelayMs: isPeerUnbounded ? Infinity : maxQueueDelayMs, program: new Program(timeline, turnsOf(peerTurns, peerRandom)), out: fromPeer, in: toPeer, nodePaths: new NodePaths(), answers: createAnswers(answering, answersRandom) })
 
     const begin = (endpoint: Endpoint): void => {
       if (work.kind === 'bulk') {
@@ -96,7 +96,7 @@ export function run (plan: Plan, { maxQueueDelayMs, isIdle = false, stepMs = Inf
       } else {
         const burst = (): void => {
           endpoint.send(work.byteLength)
-          world.in(work.everyMs, burst)
+          timeline.in(work.everyMs, burst)
         }
 
         burst()
@@ -105,13 +105,13 @@ export function run (plan: Plan, { maxQueueDelayMs, isIdle = false, stepMs = Inf
 
     const remind = (): void => {
       own.sendUrgent()
-      world.in(plan.urgentEveryMs, remind)
+      timeline.in(plan.urgentEveryMs, remind)
     }
 
-    world.in(startMs + plan.urgentEveryMs / 2, remind)
+    timeline.in(startMs + plan.urgentEveryMs / 2, remind)
 
     if (!isIdle) {
-      world.in(startMs, () => {
+      timeline.in(startMs, () => {
         begin(own)
 
         if (isTwoWay) {
@@ -124,13 +124,13 @@ export function run (plan: Plan, { maxQueueDelayMs, isIdle = false, stepMs = Inf
   })
 
   for (let atMs = 0; atMs < plan.durationMs; atMs += stepMs) {
-    world.runUntil(atMs)
+    timeline.runUntil(atMs)
     onStep?.(atMs, connections.map(({ own }) => own))
   }
 
-  world.runUntil(plan.settledMs)
+  timeline.runUntil(plan.settledMs)
   connections.forEach(({ own, peer }) => { [own, peer].forEach(end => { end.forget() }) })
-  world.runUntil(plan.durationMs)
+  timeline.runUntil(plan.durationMs)
 
   return lines.map((_, index) => {
     const on = connections.filter(({ line }) => line === index)

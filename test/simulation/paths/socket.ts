@@ -1,6 +1,6 @@
 // One direction of a connection below the muxer: what the kernels at both ends keep, and the line between them.
-import type { Line } from './line.ts'
-import type { World } from './program.ts'
+import type { Line } from '../../../testing/simulation/line.ts'
+import type { Timeline } from '../../../testing/simulation/timeline.ts'
 
 /** TCP begins with ten segments, and adds what is acknowledged (RFC 6928, RFC 5681). Nothing is lost here. */
 const FIRST_CONGESTION_WINDOW_BYTES = 14_600
@@ -32,7 +32,7 @@ interface Segment<T> {
 export class Socket<T> {
   onDrain = (): void => {}
   onReadable = (): void => {}
-  readonly #world: World
+  readonly #timeline: Timeline
   readonly #line: Line
   readonly #buffers: Buffers
   /** Handed down, and not acknowledged by the receiver's kernel */
@@ -46,8 +46,8 @@ export class Socket<T> {
   #unread: Array<Segment<T>> = []
   #isFull = false
 
-  constructor (world: World, line: Line, buffers: Buffers) {
-    this.#world = world
+  constructor (timeline: Timeline, line: Line, buffers: Buffers) {
+    this.#timeline = timeline
     this.#line = line
     this.#buffers = buffers
   }
@@ -56,7 +56,7 @@ export class Socket<T> {
   send (byteLength: number, content: T, atMs: number): boolean {
     this.#unacknowledgedBytes += byteLength
     this.#isFull ||= this.#unacknowledgedBytes >= this.#buffers.sendBytes + HIGH_WATER_MARK_BYTES
-    this.#world.events.push(atMs, () => {
+    this.#timeline.at(atMs, () => {
       this.#unsent.push({ leftBytes: byteLength, content })
       this.#transmit()
     })
@@ -77,7 +77,7 @@ export class Socket<T> {
       }
     }
 
-    this.#world.in(this.#line.delayMs, () => {
+    this.#timeline.in(this.#line.delayMs, () => {
       this.#windowedBytes -= byteLength
       this.#transmit()
     })
@@ -111,7 +111,7 @@ export class Socket<T> {
 
   #arrive (segment: Segment<T>): void {
     this.#unread.push(segment)
-    this.#world.in(this.#line.delayMs, () => { this.#acknowledge(segment.byteLength) })
+    this.#timeline.in(this.#line.delayMs, () => { this.#acknowledge(segment.byteLength) })
 
     if (this.#unread.length === 1) {
       this.onReadable()

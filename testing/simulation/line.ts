@@ -1,0 +1,124 @@
+// One direction of a line that connections may share, in virtual time: a queue that empties at a rate, and a delay. Whole writes, where a wire has bytes.
+import type { Timeline } from './timeline.ts'
+
+export interface LineStep {
+  /** From when on it is like this; the first begins at 0 */
+  atMs: number
+  rateBytesPerMs: number
+  delayMs: number
+}
+
+interface LineInit {
+  steps: LineStep[]
+  /** What one write takes longer than the delay */
+  jitterMs? (): number
+  /** So much passes ten times as fast after a pause */
+  burstBytes?: number
+  /** Something has left the queue; by then the next one is being sent */
+  onLeft? (): void
+}
+
+interface Item {
+  byteLength: number
+  onArrived: () => void
+}
+
+export class Line {
+  /** What has not left the queue */
+  queuedBytes = 0
+  readonly #timeline: Timeline
+  readonly #init: LineInit
+  readonly #queue: Item[] = []
+  #first = 0
+  #step: LineStep
+  #leftBytes = 0
+  #servedMs = 0
+  #service = 0
+  #lastArrivalMs = 0
+  /** What may pass at once, and when that was so */
+  #tokens: number
+  #tokensMs = 0
+
+  constructor (timeline: Timeline, init: LineInit) {
+    this.#timeline = timeline
+    this.#init = init
+    this.#step = init.steps[0]
+    this.#tokens = init.burstBytes ?? 0
+
+    for (const step of init.steps.slice(1)) {
+      timeline.at(step.atMs, () => {
+        this.#leftBytes -= (timeline.nowMs - this.#servedMs) * this.#step.rateBytesPerMs
+        this.#servedMs = timeline.nowMs
+        this.#step = step
+        this.#schedule()
+      })
+    }
+  }
+
+  get rateBytesPerMs (): number {
+    return this.#step.rateBytesPerMs
+  }
+
+  get delayMs (): number {
+    return this.#step.delayMs
+  }
+
+  get isIdle (): boolean {
+    return this.#first === this.#queue.length
+  }
+
+  send (byteLength: number, onArrived: () => void): void {
+    const wasIdle = this.isIdle
+    this.#queue.push({ byteLength, onArrived })
+    this.queuedBytes += byteLength
+
+    if (wasIdle) {
+      this.#begin()
+    }
+  }
+
+  #begin (): void {
+    const { nowMs } = this.#timeline
+    const { byteLength } = this.#queue[this.#first]
+    const tokens = Math.min(this.#init.burstBytes ?? 0, this.#tokens + Math.max(0, nowMs - this.#tokensMs) * this.#step.rateBytesPerMs)
+    const isBurst = tokens >= byteLength
+    this.#tokens = isBurst ? tokens - byteLength : 0
+    // what comes while a write passes at the line's own rate is spent on it
+    this.#tokensMs = isBurst ? nowMs : nowMs + byteLength / this.#step.rateBytesPerMs
+    this.#leftBytes = isBurst ? byteLength / 10 : byteLength
+    this.#servedMs = nowMs
+    this.#schedule()
+  }
+
+  #schedule (): void {
+    const service = ++this.#service
+
+    if (!this.isIdle) {
+      this.#timeline.in(Math.max(0, this.#leftBytes) / this.#step.rateBytesPerMs, () => {
+        if (service === this.#service) {
+          this.#leave()
+        }
+      })
+    }
+  }
+
+  #leave (): void {
+    const item = this.#queue[this.#first++]
+
+    if (this.#first > 1000) {
+      this.#queue.splice(0, this.#first)
+      this.#first = 0
+    }
+
+    this.queuedBytes -= item.byteLength
+    // nothing overtakes
+    this.#lastArrivalMs = Math.max(this.#lastArrivalMs, this.#timeline.nowMs + this.#step.delayMs + (this.#init.jitterMs?.() ?? 0))
+    this.#timeline.at(this.#lastArrivalMs, item.onArrived)
+
+    if (!this.isIdle) {
+      this.#begin()
+    }
+
+    this.#init.onLeft?.()
+  }
+}
