@@ -34,3 +34,6 @@ export const MUXER_PAIRS: MuxerPair[] = [
   { dialler: 'ours', listener: 'stock' },
   { dialler: 'stock', listener: 'ours' }
 ]
+
+/** With it as the reference: what it makes of the same test */
+export const ALL_PAIRS: MuxerPair[] = [{ dialler: 'stock', listener: 'stock' }, ...MUXER_PAIRS]

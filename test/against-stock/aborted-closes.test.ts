@@ -1,12 +1,10 @@
 // close() of a stream with a signal that is aborted, over TCP and Noise: what needs no waiting is done, and what does is given up.
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { MUXER_PAIRS } from '../../testing/muxers.ts'
+import { ALL_PAIRS } from '../../testing/muxers.ts'
 import { connectNodes } from './fixtures/connected-nodes.ts'
 import type { ConnectedNodes } from './fixtures/connected-nodes.ts'
-import type { MuxerPair } from '../../testing/muxers.ts'
 import type { Stream } from '@libp2p/interface'
 
-const BOTH_STOCK: MuxerPair = { dialler: 'stock', listener: 'stock' }
 const WINDOW_BYTES = 262_144
 const MICROTASKS = 100
 
@@ -23,7 +21,7 @@ function soonAborted (): AbortSignal {
   return controller.signal
 }
 
-describe.each([BOTH_STOCK, ...MUXER_PAIRS])('$dialler that dials $listener', names => {
+describe.each(ALL_PAIRS)('$dialler that dials $listener', names => {
   let nodes: ConnectedNodes
 
   beforeEach(async () => {

@@ -2,19 +2,17 @@
 import { createHash } from 'node:crypto'
 import { echo } from '@libp2p/utils'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { MUXER_PAIRS } from '../../testing/muxers.ts'
+import { ALL_PAIRS, MUXER_PAIRS } from '../../testing/muxers.ts'
 import { patternPieces } from '../../testing/pattern.ts'
 import { patternDigest } from '../../testing/libp2p/pattern-digest.ts'
 import { closeOf, sendAll } from '../../testing/libp2p/streams.ts'
 import { connectNodes } from './fixtures/connected-nodes.ts'
 import type { ConnectedNodes } from './fixtures/connected-nodes.ts'
-import type { MuxerPair } from '../../testing/muxers.ts'
 import type { Stream } from '@libp2p/interface'
 
 const MEBIBYTE = 2 ** 20
-const BOTH_STOCK: MuxerPair = { dialler: 'stock', listener: 'stock' }
 
-describe.each([BOTH_STOCK, ...MUXER_PAIRS])('$dialler that dials $listener', names => {
+describe.each(ALL_PAIRS)('$dialler that dials $listener', names => {
   let nodes: ConnectedNodes
   const unhandled: unknown[] = []
   const onUnhandled = (reason: unknown): void => { unhandled.push(reason) }

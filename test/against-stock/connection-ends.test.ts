@@ -1,16 +1,14 @@
 // Ours and stock at the two ends of a connection over TCP and Noise: how libp2p's connection, and what is open on it, come to their end.
 import { multiaddrConnectionPair } from '@libp2p/utils'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { MUXER_PAIRS, muxers } from '../../testing/muxers.ts'
+import { ALL_PAIRS, MUXER_PAIRS, muxers } from '../../testing/muxers.ts'
 import { frame, pattern } from '../../testing/protocol/frames.ts'
 import { nextTurn } from '../../testing/protocol/raw-peer.ts'
 import { closeOf, readAll } from '../../testing/libp2p/streams.ts'
 import { connectNodes } from './fixtures/connected-nodes.ts'
 import type { ConnectedNodes } from './fixtures/connected-nodes.ts'
-import type { MuxerPair } from '../../testing/muxers.ts'
 import type { Stream } from '@libp2p/interface'
 
-const BOTH_STOCK: MuxerPair = { dialler: 'stock', listener: 'stock' }
 const WINDOW_BYTES = 262_144
 const NO_ERROR = undefined
 const anyError = expect.any(Error)
@@ -29,7 +27,7 @@ async function firstOf (stream: Stream): Promise<void> {
   await iterator.return?.()
 }
 
-describe.each([BOTH_STOCK, ...MUXER_PAIRS])('$dialler that dials $listener', names => {
+describe.each(ALL_PAIRS)('$dialler that dials $listener', names => {
   let nodes: ConnectedNodes
 
   beforeEach(async () => {
@@ -140,7 +138,7 @@ describe.each([BOTH_STOCK, ...MUXER_PAIRS])('$dialler that dials $listener', nam
   })
 })
 
-test.each([BOTH_STOCK, ...MUXER_PAIRS])('a violation is the error of a connection whose ends call each other, too: $dialler that dials $listener', async names => {
+test.each(ALL_PAIRS)('a violation is the error of a connection whose ends call each other, too: $dialler that dials $listener', async names => {
   const [outbound, inbound] = multiaddrConnectionPair()
   const muxer = (await muxers[names.dialler]())().createStreamMuxer(outbound)
   const others = (await muxers[names.listener]())().createStreamMuxer(inbound)

@@ -1,13 +1,11 @@
 // Applications' tests that replace the timers, as `vi.useFakeTimers()` does: time stands still, and nodes go on. Over TCP and Noise.
 import { pEvent } from 'p-event'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { MUXER_PAIRS } from '../../testing/muxers.ts'
+import { ALL_PAIRS } from '../../testing/muxers.ts'
 import { connectNodes } from './fixtures/connected-nodes.ts'
 import type { ConnectedNodes } from './fixtures/connected-nodes.ts'
-import type { MuxerPair } from '../../testing/muxers.ts'
 import type { Stream } from '@libp2p/interface'
 
-const BOTH_STOCK: MuxerPair = { dialler: 'stock', listener: 'stock' }
 const MESSAGES = 20
 const MESSAGE_BYTES = 1000
 /** More than the first window */
@@ -33,7 +31,7 @@ async function writeThenRead (stream: Stream): Promise<number> {
   return receivedBytes
 }
 
-describe.each([BOTH_STOCK, ...MUXER_PAIRS])('$dialler that dials $listener', names => {
+describe.each(ALL_PAIRS)('$dialler that dials $listener', names => {
   let nodes: ConnectedNodes
 
   beforeEach(async () => {

@@ -1,12 +1,11 @@
 // The list of a muxer's open streams, which programs keep: stock has one that changes as streams come and go, and so has ours.
 import { describe, expect, test } from 'vitest'
-import { MUXER_PAIRS } from '../../testing/muxers.ts'
+import { ALL_PAIRS } from '../../testing/muxers.ts'
 import { nextTurn } from '../../testing/protocol/raw-peer.ts'
 import { connect, handle, openBoth } from './fixtures/connected-pair.ts'
 import type { ConnectedPair } from './fixtures/connected-pair.ts'
 import type { Stream } from '@libp2p/interface'
 
-const BOTH_STOCK = { dialler: 'stock', listener: 'stock' } as const
 const REASON = new Error('Enough')
 
 async function openMany (pair: ConnectedPair, count: number): Promise<Stream[]> {
@@ -15,7 +14,7 @@ async function openMany (pair: ConnectedPair, count: number): Promise<Stream[]> 
   return Promise.all(Array.from({ length: count }, async () => pair.dialler.createStream()))
 }
 
-describe.each([BOTH_STOCK, ...MUXER_PAIRS])('the list of streams that is kept, with $dialler that dials $listener,', names => {
+describe.each(ALL_PAIRS)('the list of streams that is kept, with $dialler that dials $listener,', names => {
   test('has each stream from when it opens until it ends, on both sides', async () => {
     const pair = await connect(names)
     const [ofDialler, ofListener] = [pair.dialler.streams, pair.listener.streams]

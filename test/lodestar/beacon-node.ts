@@ -5,7 +5,7 @@ import { Registry } from 'prom-client'
 import { answer } from '../../testing/programs/child.ts'
 import { yamux } from '../../src/index.ts'
 import { ATTESTATION_BYTES, BEACON_ATTESTATION_INTERVAL_MS, GOSSIP_BLOCK_BYTES, PEERS, RANGE_BLOCKS, RANGE_INTERVAL_MS, SLOT_MS } from './plan.ts'
-import { createErrorLog } from '../../testing/lodestar/log.ts'
+import { collectFailures, createErrorLog } from '../../testing/lodestar/log.ts'
 import { Participant } from '../../testing/lodestar/participant.ts'
 import type { Counts } from '../../testing/lodestar/participant.ts'
 
@@ -31,18 +31,10 @@ export interface BeaconReport {
 
 const registry = new Registry()
 const { errors: logErrors, logger } = createErrorLog()
-const failures: string[] = []
+const { failures, onFailure } = collectFailures()
 let beacon: Participant
 let scrapes = 0
 let lastSlot = 0
-
-function onFailure (what: string, err: unknown): void {
-  failures.push(`${what}: ${err instanceof Error ? err.stack : String(err)}`)
-}
-
-process.on('uncaughtException', err => { onFailure('uncaught', err) })
-process.on('unhandledRejection', err => { onFailure('unhandled', err) })
-process.on('warning', warning => { onFailure('warning', warning) })
 
 async function scrape (): Promise<Map<string, number>> {
   const text = await registry.metrics()

@@ -4,7 +4,7 @@ import { yamux as stockYamux } from '@libp2p/yamux'
 import { answer } from '../../testing/programs/child.ts'
 import { yamux } from '../../src/index.ts'
 import { ATTESTATION_BYTES, GOSSIP_BLOCK_BYTES, PEER_ATTESTATION_INTERVAL_MS, PEER_RANGE_INTERVAL_MS, PEERS, RANGE_BLOCKS } from './plan.ts'
-import { createErrorLog } from '../../testing/lodestar/log.ts'
+import { collectFailures, createErrorLog } from '../../testing/lodestar/log.ts'
 import { Participant } from '../../testing/lodestar/participant.ts'
 import type { Departure, PeerMuxer } from './plan.ts'
 import type { Counts } from '../../testing/lodestar/participant.ts'
@@ -23,17 +23,9 @@ const muxers = {
   mplex: mplex({ disconnectThreshold: 50 })
 }
 const { errors: logErrors, logger } = createErrorLog()
-const failures: string[] = []
+const { failures, onFailure } = collectFailures()
 const peers = new Map<number, Participant>()
 const departed: PeerReport[] = []
-
-function onFailure (what: string, err: unknown): void {
-  failures.push(`${what}: ${err instanceof Error ? err.stack : String(err)}`)
-}
-
-process.on('uncaughtException', err => { onFailure('uncaught', err) })
-process.on('unhandledRejection', err => { onFailure('unhandled', err) })
-process.on('warning', warning => { onFailure('warning', warning) })
 
 function find (number: number): Participant {
   const peer = peers.get(number)

@@ -1,6 +1,6 @@
 // What a muxer does with bytes no peer may send when the transport does not help: full, slow to close, or in the middle of a write.
 import { describe, expect, test } from 'vitest'
-import { data, GO_AWAY, pattern, ping, RST, SYN, windowUpdate } from '../../testing/protocol/frames.ts'
+import { data, DATA, GO_AWAY, pattern, ping, RST, SYN, windowUpdate } from '../../testing/protocol/frames.ts'
 import { nextTurn } from '../../testing/protocol/raw-peer.ts'
 import { converse, endings, expectEnded, headers, hex } from '../../testing/protocol/conversation.ts'
 import { forbidIncidents } from '../../testing/protocol/incidents.ts'
@@ -130,7 +130,7 @@ describe.each(ROLES)('as $role', ({ direction, ownId, peerId }) => {
     stream.send(pattern(10))
 
     const frames = await expectEnded(peer, 1)
-    expect(frames[0]).toEqual([0, 0, ownId, 10])
+    expect(frames[0]).toEqual([DATA, 0, ownId, 10])
     expect(events).toHaveLength(1)
   })
 

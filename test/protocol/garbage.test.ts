@@ -1,6 +1,6 @@
 // Random bytes, some at random and some that look like frames: a muxer ignores them or ends, and holds no more than its windows.
 import { describe, expect, test } from 'vitest'
-import { concat, DATA, GO_AWAY } from '../../testing/protocol/frames.ts'
+import { ACK, concat, DATA, GO_AWAY, PING } from '../../testing/protocol/frames.ts'
 import { converse, expectAlive, expectEnded, WINDOW_BYTES } from '../../testing/protocol/conversation.ts'
 import { forbidIncidents } from '../../testing/protocol/incidents.ts'
 import { nextTurn } from '../../testing/protocol/raw-peer.ts'
@@ -129,7 +129,7 @@ describe.each(ROLES)('as $role', ({ direction }) => {
     expect(await peer.written()).toEqual([])
     peer.deliver(Uint8Array.of(0, 0, 0, 0, 9))
 
-    expect(await peer.written()).toEqual([[2, 2, 0, 9]])
+    expect(await peer.written()).toEqual([[PING, ACK, 0, 9]])
     await expectAlive(peer)
   })
 })

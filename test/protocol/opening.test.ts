@@ -1,6 +1,6 @@
 // The opening rules: SYN and its answer, what may follow before it, which ids may be used, and when a SYN is refused.
 import { describe, expect, test } from 'vitest'
-import { ACK, data, DATA, FIN, frame, goAway, pattern, RST, SYN, WINDOW_UPDATE, windowUpdate } from '../../testing/protocol/frames.ts'
+import { ACK, data, DATA, FIN, frame, goAway, GO_AWAY, pattern, RST, SYN, WINDOW_UPDATE, windowUpdate } from '../../testing/protocol/frames.ts'
 import { nextTurn } from '../../testing/protocol/raw-peer.ts'
 import { converse, endings, expectAlive, expectEnded, headers, hex, receive, WINDOW_BYTES } from '../../testing/protocol/conversation.ts'
 import { ROLES } from '../../testing/protocol/roles.ts'
@@ -253,7 +253,7 @@ describe.each(ROLES)('as $role', ({ direction, ownId, secondOwnId, peerId, secon
     const peer = converse({ direction })
     await peer.accept(peerId)
     await peer.muxer.close()
-    expect((await peer.written()).at(-1)).toEqual([3, 0, 0, 0])
+    expect((await peer.written()).at(-1)).toEqual([GO_AWAY, 0, 0, 0])
     peer.deliver(data(secondPeerId, pattern(5), SYN), windowUpdate(secondPeerId + 2, 0, SYN))
 
     expect(await peer.written()).toEqual([[WINDOW_UPDATE, RST, secondPeerId, 0], [WINDOW_UPDATE, RST, secondPeerId + 2, 0]])

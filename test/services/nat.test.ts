@@ -11,15 +11,15 @@ import { Circuit } from '@multiformats/multiaddr-matcher'
 import { pEvent } from 'p-event'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { createNode } from '../../testing/libp2p/node.ts'
+import { ALL_PAIRS } from '../../testing/muxers.ts'
 import { pattern } from '../../testing/pattern.ts'
 import { readAll, sendAndClose } from '../../testing/libp2p/streams.ts'
-import { PAIRS } from './fixtures/pairs.ts'
 import { publicTcp, toPublic } from './fixtures/public-tcp.ts'
 import type { MuxerName } from '../../testing/muxers.ts'
 import type { ConnectionGater, Libp2p, StreamCloseEvent } from '@libp2p/interface'
 import type { Multiaddr } from '@multiformats/multiaddr'
 
-describe.each(PAIRS)('$dialler that dials $listener', names => {
+describe.each(ALL_PAIRS)('$dialler that dials $listener', names => {
   const nodes: Libp2p[] = []
 
   afterEach(async () => {

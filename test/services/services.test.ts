@@ -6,8 +6,8 @@ import { ping } from '@libp2p/ping'
 import { pEvent } from 'p-event'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { createNode } from '../../testing/libp2p/node.ts'
+import { ALL_PAIRS } from '../../testing/muxers.ts'
 import { pattern } from '../../testing/pattern.ts'
-import { PAIRS } from './fixtures/pairs.ts'
 import { measure, servePerf } from './fixtures/perf.ts'
 import type { MuxerName } from '../../testing/muxers.ts'
 import type { Connection, IdentifyResult } from '@libp2p/interface'
@@ -28,7 +28,7 @@ async function createWithAll (muxer: MuxerName) {
 
 type Node = Awaited<ReturnType<typeof createWithAll>>
 
-describe.each(PAIRS)('$dialler that dials $listener', names => {
+describe.each(ALL_PAIRS)('$dialler that dials $listener', names => {
   let dialler: Node
   let listener: Node
   let connection: Connection

@@ -1,4 +1,4 @@
-// What libp2p and its components log as errors, kept to look at.
+// What libp2p and its components log as errors, and what else goes wrong in a process, kept to look at.
 import { formatWithOptions } from 'node:util'
 import type { ComponentLogger, Logger } from '@libp2p/interface'
 
@@ -22,4 +22,19 @@ export function createErrorLog (): ErrorLog {
   }
 
   return { errors, logger: { forComponent: createLogger } }
+}
+
+/** All that goes wrong in this process and is not to end it */
+export function collectFailures (): { failures: string[], onFailure (what: string, err: unknown): void } {
+  const failures: string[] = []
+
+  function onFailure (what: string, err: unknown): void {
+    failures.push(`${what}: ${err instanceof Error ? err.stack : String(err)}`)
+  }
+
+  process.on('uncaughtException', err => { onFailure('uncaught', err) })
+  process.on('unhandledRejection', err => { onFailure('unhandled', err) })
+  process.on('warning', warning => { onFailure('warning', warning) })
+
+  return { failures, onFailure }
 }

@@ -5,7 +5,7 @@
 import { fromString } from 'uint8arrays/from-string'
 import { toString } from 'uint8arrays/to-string'
 import { expect } from 'vitest'
-import { GO_AWAY, PING, SYN, windowUpdate } from './frames.ts'
+import { ACK, GO_AWAY, PING, SYN, windowUpdate } from './frames.ts'
 import { createRawPeer, nextTurn } from './raw-peer.ts'
 import type { Frame } from './frames.ts'
 import type { RawPeer, RawPeerInit } from './raw-peer.ts'
@@ -134,6 +134,6 @@ export async function pingValues (peer: Conversation): Promise<number[]> {
 export async function expectAlive (peer: Conversation): Promise<void> {
   peer.takeFrames()
   peer.deliver(hex('00 02 0001 00000000 a1b2c3d4'))
-  expect(await peer.written()).toContainEqual([2, 2, 0, 0xa1b2c3d4])
+  expect(await peer.written()).toContainEqual([PING, ACK, 0, 0xa1b2c3d4])
   expect(peer.muxer.status).toBe('open')
 }
