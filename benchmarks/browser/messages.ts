@@ -1,6 +1,6 @@
 // One stream that is sent messages, and a sink that keeps, confirms and then verifies them. For pages, workers and Node alike.
 import { pattern } from '../../testing/pattern.ts'
-import { drained } from '../../testing/browser/transfer.ts'
+import { drained } from '../../testing/libp2p/streams.ts'
 import type { Stream } from '@libp2p/interface'
 
 export const SINK = '/sink/1.0.0'

@@ -6,6 +6,7 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { pattern } from '../../testing/protocol/frames.ts'
 import { MUXER_PAIRS } from '../../testing/muxers.ts'
 import { createNode } from '../../testing/libp2p/node.ts'
+import { readAll, returnAll, sendAndClose } from '../../testing/libp2p/streams.ts'
 import type { MuxerName } from '../../testing/muxers.ts'
 import type { Libp2p } from '@libp2p/interface'
 import type { Libp2pOptions } from 'libp2p'
@@ -30,15 +31,7 @@ function createKey (): Uint8Array {
 
 async function createEchoing (muxer: MuxerName, options: Libp2pOptions): Promise<Libp2p> {
   const node = await createNode(muxer, options)
-  await node.handle(PROTOCOL, async stream => {
-    for await (const bytes of stream) {
-      if (!stream.send(bytes)) {
-        await stream.onDrain()
-      }
-    }
-
-    await stream.close()
-  })
+  await node.handle(PROTOCOL, returnAll)
   nodes.push(node)
 
   return node
@@ -47,18 +40,9 @@ async function createEchoing (muxer: MuxerName, options: Libp2pOptions): Promise
 /** What comes back of what is sent */
 async function echo (from: Libp2p, to: Libp2p): Promise<Uint8Array> {
   const stream = await from.dialProtocol(to.getMultiaddrs(), PROTOCOL, { signal: AbortSignal.timeout(20 * DIAL_TIMEOUT_MS) })
-  const received = new Uint8Array(BYTES)
-  let byteLength = 0
-  stream.addEventListener('message', evt => {
-    received.set(evt.data.subarray(), byteLength)
-    byteLength += evt.data.byteLength
-  })
-  const ended = new Promise<void>(resolve => { stream.addEventListener('remoteCloseWrite', () => { resolve() }) })
-  stream.send(pattern(BYTES))
-  await stream.close()
-  await ended
+  const [received] = await Promise.all([readAll(stream), sendAndClose(stream, [pattern(BYTES)])])
 
-  return received.subarray(0, byteLength)
+  return received
 }
 
 describe('a private network', () => {

@@ -4,8 +4,8 @@
 import { PROTOCOLS } from '../../testing/libp2p/handlers.ts'
 import { MAX_STREAMS } from '../../testing/libp2p/serving-node.ts'
 import { patternPieces } from '../../testing/pattern.ts'
-import { patternDigest } from '../../testing/libp2p/pattern-digest.ts'
-import { firstMessage, readAll, readDigest, sendAndClose } from '../../testing/libp2p/streams.ts'
+import { patternDigest, readDigest } from '../../testing/libp2p/digest.ts'
+import { firstMessage, readAll, sendAndClose } from '../../testing/libp2p/streams.ts'
 import type { ProtocolName } from '../../testing/libp2p/handlers.ts'
 import type { Connection, Stream } from '@libp2p/interface'
 
