@@ -1,6 +1,6 @@
 // Builds the peers that this machine has the toolchains for. Who is left out is named, and with CI set that is an error.
 import { join } from 'node:path'
-import { BUILD_FOLDER } from './list.ts'
+import { BUILD_FOLDER, PEERS } from './list.ts'
 import { build, isHere } from './toolchain.ts'
 import type { PeerKind, Toolchain } from './list.ts'
 import type { Build } from './toolchain.ts'
@@ -59,4 +59,8 @@ export function buildPeers (peers: PeerKind[]): PeerKind[] {
   }
 
   return peers.filter(peer => !skipped.includes(peer))
+}
+
+if (import.meta.main) {
+  buildPeers(PEERS)
 }
