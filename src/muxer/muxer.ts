@@ -44,7 +44,7 @@ const CONFIRM_TIMEOUT_MS = 500
  *
  * Its phases beside `open`:
  *
- * - `goneAway`: the peer has said GoAway(0). It opens no streams and takes none; open streams get to finish.
+ * - `goneAway`: the peer has said GoAway(0). It takes no streams; open ones get to finish, and so do those that it should not have opened behind it.
  * - `left`: all of them have finished since, and the transport is being closed
  * - `closing`: close() is under way here, whatever the peer has said
  * - `closed`: close() is done, and the transport is still open
