@@ -59,6 +59,8 @@ const FEW_SILENT_MS = 100
 export const MIN_MARK_EVERY_BYTES = 4096
 export const MARKS_UNDER_WAY = 8
 const MARK_INTERVAL_MS = 5
+/** Pongs are rare that come so many times less often than marks are written. On a line that connections share they come in bursts, and are not. */
+const RARE_PONGS = 2
 
 /** A path is fast when what a kernel takes is through in so long: there is nothing to gain, so nothing is held back, and marks are rare */
 const FAST_MS = 20
@@ -448,6 +450,9 @@ export class PathEstimate implements NodePath {
 
   /** What has arrived since the last mark, and still counts as under way. With no more than that a slow path would be empty when a pong comes. */
   get #unknownBytes (): number {
-    return Math.max(MIN_MARK_EVERY_BYTES, this.#carriedBytes(ROUND_TRIP_GAIN) / MARKS_UNDER_WAY, this.bytesPerMs * Math.max(MARK_INTERVAL_MS, this.pongGap.ms))
+    const markMs = Math.max(MARK_INTERVAL_MS, this.usualSilenceMs / MARKS_UNDER_WAY)
+    const gapMs = this.pongGap.ms > RARE_PONGS * markMs ? this.pongGap.ms : MARK_INTERVAL_MS
+
+    return Math.max(MIN_MARK_EVERY_BYTES, this.#carriedBytes(ROUND_TRIP_GAIN) / MARKS_UNDER_WAY, this.bytesPerMs * gapMs)
   }
 }
