@@ -314,6 +314,28 @@ describe('beside another path whose marks wait for as long', () => {
   })
 })
 
+test('a path that seems to be longer is found to be so a minute later at most, whatever others say', () => {
+  const putOff: Partial<NodePaths> = { note: () => {}, mayDrain: () => false, sharedBytesPerMs: () => 0, drain: () => 'put-off' }
+  estimate = createEstimate(putOff as NodePaths)
+  settle(1000, 50)
+
+  for (let round = 0; round < 10; round++) {
+    sample(500, 150, { isNewRound: false })
+  }
+
+  sample(500, 150, { markedBytes: 4096 })
+  const putOffMs = nowMs
+
+  while (nowMs + 150 < putOffMs + 60_000) {
+    sample(500, 150)
+  }
+
+  expect([estimate.isProbing, estimate.roundTripMs]).toEqual([false, 50])
+  sample(500, 150)
+  sample(500, 150, { markedBytes: 4096 })
+  expect(estimate.roundTripMs).toBeGreaterThan(140)
+})
+
 describe('a fast path', () => {
   test('carries what a kernel takes, 4 MiB, in 20 ms: nothing is held back, writes are whole, and marks rare', () => {
     // 209,715.2 bytes a millisecond
