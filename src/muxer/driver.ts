@@ -52,13 +52,13 @@ export interface DriverHandler {
 export class Driver implements SessionObserver {
   readonly session: Session<MuxedStream>
   readonly timers: Timers
+  readonly writer: Writer
   readonly metrics: ConnectionMetrics | undefined
   readonly config: Config
   readonly clock: Clock
   readonly log: Logger
   readonly #transport: MessageStream
   readonly #handler: DriverHandler
-  readonly writer: Writer
   readonly #traces: ReturnType<typeof createFrameTraces>
   readonly #streamLog: StreamLog
   readonly #stalls: Stalls

@@ -11,7 +11,7 @@ const SHARED_PART = 1 / 2
 const EXPLAINED_PART = 1 / 4
 /** What a path has seen counts for so long */
 const SEEN_MS = 2000
-/** And what it waits for: its connection may have ended */
+/** And what it waits for: its peer may never answer */
 const WAITS_MS = 10_000
 
 /** To fall silent costs all others something: it is so rare, and rarer each time */
@@ -42,6 +42,7 @@ export interface LongerPath {
   /** What the path carried before */
   bytesPerMs: number
   longerMs: number
+  /** Others that look for their rate are waited for */
   waitsForStarts: boolean
 }
 

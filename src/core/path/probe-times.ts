@@ -73,10 +73,6 @@ export class ProbeTimes {
     this.#asksAgainMs = nowMs + ASKS_AGAIN_MS
   }
 
-  #mayAskAgain (nowMs: number): boolean {
-    return nowMs >= this.#asksAgainMs && (this.#nodePaths.mayDrain(nowMs) || !this.mayAskOthers(nowMs))
-  }
-
   /** Others that look for their rate would fill the line meanwhile */
   waitsForStarts (nowMs: number): boolean {
     return nowMs - this.#putOffMs < STARTS_MS
@@ -95,5 +91,9 @@ export class ProbeTimes {
     if (hasChanged) {
       this.#lateProbes.startOver()
     }
+  }
+
+  #mayAskAgain (nowMs: number): boolean {
+    return nowMs >= this.#asksAgainMs && (this.#nodePaths.mayDrain(nowMs) || !this.mayAskOthers(nowMs))
   }
 }
