@@ -23,8 +23,6 @@ const MAX_TURN_WRITES = 1000
 /** Where the program works so long in its turns, what is put off to the next waits for long */
 const LONG_TURN_MS = 10
 
-/** Turns that write less, and leave nothing, say nothing of how long the program works */
-const LOOKED_FROM_BYTES = 4096
 /** A flush that is shorter takes next to no time */
 const TIMED_FROM_BYTES = 65_519
 
@@ -87,10 +85,9 @@ export class TurnOfWriter implements Turn {
     this.#flushedWritingMs = allWritingMs
   }
 
-  /** The event loop has come round. `isAwaited`: there is something to be written now. */
-  begin (isAwaited: boolean): void {
-    // a lone message is not worth the look at the clock
-    if (this.#writes > 0 && (isAwaited || this.#writtenBytes >= LOOKED_FROM_BYTES)) {
+  /** The event loop has come round */
+  begin (): void {
+    if (this.#writes > 0) {
       this.#programMs = this.#nowMs() - this.flushedMs - (allWritingMs - this.#flushedWritingMs)
     }
 

@@ -327,7 +327,7 @@ export class Writer {
 
   readonly #onNextTurn = (): void => {
     this.#isNextTurnAwaited = false
-    this.#turn.begin(this.#arranged !== undefined)
+    this.#turn.begin()
 
     if (this.#arranged?.time === NEXT_ROUND) {
       // the event loop looks for news between this turn and the next

@@ -342,8 +342,8 @@ describe('a turn', () => {
 
         return send(bytes)
       }
-      // one turn of the program behind a write
-      stream.send(pattern(5000))
+      // one turn of the program behind a write, which may be as small as a step of a negotiation
+      stream.send(pattern(10))
       await quietMicrotasks()
       clock.advance(WORK_MS)
       await oneTurn()
