@@ -10,7 +10,7 @@ import type { CameBack } from './pong-silence.ts'
 const START_UP_BOOST = 4
 const BOOST = 2
 /** The longer a silence is the more it costs to find in steps how much is needed */
-const LONG_SILENCE_MS = 50
+const LONG_SILENCE_MS = 25
 const MOST_BOOST = 8
 /** What comes twice as fast as the path carries, or at once, did not come from its queue */
 const TOGETHER_PART = 1 / 2

@@ -182,7 +182,7 @@ describe('when all has come back behind a silence', () => {
     expect(estimate.boundBytes).toBeGreaterThan(145_000)
   })
 
-  test.each([[50, 4], [75, 6], [100, 8], [150, 8]])('of %d ms while the rate is looked for %d times as much is tried', (silentMs, times) => {
+  test.each([[25, 4], [37.5, 6], [50, 8], [150, 8]])('of %d ms while the rate is looked for %d times as much is tried', (silentMs, times) => {
     sample(1000, 50)
 
     expect(comeBack({ silentMs, byteLength: 60_000 })).toBe(60_000 * times)
