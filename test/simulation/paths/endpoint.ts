@@ -42,6 +42,7 @@ export class Endpoint {
   /** What the application has written and nobody has handed down */
   waitingBytes = 0
   deliveredBytes = 0
+  onData = (_byteLength: number): void => {}
   readonly latenciesMs: number[] = []
   readonly #init: EndpointInit
   readonly #roundTrip = new RoundTrip()
@@ -106,6 +107,7 @@ export class Endpoint {
   #take ({ dataBytes, urgentDueMs, pings, pongs }: Content): void {
     const { nowMs } = this.#init.program
     this.deliveredBytes += dataBytes
+    this.onData(dataBytes)
     urgentDueMs.forEach(dueMs => this.latenciesMs.push(nowMs - dueMs))
     pings.forEach(value => { this.#answer(value) })
     pongs.forEach(value => { this.#onPong(value, nowMs) })

@@ -23,7 +23,9 @@ export type Answering =
 
 export type Work =
   { kind: 'bulk' } |
-  { kind: 'bursts', byteLength: number, everyMs: number }
+  { kind: 'bursts', byteLength: number, everyMs: number } |
+  /** The peer asks for so many answers at once, and for another when one has arrived */
+  { kind: 'requests', atOnce: number, answerBytes: number }
 
 export interface LinePlan {
   steps: LineStep[]
@@ -63,6 +65,7 @@ const MBIT_BYTES_PER_MS = 125
 const RATES_BYTES_PER_MS = [0.25 * MBIT_BYTES_PER_MS, 10_000 * MBIT_BYTES_PER_MS] as const
 const ROUND_TRIPS_MS = [0.1, 600] as const
 const LARGEST_CHANGE = 100
+const ANSWER_BYTES = [KIBIBYTE, 1024 * KIBIBYTE] as const
 /** Noise takes so long */
 const MS_PER_MEGABYTE = 2.5
 const LONGEST_MS = 30_000
@@ -154,6 +157,15 @@ export function drawPlan (seed: number): Plan {
   }
 
   return { seed, durationMs, settledMs, turns, lines, connections, urgentEveryMs: between(random, 20, 100), msPerMegabyte: MS_PER_MEGABYTE }
+}
+
+/** The same, but for what its connections do */
+export function drawRequests (seed: number): Plan {
+  const plan = drawPlan(seed)
+  const random = new Random(seed)
+  const drawWork = (): Work => ({ kind: 'requests', atOnce: random.integer(1, 20), answerBytes: Math.round(between(random, ...ANSWER_BYTES)) })
+
+  return { ...plan, connections: plan.connections.map(connection => ({ ...connection, work: drawWork(), isTwoWay: false })) }
 }
 
 export function describePlan ({ lines, connections, turns, durationMs }: Plan): string {

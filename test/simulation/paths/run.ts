@@ -7,7 +7,9 @@ import { Program } from './program.ts'
 import { Timeline } from '../../../testing/simulation/timeline.ts'
 import { Socket } from './socket.ts'
 import type { Answers, Content } from './endpoint.ts'
-import type { Answering, Plan, Turns } from './plan.ts'
+import type { Answering, Plan, Turns, Work } from './plan.ts'
+
+const REQUEST_BYTES = 100
 
 /** Of a line and all connections on it */
 export interface Outcome {
@@ -67,6 +69,30 @@ function createAnswers (answering: Answering, random: Random): Answers {
   }
 }
 
+/** `from` answers, `to` asks */
+function ask (from: Endpoint, to: Endpoint, { atOnce, answerBytes }: Extract<Work, { kind: 'requests' }>): void {
+  let askedBytes = 0
+  let arrivedBytes = 0
+
+  from.onData = byteLength => {
+    askedBytes += byteLength
+
+    for (; askedBytes >= REQUEST_BYTES; askedBytes -= REQUEST_BYTES) {
+      from.send(answerBytes)
+    }
+  }
+
+  to.onData = byteLength => {
+    arrivedBytes += byteLength
+
+    for (; arrivedBytes >= answerBytes; arrivedBytes -= answerBytes) {
+      to.send(REQUEST_BYTES)
+    }
+  }
+
+  to.send(atOnce * REQUEST_BYTES)
+}
+
 export function run (plan: Plan, { maxQueueDelayMs, isIdle = false, stepMs = Infinity, onStep }: RunOptions): Outcome[] {
   const random = new Random(plan.seed)
   const timeline = new Timeline()
@@ -93,6 +119,8 @@ export function run (plan: Plan, { maxQueueDelayMs, isIdle = false, stepMs = Inf
     const begin = (endpoint: Endpoint): void => {
       if (work.kind === 'bulk') {
         endpoint.send(Infinity)
+      } else if (work.kind === 'requests') {
+        ask(endpoint, endpoint === own ? peer : own, work)
       } else {
         const burst = (): void => {
           endpoint.send(work.byteLength)

@@ -1,9 +1,10 @@
 // Of `npm run simulate`: the bound on bytes under way on many paths, or one of them with all that happens.
 import { quantile } from 'simple-statistics'
 import { judge } from './judge.ts'
-import { describePlan, drawPlan } from './plan.ts'
+import { describePlan, drawPlan, drawRequests } from './plan.ts'
 import { run } from './run.ts'
 import type { Verdict } from './judge.ts'
+import type { Plan } from './plan.ts'
 
 const WORST = 10
 const STEP_PART = 1 / 30
@@ -16,15 +17,22 @@ const groups: Array<[name: string, isMeant: (verdict: Verdict) => boolean]> = [
   ['several connections, both ways', ({ isAlone, isTwoWay }) => !isAlone && isTwoWay]
 ]
 
+const draws: Array<[work: string, draw: (seed: number) => Plan]> = [['bulk and bursts', drawPlan], ['requests', drawRequests]]
+
 /** Each line of the plans of so many seeds, and the seeds that lose most */
 export function searchPaths (first: number, seeds: number): void {
-  const verdicts = Array.from({ length: seeds }, (_, index) => judge(drawPlan(first + index))).flat()
+  for (const [work, draw] of draws) {
+    console.info(`${work}:`)
+    tell(Array.from({ length: seeds }, (_, index) => judge(draw(first + index))).flat())
+  }
+}
 
+function tell (verdicts: Verdict[]): void {
   for (const [name, isMeant] of groups) {
     const meant = verdicts.filter(isMeant)
 
     if (meant.length > 0) {
-      console.info(`${name}: ${meant.length} lines; bulk beside none without the bound: ${spread(meant.map(({ goodput }) => goodput), [0, 0.01, 0.05, 0.1, 0.5])}`)
+      console.info(`${name}: ${meant.length} lines; what they carry beside that without the bound: ${spread(meant.map(({ goodput }) => goodput), [0, 0.01, 0.05, 0.1, 0.5])}`)
     }
   }
 
@@ -42,9 +50,14 @@ export function searchPaths (first: number, seeds: number): void {
 
 /** What is under way on each connection, and what has arrived */
 export function replayPath (seed: number): void {
-  const plan = drawPlan(seed)
+  for (const [, draw] of draws) {
+    replay(draw(seed))
+  }
+}
+
+function replay (plan: Plan): void {
   console.info(describePlan(plan))
-  judge(plan).forEach(({ line, goodput, urgent }) => { console.info(`line ${line}: bulk ${goodput.toFixed(3)}, urgent ${urgent.toFixed(3)}`) })
+  judge(plan).forEach(({ line, goodput, urgent }) => { console.info(`line ${line}: carries ${goodput.toFixed(3)}, urgent ${urgent.toFixed(3)}`) })
 
   run(plan, {
     maxQueueDelayMs: 10,
