@@ -1,7 +1,7 @@
 /**
  * Frames as lines that a person can read, for `libp2p:*:yamux:trace`.
  */
-import { FIRST_MARK_VALUE } from './core/path/bytes-under-way.ts'
+import { FIRST_MARK_VALUE } from './core/path/marks.ts'
 import { Decoder } from './core/wire/decoder.ts'
 import { FLAG_ACK, FLAG_FIN, FLAG_RST, FLAG_SYN, TYPE_DATA, TYPE_GO_AWAY, TYPE_PING, TYPE_WINDOW_UPDATE } from './core/wire/frame.ts'
 import type { Logger } from '@libp2p/interface'

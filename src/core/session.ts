@@ -3,7 +3,8 @@
  * events of streams, out. What each frame of the peer means is in receiver.ts, what goes out next in sender.ts.
  */
 import { PeerLimits, RAPID_MS } from './limits/peer-limits.ts'
-import { BytesUnderWay, FIRST_MARK_VALUE } from './path/bytes-under-way.ts'
+import { BytesUnderWay } from './path/bytes-under-way.ts'
+import { FIRST_MARK_VALUE } from './path/marks.ts'
 import { Receiver } from './receiver.ts'
 import { URGENT } from './scheduler/lane.ts'
 import { Sender } from './sender.ts'

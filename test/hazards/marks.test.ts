@@ -1,6 +1,6 @@
 // Peers that answer marks too early or too late: what they lie about is their own connection.
 import { expect, test } from 'vitest'
-import { FIRST_MARK_VALUE } from '../../src/core/path/bytes-under-way.ts'
+import { FIRST_MARK_VALUE } from '../../src/core/path/marks.ts'
 import { ACK, DATA, pattern, ping, windowUpdate } from '../../testing/protocol/frames.ts'
 import { nextTurn } from '../../testing/protocol/raw-peer.ts'
 import { createMeteredPeer, openStreams } from '../muxer/fixtures/metered-peer.ts'

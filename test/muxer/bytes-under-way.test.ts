@@ -1,6 +1,6 @@
 // What waits in its stream because enough is under way, what passes, and what a peer's pongs, or their absence, do to it.
 import { describe, expect, test } from 'vitest'
-import { FIRST_MARK_VALUE } from '../../src/core/path/bytes-under-way.ts'
+import { FIRST_MARK_VALUE } from '../../src/core/path/marks.ts'
 import { ACK, DATA, parseFrames, pattern, PING, ping, SYN, WINDOW_UPDATE, windowUpdate } from '../../testing/protocol/frames.ts'
 import { createSession } from '../../testing/core/sessions.ts'
 import { nextTurn } from '../../testing/protocol/raw-peer.ts'

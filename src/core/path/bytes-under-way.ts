@@ -2,29 +2,19 @@
  * The bytes that were handed to the transport and have not reached the peer's muxer yet. Marks tell: pings behind the data, whose
  * pongs say that all in front of them has arrived. Says when more data may follow. Hot: `handDown` runs once per write.
  *
- * Invariants: acknowledgedBytes <= handedDownBytes; marks are in the order in which they were written, MAX_MARKS at most; data that
- * is held back waits for a mark that is under way, or for a look.
+ * Invariants: acknowledgedBytes <= handedDownBytes; data that is held back waits for a mark that is under way, or for a look.
  */
 import { HEADER_BYTES } from '../wire/frame.ts'
-import { PongSilence } from './pong-silence.ts'
-import { UrgentAllowance } from './urgent-allowance.ts'
+import { FIRST_MARK_VALUE, Marks } from './marks.ts'
 import { FIRST_BYTES, MARKS_UNDER_WAY, MIN_MARK_EVERY_BYTES, PathEstimate } from './path-estimate.ts'
+import { PongSilence } from './pong-silence.ts'
+import { Rounds } from './rounds.ts'
+import { UrgentAllowance } from './urgent-allowance.ts'
+import type { Mark } from './marks.ts'
 import type { NodePaths } from './node-paths.ts'
 
-/** The values of marks begin here; those of other pings are below */
-export const FIRST_MARK_VALUE = 2 ** 31
-
-/** Behind them one in 5 ms. With no more than that a connection would learn the rate of a LAN in steps of 5 ms. */
-const MARKS_AT_ONCE = 8
-/** The oldest is forgotten: a later one says the same */
-const MAX_MARKS = 64
 /** A write that is nearly as large as the space between two marks is not waited with for another */
 const MARK_FROM_PART = 7 / 8
-/** No path takes a minute: the clock has jumped */
-const LONGEST_MS = 60_000
-/** Clocks of browsers are coarse */
-const SHORTEST_MS = 1
-
 /** A pong may have been dropped, as go-yamux does when it is busy: another mark asks again, at first after so many round trips */
 const LOOK_ROUND_TRIPS = 1 / 2
 /** So often, and then less and less */
@@ -42,31 +32,6 @@ const PEERS_MARKS_MS = 250
 /** What stood behind the last mark has arrived when its pong has come, and so much time has passed */
 const ARRIVED_MS = 1000
 const ARRIVED_ROUND_TRIPS = 4
-
-/** Each mark counts so much less than the one behind it */
-const ANSWERED_FADES = 7 / 8
-/** Of a peer that answers less than this part of the marks it is not known what has arrived */
-const FEW_PART = 1 / 4
-
-interface Mark {
-  value: number
-  sentMs: number
-  /** What had been handed down in front of it, and how much of that had arrived */
-  positionBytes: number
-  acknowledgedBytes: number
-  /** What had come from the peer */
-  receivedBytes: number
-  isAppLimited: boolean
-}
-
-/** What had arrived when a pong came, and when its mark had been written */
-interface Arrival {
-  bytes: number
-  atMs: number
-  sentMs: number
-  /** Nothing had arrived: the first bytes were on their way for a round trip more */
-  isStart: boolean
-}
 
 export class BytesUnderWay {
   readonly estimate: PathEstimate
@@ -92,27 +57,19 @@ export class BytesUnderWay {
   #holdsFromBytes: number
   /** The bytes handed down behind which the next mark stands, or the first ping */
   #markFromBytes: number
-  #marks: Mark[] = []
-  #nextMark = 0
+  readonly #marks = new Marks()
+  readonly #rounds = new Rounds()
   #peersMark = 0
   #peersMarkMs = -Infinity
-  /** When there may be another */
-  #nextMarkMs = 0
-  /** The ends of this round and of the one before. From one pong to another is exact, and samples span a round trip at least. */
-  #lastRound: Arrival = { bytes: 0, atMs: 0, sentMs: 0, isStart: true }
-  #roundBefore = this.#lastRound
   /** Until this has arrived samples are app-limited */
   #appLimitedBytes = 0
   /** There was no more to send */
   #isAllHandedDown = true
-  #lastRoundTripMs = 0
   #lastPongMs = 0
   #heldSinceMs = 0
   /** Since the last sample */
   #wasHeld = false
   #looks = 0
-  /** Of the last marks */
-  #answeredPart = 1
   #handedDownMs = 0
   /** From the peer, while marks were under way */
   #receivedBytes = 0
@@ -133,7 +90,7 @@ export class BytesUnderWay {
 
   /** What can still be under way: behind the last mark stands little, which nobody answers */
   pendingBytes (nowMs: number): number {
-    const isAnswered = this.#marks.length === 0 && nowMs - this.#handedDownMs >= Math.max(ARRIVED_MS, ARRIVED_ROUND_TRIPS * this.#lastRoundTripMs)
+    const isAnswered = this.#marks.isEmpty && nowMs - this.#handedDownMs >= Math.max(ARRIVED_MS, ARRIVED_ROUND_TRIPS * this.#rounds.lastRoundTripMs)
 
     return isAnswered ? 0 : this.byteLength
   }
@@ -155,7 +112,7 @@ export class BytesUnderWay {
       return this.estimate.markIntervalMs
     }
 
-    return Math.min(LONGEST_LOOK_MS, Math.max(this.estimate.markIntervalMs, LOOK_ROUND_TRIPS * this.#lastRoundTripMs) * 2 ** Math.max(0, this.#looks + 1 - QUICK_LOOKS))
+    return Math.min(LONGEST_LOOK_MS, Math.max(this.estimate.markIntervalMs, LOOK_ROUND_TRIPS * this.#rounds.lastRoundTripMs) * 2 ** Math.max(0, this.#looks + 1 - QUICK_LOOKS))
   }
 
   /**
@@ -168,13 +125,11 @@ export class BytesUnderWay {
       this.letsUrgentPass = !this.#urgent.isSpent
     }
 
-    const isFirst = this.#marks.length === 0 && this.#isAllHandedDown
+    const isFirst = this.#marks.isEmpty && this.#isAllHandedDown
     this.#isAllHandedDown = isAppLimited
 
-    // nothing was to be sent: that time is no part of a sample
     if (isFirst) {
-      this.#lastRound = { bytes: this.handedDownBytes, atMs: nowMs, sentMs: nowMs, isStart: true }
-      this.#roundBefore = this.#lastRound
+      this.#rounds.begin(this.handedDownBytes, nowMs)
       this.#silence.beganMs = nowMs
     }
 
@@ -196,23 +151,15 @@ export class BytesUnderWay {
 
   /** The value of a mark that is written now */
   mark (nowMs: number): number {
-    const value = FIRST_MARK_VALUE + this.#nextMark
-    this.#nextMark = (this.#nextMark + 1) % FIRST_MARK_VALUE
-    this.markedBytes = this.handedDownBytes
-    this.isMarkOwed = false
-
-    if (this.#marks.length === MAX_MARKS) {
-      this.#marks.shift()
-    }
-
-    this.#marks.push({
-      value,
+    const value = this.#marks.write({
       sentMs: nowMs,
       positionBytes: this.handedDownBytes,
       acknowledgedBytes: this.acknowledgedBytes,
       receivedBytes: this.#receivedBytes,
       isAppLimited: this.#appLimitedBytes > this.acknowledgedBytes
     })
+    this.markedBytes = this.handedDownBytes
+    this.isMarkOwed = false
     this.handedDownBytes += HEADER_BYTES
 
     if (!this.awaitsPong) {
@@ -227,21 +174,21 @@ export class BytesUnderWay {
 
   /** Returns false for a pong to a mark that nobody waits for */
   acknowledge (value: number, nowMs: number): boolean {
-    const index = this.#marks.findIndex(mark => mark.value === value)
+    const answered = this.#marks.answer(value)
 
-    if (index === -1) {
+    if (answered === undefined) {
       return false
     }
 
-    const mark = this.#marks[index]
+    const { mark, lostMarks } = answered
     const arrivedBytes = mark.positionBytes - this.acknowledgedBytes
     const wasHeld = this.isHeld
-    this.#noteAnswered(index)
+    this.estimate.answersFew = this.#marks.answersFew
 
     if (this.isHeld && !this.estimate.isProbing) {
       this.#silence.watch({
         nowMs,
-        lostMarks: index,
+        lostMarks,
         positionBytes: mark.positionBytes,
         acknowledgedBytes: this.acknowledgedBytes,
         handedDownBytes: this.handedDownBytes,
@@ -251,7 +198,6 @@ export class BytesUnderWay {
       })
     }
 
-    this.#marks.splice(0, index + 1)
     this.#noteWaiting(nowMs)
 
     if (wasHeld) {
@@ -283,7 +229,7 @@ export class BytesUnderWay {
     this.acknowledgedBytes = Math.max(this.acknowledgedBytes, positionBytes)
 
     if (this.isBounded) {
-      this.#marks = this.#marks.filter(mark => mark.positionBytes > positionBytes)
+      this.#marks.forgetUpTo(positionBytes)
       this.#noteWaiting(nowMs)
       this.estimate.onRoundTrip(roundTripMs)
       this.#follow(nowMs)
@@ -334,7 +280,7 @@ export class BytesUnderWay {
 
     const quietMs = Math.abs(nowMs - Math.max(this.#lastPongMs, this.#heldSinceMs))
 
-    if (quietMs >= (this.canMark ? Math.max(SHORTEST_LIFT_MS, LIFT_ROUND_TRIPS * this.#lastRoundTripMs) : FIRST_LIFT_MS)) {
+    if (quietMs >= (this.canMark ? Math.max(SHORTEST_LIFT_MS, LIFT_ROUND_TRIPS * this.#rounds.lastRoundTripMs) : FIRST_LIFT_MS)) {
       this.estimate.lift()
       this.#follow(nowMs)
     } else {
@@ -344,14 +290,8 @@ export class BytesUnderWay {
   }
 
   #noteWaiting (nowMs: number): void {
-    this.awaitsPong = this.#marks.length > 0
-    this.estimate.onWaiting(this.awaitsPong ? this.#marks[0].sentMs : Infinity, nowMs)
-  }
-
-  /** Pongs come in order: marks in front of one that is answered will never be */
-  #noteAnswered (lostMarks: number): void {
-    this.#answeredPart = this.#answeredPart * ANSWERED_FADES ** (lostMarks + 1) + 1 - ANSWERED_FADES
-    this.estimate.answersFew = this.#answeredPart < FEW_PART
+    this.awaitsPong = !this.#marks.isEmpty
+    this.estimate.onWaiting(this.#marks.firstSentMs, nowMs)
   }
 
   #hold (nowMs: number): void {
@@ -360,29 +300,18 @@ export class BytesUnderWay {
     this.#heldSinceMs = nowMs
     // else no pong would come, or late
     this.isMarkOwed ||= this.canMark &&
-      (this.#marks.length === 0 || (this.handedDownBytes - this.markedBytes >= MIN_MARK_EVERY_BYTES && this.#mayMark(nowMs)))
+      (this.#marks.isEmpty || (this.handedDownBytes - this.markedBytes >= MIN_MARK_EVERY_BYTES && this.#mayMark(nowMs)))
   }
 
-  /** One mark in MARK_INTERVAL_MS, some of them ahead of time */
   #mayMark (nowMs: number): boolean {
-    const aheadMs = this.#nextMarkMs - nowMs
-    const isClockSetBack = aheadMs > LONGEST_MS
-    const { markIntervalMs, isFast } = this.estimate
-
-    if (aheadMs > (isFast ? 0 : MARKS_AT_ONCE - 1) * markIntervalMs && !isClockSetBack) {
-      return false
-    }
-
-    this.#nextMarkMs = nowMs + markIntervalMs + (isClockSetBack ? 0 : Math.max(0, aheadMs))
-
-    return true
+    return this.#marks.mayFollow(nowMs, this.estimate.markIntervalMs, this.estimate.isFast)
   }
 
   #setMarkFrom (): void {
     if (this.isBounded && this.canMark) {
       const everyBytes = Math.max(MIN_MARK_EVERY_BYTES, this.byteLength / MARKS_UNDER_WAY, this.estimate.bytesPerMs * this.estimate.markIntervalMs)
       // a peer that answers few is asked less often: so the one it answers has more in front of it
-      const farBytes = this.markedBytes + MARK_FROM_PART * everyBytes / this.#answeredPart
+      const farBytes = this.markedBytes + MARK_FROM_PART * everyBytes / this.#marks.answeredPart
       // nor is one needed while little is under way: requests have none
       const fewBytes = this.#holdsFromBytes === Infinity ? 0 : this.#holdsFromBytes / 2
       this.#markFromBytes = Math.max(farBytes, this.acknowledgedBytes + fewBytes)
@@ -391,49 +320,22 @@ export class BytesUnderWay {
   }
 
   #learn (mark: Mark, nowMs: number): void {
-    const roundTripMs = nowMs - mark.sentMs
+    const round = this.#rounds.onPong(mark, this.estimate.roundTripMs ?? Infinity, nowMs)
 
-    if (roundTripMs < 0 || roundTripMs > LONGEST_MS) {
+    if (round === undefined) {
       return
     }
 
-    // the clock was set back behind the last round: the next begins here
-    if (nowMs < this.#lastRound.atMs) {
-      this.#lastRound = this.#arrivalOf(mark, nowMs)
-      this.#roundBefore = this.#lastRound
-      return
-    }
-
-    if (this.#roundBefore.isStart && nowMs - this.#lastRound.atMs >= Math.max(this.estimate.roundTripMs ?? Infinity, (this.#lastRound.atMs - this.#lastRound.sentMs) / 2)) {
-      this.#roundBefore = this.#lastRound
-    }
-
-    const since = this.#roundBefore
-    const isNewRound = this.#lastRound.isStart || mark.acknowledgedBytes >= this.#lastRound.bytes
-    this.#lastRoundTripMs = roundTripMs
     this.estimate.onSample({
+      ...round,
       nowMs,
-      roundTripMs,
-      deliveredBytes: mark.positionBytes - since.bytes,
-      // the longer of the two: a burst that a buffer has swallowed was not delivered, nor has a clump of pongs come so fast
-      intervalMs: Math.max(SHORTEST_MS, nowMs - since.atMs, mark.sentMs - since.sentMs),
       arrivedBytes: this.acknowledgedBytes,
       markedBytes: mark.positionBytes - mark.acknowledgedBytes,
       receivedBytes: this.#receivedBytes - mark.receivedBytes,
       isAppLimited: mark.isAppLimited,
-      isBoundLimited: this.#wasHeld,
-      isNewRound
+      isBoundLimited: this.#wasHeld
     })
     this.#wasHeld = this.isHeld
-
-    if (isNewRound) {
-      this.#roundBefore = this.#lastRound
-      this.#lastRound = this.#arrivalOf(mark, nowMs)
-    }
-  }
-
-  #arrivalOf ({ positionBytes, sentMs }: Mark, nowMs: number): Arrival {
-    return { bytes: positionBytes, atMs: nowMs, sentMs, isStart: false }
   }
 
   /** The estimate has changed, or what is under way */
@@ -447,7 +349,7 @@ export class BytesUnderWay {
     } else if (!isHeld && this.isHeld) {
       this.isHeld = false
       this.heldMs += Math.max(0, nowMs - this.#heldSinceMs)
-    } else if (isHeld && this.#marks.length === 0) {
+    } else if (isHeld && this.#marks.isEmpty) {
       // the last mark has been answered, and stood in front of what is under way now
       this.isMarkOwed ||= this.canMark
     }

@@ -15,6 +15,7 @@ import { RecentHighest } from './recent-highest.ts'
 import { SlowPrograms } from './slow-programs.ts'
 import type { NodePath } from './node-paths.ts'
 import type { CameBack } from './pong-silence.ts'
+import type { Round } from './rounds.ts'
 
 /** A path that is only just full runs empty when a pong comes late */
 const ROUND_TRIP_GAIN = 1.25
@@ -76,13 +77,8 @@ const WRITES_PER_BOUND = 8
 const FIRST_WRITES_PER_BOUND = 4
 export const MIN_WRITE_BYTES = 4096
 
-export interface PathSample {
+export interface PathSample extends Round {
   nowMs: number
-  /** From when the mark was written until its pong came */
-  roundTripMs: number
-  /** So much has arrived in so long */
-  deliveredBytes: number
-  intervalMs: number
   /** All that has arrived so far */
   arrivedBytes: number
   /** What was under way when the mark was written */
@@ -93,8 +89,6 @@ export interface PathSample {
   isAppLimited: boolean
   /** The bound has held data back */
   isBoundLimited: boolean
-  /** The mark was written when the one that began the last round had been answered */
-  isNewRound: boolean
 }
 
 /**

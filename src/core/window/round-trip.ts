@@ -1,7 +1,7 @@
 /**
  * Measures the round trip with pings of this side's own, one at a time.
  */
-import { FIRST_MARK_VALUE } from '../path/bytes-under-way.ts'
+import { FIRST_MARK_VALUE } from '../path/marks.ts'
 
 /** The weight of a new sample (RFC 6298, section 2) */
 const SAMPLE_WEIGHT = 1 / 8

@@ -1,6 +1,7 @@
 // What is under way, and when the peer is asked. The times are those that the caller brings.
 import { beforeEach, describe, expect, test } from 'vitest'
-import { BytesUnderWay, FIRST_MARK_VALUE } from '../../../src/core/path/bytes-under-way.ts'
+import { BytesUnderWay } from '../../../src/core/path/bytes-under-way.ts'
+import { FIRST_MARK_VALUE } from '../../../src/core/path/marks.ts'
 import { HEADER_BYTES } from '../../../src/core/wire/frame.ts'
 
 const WRITE_BYTES = 65_519

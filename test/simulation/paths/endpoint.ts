@@ -1,5 +1,6 @@
 // One end of a connection: hands down as session.pull does, and answers pings as its peer's program finds time to, or not at all.
-import { BytesUnderWay, FIRST_MARK_VALUE } from '../../../src/core/path/bytes-under-way.ts'
+import { BytesUnderWay } from '../../../src/core/path/bytes-under-way.ts'
+import { FIRST_MARK_VALUE } from '../../../src/core/path/marks.ts'
 import { RoundTrip } from '../../../src/core/window/round-trip.ts'
 import { HEADER_BYTES } from '../../../src/core/wire/frame.ts'
 import type { NodePaths } from '../../../src/core/path/node-paths.ts'

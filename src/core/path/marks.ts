@@ -1,0 +1,107 @@
+/**
+ * The marks that are under way: where each stands, which of them are answered, and when there may be another. Hot: runs once per write.
+ *
+ * Invariant: marks are in the order in which they were written, MAX_MARKS at most.
+ */
+
+/** The values of marks begin here; those of other pings are below */
+export const FIRST_MARK_VALUE = 2 ** 31
+
+/** Behind them one in an interval. With no more than that a connection would learn the rate of a LAN in steps of 5 ms. */
+const MARKS_AT_ONCE = 8
+/** The oldest is forgotten: a later one says the same */
+const MAX_MARKS = 64
+/** The clock was set back */
+const LONGEST_MS = 60_000
+
+/** Each mark counts so much less than the one behind it */
+const ANSWERED_FADES = 7 / 8
+/** Of a peer that answers less than this part of the marks it is not known what has arrived */
+const FEW_PART = 1 / 4
+
+export interface Mark {
+  value: number
+  sentMs: number
+  /** What had been handed down in front of it, and how much of that had arrived */
+  positionBytes: number
+  acknowledgedBytes: number
+  /** What had come from the peer */
+  receivedBytes: number
+  isAppLimited: boolean
+}
+
+export interface Answered {
+  mark: Mark
+  /** Marks in front of it that have had no pong, and never will: pongs come in order */
+  lostMarks: number
+}
+
+export class Marks {
+  /** The part of the last marks that was answered */
+  answeredPart = 1
+  #underWay: Mark[] = []
+  #nextValue = 0
+  /** When there may be another */
+  #nextMs = 0
+
+  get isEmpty (): boolean {
+    return this.#underWay.length === 0
+  }
+
+  /** When the first was written; Infinity for none */
+  get firstSentMs (): number {
+    return this.#underWay.length > 0 ? this.#underWay[0].sentMs : Infinity
+  }
+
+  get answersFew (): boolean {
+    return this.answeredPart < FEW_PART
+  }
+
+  /** Returns the value of the mark that is written now */
+  write (place: Omit<Mark, 'value'>): number {
+    const value = FIRST_MARK_VALUE + this.#nextValue
+    this.#nextValue = (this.#nextValue + 1) % FIRST_MARK_VALUE
+
+    if (this.#underWay.length === MAX_MARKS) {
+      this.#underWay.shift()
+    }
+
+    this.#underWay.push({ value, ...place })
+
+    return value
+  }
+
+  /** Returns undefined for the pong to a mark that nobody waits for */
+  answer (value: number): Answered | undefined {
+    const lostMarks = this.#underWay.findIndex(mark => mark.value === value)
+
+    if (lostMarks === -1) {
+      return undefined
+    }
+
+    const mark = this.#underWay[lostMarks]
+    this.#underWay.splice(0, lostMarks + 1)
+    this.answeredPart = this.answeredPart * ANSWERED_FADES ** (lostMarks + 1) + 1 - ANSWERED_FADES
+
+    return { mark, lostMarks }
+  }
+
+  /** Another ping has told of them */
+  forgetUpTo (positionBytes: number): void {
+    this.#underWay = this.#underWay.filter(mark => mark.positionBytes > positionBytes)
+  }
+
+  /** One in `intervalMs`, some of them ahead of time unless they are `isRare`. Whoever is told "yes" writes it. */
+  mayFollow (nowMs: number, intervalMs: number, isRare: boolean): boolean {
+    const aheadMs = this.#nextMs - nowMs
+    const isClockSetBack = aheadMs > LONGEST_MS
+
+    if (aheadMs > (isRare ? 0 : MARKS_AT_ONCE - 1) * intervalMs && !isClockSetBack) {
+      return false
+    }
+
+    this.#nextMs = nowMs + intervalMs + (isClockSetBack ? 0 : Math.max(0, aheadMs))
+
+    return true
+  }
+}
