@@ -2,7 +2,7 @@
  * What the next write holds: a mark that is owed, control frames, data, and a mark behind it. What of them comes first is in scheduler/.
  * Hot: runs once per write.
  */
-import { MIN_WRITE_BYTES } from './path/path-estimate.ts'
+import { MIN_WRITE_BYTES } from './path/bound.ts'
 import { Batch } from './scheduler/batch.ts'
 import { ControlLane } from './scheduler/control.ts'
 import { DataLanes } from './scheduler/lanes.ts'

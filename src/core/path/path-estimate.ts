@@ -7,10 +7,14 @@
  *
  * Invariants: the bound leaves room for two writes, but while a line is drained; it is Infinity while no pong comes, and on fast paths.
  */
+import { Bound, MIN_WRITE_BYTES } from './bound.ts'
+import { FastPath, MARK_INTERVAL_MS } from './fast-path.ts'
+import { GROWTH, KnownRate } from './known-rate.ts'
 import { NodePaths } from './node-paths.ts'
+import { OwnRoundTrip } from './own-round-trip.ts'
 import { PeersQueue } from './peers-queue.ts'
 import { PongGap } from './pong-gap.ts'
-import { ProbeTimes } from './probe-times.ts'
+import { Probes } from './probes.ts'
 import { RecentHighest } from './recent-highest.ts'
 import { SlowPrograms } from './slow-programs.ts'
 import type { NodePath } from './node-paths.ts'
@@ -23,10 +27,6 @@ const ROUND_TRIP_GAIN = 1.25
 const START_UP_GAIN = 2.89
 /** The first bytes need one round trip, and what comes in the next ones shows the rate */
 const FILLED_ROUND_TRIPS = 4
-/** The rate is found when so many rounds in a row have not raised it by a quarter */
-const ROUNDS_WITHOUT_GROWTH = 3
-const GROWTH = 1.25
-
 /** Before anything was measured, and while the rate is looked for: TCP sends as much in its first two round trips. 262 ms at 2 Mbit/s. */
 export const FIRST_BYTES = 65_536
 
@@ -34,14 +34,6 @@ export const FIRST_BYTES = 65_536
 const PROBE_PART = 3 / 4
 /** Or with so many of the smallest writes */
 const PROBE_WRITES = 2
-/** A shorter one counts so much: one that was lucky is no measure of the others */
-const SHORTER_WEIGHT = 1 / 4
-/** A rate below this part of what it was says that the path has changed: it carries less, or its round trip is longer */
-const FALLEN_PART = 0.75
-
-/** A probe that finds no empty path so soon has not emptied it: others fill it */
-const MAX_PROBE_ROUNDS = 3
-
 /** The peer's marks count for so long */
 const PEER_SEEN_MS = 2000
 
@@ -59,23 +51,8 @@ const FEW_SILENT_MS = 100
 /** Between two marks. The 12 bytes of one are 0.3 % of it. */
 export const MIN_MARK_EVERY_BYTES = 4096
 export const MARKS_UNDER_WAY = 8
-const MARK_INTERVAL_MS = 5
 /** Pongs are rare that come so many times less often than marks are written. On a line that connections share they come in bursts, and are not. */
 const RARE_PONGS = 2
-
-/** A path is fast when what a kernel takes is through in so long: there is nothing to gain, so nothing is held back, and marks are rare */
-const FAST_MS = 20
-/** What is taken for that until the transport has said "wait" */
-const KERNEL_BYTES = 4_194_304
-/** It is no more when it takes so many times as long */
-const FAST_NO_MORE = 2
-const FAST_MARK_INTERVAL_MS = 100
-
-/** A record of 64 KiB takes 262 ms at 2 Mbit/s */
-const WRITES_PER_BOUND = 8
-/** While the rate is looked for */
-const FIRST_WRITES_PER_BOUND = 4
-export const MIN_WRITE_BYTES = 4096
 
 export interface PathSample extends Round {
   nowMs: number
@@ -101,62 +78,70 @@ export interface PathSample extends Round {
 type Phase = 'first' | 'lifted' | 'startUp' | 'steady' | 'probing'
 
 export class PathEstimate implements NodePath {
-  boundBytes = FIRST_BYTES
-  /** From here on data waits: another write would go beyond the bound */
-  holdsFromBytes = FIRST_BYTES
-  /** What one write may hold */
-  writeBytes: number
-  /** Undefined until it was measured */
-  roundTripMs: number | undefined
   /** When the peer last sent a mark of its own */
   peerBoundedMs = -Infinity
   /** The peer answers few marks */
   answersFew = false
-  /** The shortest that was ever seen */
-  #shortestRoundTripMs = Infinity
-  /** How long what is handed down may wait below the muxer */
-  readonly #maxQueueDelayMs: number
-  readonly #maxWriteBytes: number
-  readonly #rate = new RecentHighest()
-  readonly #nodePaths: NodePaths
-  /** How long the last mark waited beyond the path's own round trip */
+  /** How long the last mark took, and how much of that it waited beyond the path's own round trip */
+  lastRoundTripMs = 0
   queueMs = 0
+  sampledMs = 0
   /** When the first mark was written that has had no pong yet */
   waitsSinceMs = Infinity
-  lastRoundTripMs = 0
-  /** Nothing is handed down, and only marks count that are written from then on: by then the line is empty */
-  #drainedFromMs: number | undefined
-  #phase: Phase = 'first'
-  /** What the kernel takes is through in FAST_MS */
-  isFast = false
-  #kernelBytes = KERNEL_BYTES
-  /** A sample has shown what the path carries, not only what was asked of it */
-  #isRateKnown = false
-  /** The rate when it last grew, or when the path was last found to be as it was */
-  #referenceBytesPerMs = 0
-  #roundsWithoutGrowth = 0
-  #probeRounds = 0
   /** How long it is from one pong to the next while data waits */
   readonly pongGap = new PongGap()
+  readonly #bound: Bound
+  readonly #own = new OwnRoundTrip()
+  readonly #rate = new RecentHighest()
+  readonly #known = new KnownRate()
+  readonly #fast = new FastPath()
   readonly #peersQueue = new PeersQueue()
-  readonly #probes: ProbeTimes
-  #fastestBytesPerMs = 0
-  sampledMs = 0
+  readonly #probes: Probes
   readonly #slowPrograms: SlowPrograms
+  readonly #nodePaths: NodePaths
+  /** How long what is handed down may wait below the muxer */
+  readonly #maxQueueDelayMs: number
+  #phase: Phase = 'first'
+  /** A sample has shown what the path carries, not only what was asked of it */
+  #isRateKnown = false
 
   constructor (maxQueueDelayMs: number, maxWriteBytes: number, nodePaths = new NodePaths()) {
     this.#nodePaths = nodePaths
     this.#slowPrograms = new SlowPrograms(this, nodePaths)
-    this.#probes = new ProbeTimes(nodePaths)
+    this.#probes = new Probes(nodePaths)
     this.#maxQueueDelayMs = maxQueueDelayMs
-    this.#maxWriteBytes = maxWriteBytes
-    this.writeBytes = maxWriteBytes
+    this.#bound = new Bound(maxWriteBytes)
 
     if (maxQueueDelayMs === Infinity) {
       this.lift()
     } else {
       this.#setBound()
     }
+  }
+
+  /** Infinity if nothing is held back */
+  get boundBytes (): number {
+    return this.#bound.bytes
+  }
+
+  /** From here on data waits */
+  get holdsFromBytes (): number {
+    return this.#bound.holdsFromBytes
+  }
+
+  /** What one write may hold */
+  get writeBytes (): number {
+    return this.#bound.writeBytes
+  }
+
+  /** The path's own; undefined until it was measured */
+  get roundTripMs (): number | undefined {
+    return this.#own.ms
+  }
+
+  /** Nothing is to be gained by holding data back */
+  get isFast (): boolean {
+    return this.#fast.isFast
   }
 
   /** What the path carries; 0 until it was measured */
@@ -171,7 +156,7 @@ export class PathEstimate implements NodePath {
 
   /** There are no more marks than one in so many milliseconds */
   get markIntervalMs (): number {
-    return this.isFast ? FAST_MARK_INTERVAL_MS : MARK_INTERVAL_MS
+    return this.#fast.markIntervalMs
   }
 
   /** Which silence needs no more than is allowed without it */
@@ -187,32 +172,28 @@ export class PathEstimate implements NodePath {
 
   /** A ping was answered that is no mark */
   onRoundTrip (roundTripMs: number): void {
-    this.#shortestRoundTripMs = Math.min(this.#shortestRoundTripMs, roundTripMs)
+    this.#own.see(roundTripMs)
     this.#beginAnew()
-
-    if (roundTripMs <= this.#knownRoundTripMs) {
-      this.#shortenRoundTrip(roundTripMs)
-    }
-
+    this.#own.follow(roundTripMs)
     this.#setBound()
   }
 
   onSample (sample: PathSample): void {
     const { nowMs, roundTripMs, isAppLimited } = sample
-    this.#shortestRoundTripMs = Math.min(this.#shortestRoundTripMs, roundTripMs)
+    this.#own.see(roundTripMs)
     // writes are whole, and marks come on top
     const isLittle = sample.markedBytes <= this.#probeBytes + this.writeBytes / 2
-    const isEmpty = isLittle && nowMs - roundTripMs >= (this.#drainedFromMs ?? 0)
+    const isEmpty = isLittle && nowMs - roundTripMs >= (this.#probes.drainedFromMs ?? 0)
 
     this.#beginAnew()
     const validMs = this.#chooseValidMs(sample)
     this.#rate.learn(sample.deliveredBytes / sample.intervalMs, isAppLimited, nowMs, validMs)
     this.sampledMs = nowMs
     this.lastRoundTripMs = roundTripMs
-    this.queueMs = roundTripMs - this.#knownRoundTripMs
+    this.queueMs = roundTripMs - this.#own.knownMs
     this.#nodePaths.note(this, nowMs)
-    this.isFast = this.bytesPerMs * FAST_MS * (this.isFast ? FAST_NO_MORE : 1) >= this.#kernelBytes
-    this.#isRateKnown ||= !isAppLimited || sample.intervalMs >= FILLED_ROUND_TRIPS * this.#knownRoundTripMs
+    this.#fast.learn(this.bytesPerMs)
+    this.#isRateKnown ||= !isAppLimited || sample.intervalMs >= FILLED_ROUND_TRIPS * this.#own.knownMs
 
     this.#peersQueue.learn(sample, this.#isPeerBounded)
     this.#slowPrograms.onArrived(sample.arrivedBytes, nowMs)
@@ -226,10 +207,10 @@ export class PathEstimate implements NodePath {
 
     if (this.#phase === 'probing' && isEmpty) {
       this.#endProbe(roundTripMs, nowMs)
-    } else if (this.#phase === 'probing' && sample.isNewRound && this.#drainedFromMs === undefined && ++this.#probeRounds > MAX_PROBE_ROUNDS) {
+    } else if (this.#phase === 'probing' && sample.isNewRound && !this.#probes.goesOn()) {
       this.#steady()
-    } else if (roundTripMs <= this.#knownRoundTripMs) {
-      this.#shortenRoundTrip(roundTripMs)
+    } else {
+      this.#own.follow(roundTripMs)
     }
 
     this.#setBound()
@@ -252,8 +233,8 @@ export class PathEstimate implements NodePath {
   onTransportFull (underWayBytes: number): void {
     if (!this.#isRateKnown) {
       this.lift()
-    } else if (!this.isFast) {
-      this.#kernelBytes = underWayBytes
+    } else {
+      this.#fast.onTransportFull(underWayBytes)
     }
   }
 
@@ -270,13 +251,9 @@ export class PathEstimate implements NodePath {
 
   /** As many round trips of the path's own as BBR takes: those that wait in a queue would keep a rate for minutes that has fallen to a hundredth */
   #chooseValidMs ({ nowMs, roundTripMs }: PathSample): number {
-    const ownRoundTripMs = Math.min(roundTripMs, this.#knownRoundTripMs)
+    const ownRoundTripMs = Math.min(roundTripMs, this.#own.knownMs)
 
     return Math.max(VALID_MS, VALID_ROUND_TRIPS * ownRoundTripMs, VALID_SAMPLES * (nowMs - this.sampledMs), VALID_SILENCES * this.#slowPrograms.longest.ms)
-  }
-
-  get #knownRoundTripMs (): number {
-    return this.roundTripMs ?? Infinity
   }
 
   /** With so little under way nothing of ours queues */
@@ -286,12 +263,7 @@ export class PathEstimate implements NodePath {
 
   /** What two writes took when the path was last found to be as it was: at a low rate they, not the path, would be most of a round trip */
   get #probeMs (): number {
-    return PROBE_WRITES * MIN_WRITE_BYTES / this.#referenceBytesPerMs
-  }
-
-  /** Less arrives than when the path was last found to be as it was */
-  get #hasFallen (): boolean {
-    return this.bytesPerMs < this.#referenceBytesPerMs * FALLEN_PART
+    return PROBE_WRITES * MIN_WRITE_BYTES / this.#known.bytesPerMs
   }
 
   #beginAnew (): void {
@@ -302,50 +274,42 @@ export class PathEstimate implements NodePath {
 
   #startUp (): void {
     this.#phase = 'startUp'
-    this.#referenceBytesPerMs = 0
-    this.#roundsWithoutGrowth = 0
+    this.#known.startOver()
   }
 
   #lookForGrowth (nowMs: number): void {
-    if (this.bytesPerMs >= this.#referenceBytesPerMs * GROWTH) {
-      this.#referenceBytesPerMs = this.bytesPerMs
-      this.#roundsWithoutGrowth = 0
-    } else if (++this.#roundsWithoutGrowth >= ROUNDS_WITHOUT_GROWTH) {
+    if (!this.#known.grows(this.bytesPerMs)) {
       this.#steady()
       this.#probes.begin(nowMs)
     }
   }
 
   #noteLate ({ roundTripMs, isNewRound }: PathSample): void {
-    this.#fastestBytesPerMs = Math.max(this.#fastestBytesPerMs, this.bytesPerMs)
+    this.#known.see(this.bytesPerMs)
 
     if (isNewRound) {
-      this.#probes.onRound(roundTripMs, this.#neededMs + PROBE_WRITES * MIN_WRITE_BYTES / this.#fastestBytesPerMs)
+      this.#probes.onRound(roundTripMs, this.#neededMs + PROBE_WRITES * MIN_WRITE_BYTES / this.#known.fastestBytesPerMs)
     }
   }
 
   #lookForChange (nowMs: number): void {
-    this.#referenceBytesPerMs = Math.max(this.#referenceBytesPerMs, this.#rate.confirmed)
+    this.#known.bytesPerMs = Math.max(this.#known.bytesPerMs, this.#rate.confirmed)
 
     // what a probe would measure there is the peer's queue
-    if (this.#peersQueue.roundTripMs === 0 && this.#probes.isDue(nowMs, { roundTripMs: this.roundTripMs ?? 0, hasFallen: this.#hasFallen, isPeerBounded: this.#isPeerBounded })) {
+    if (this.#peersQueue.roundTripMs === 0 && this.#probes.isDue(nowMs, { roundTripMs: this.roundTripMs ?? 0, hasFallen: this.#known.hasFallenTo(this.bytesPerMs), isPeerBounded: this.#isPeerBounded })) {
       this.#probe(nowMs)
     }
   }
 
-  #shortenRoundTrip (roundTripMs: number): void {
-    this.roundTripMs = this.roundTripMs === undefined ? roundTripMs : this.roundTripMs + SHORTER_WEIGHT * (roundTripMs - this.roundTripMs)
-  }
-
   /** The round trip of a mark with next to nothing of ours under way is the path's own, longer or shorter than it was */
   #endProbe (roundTripMs: number, nowMs: number): void {
-    const ownRoundTripMs = Math.max(this.#knownRoundTripMs, roundTripMs - this.#probeMs)
-    const longerMs = ownRoundTripMs - this.#knownRoundTripMs
-    const isJoint = this.#drainedFromMs !== undefined
+    const ownRoundTripMs = Math.max(this.#own.knownMs, roundTripMs - this.#probeMs)
+    const longerMs = ownRoundTripMs - this.#own.knownMs
+    const isJoint = this.#probes.drainedFromMs !== undefined
 
     // the queue may be that of others: an empty line shows how long it is
     if (longerMs > 0 && !isJoint && this.#probes.mayAskOthers(nowMs)) {
-      const answer = this.#nodePaths.drain(this, { nowMs, longerMs, bytesPerMs: this.#referenceBytesPerMs, waitsForStarts: this.#probes.waitsForStarts(nowMs) })
+      const answer = this.#nodePaths.drain(this, { nowMs, longerMs, bytesPerMs: this.#known.bytesPerMs, waitsForStarts: this.#probes.waitsForStarts(nowMs) })
 
       if (answer !== 'alone') {
         if (answer === 'put-off') {
@@ -359,15 +323,15 @@ export class PathEstimate implements NodePath {
     }
 
     const foundMs = Math.min(roundTripMs, ownRoundTripMs, this.#longestRoundTripMs)
-    this.#probes.end(nowMs, Math.max(foundMs, this.#knownRoundTripMs) > Math.min(foundMs, this.#knownRoundTripMs) * GROWTH)
-    this.roundTripMs = foundMs
+    this.#probes.end(nowMs, Math.max(foundMs, this.#own.knownMs) > Math.min(foundMs, this.#own.knownMs) * GROWTH)
+    this.#own.ms = foundMs
     this.#steady()
   }
 
   /** Hands nothing down until a mark has come back that was written when the line was empty, `inMs` from now */
   drain (nowMs: number, inMs: number): void {
     this.#probe(nowMs)
-    this.#drainedFromMs = nowMs + inMs
+    this.#probes.drainedFromMs = nowMs + inMs
     this.#setBound()
   }
 
@@ -380,29 +344,24 @@ export class PathEstimate implements NodePath {
    * end give way to the other's queue, and both grow.
    */
   get #longestRoundTripMs (): number {
-    return this.#isPeerBounded ? this.#shortestRoundTripMs * (1 + ROUND_TRIP_GAIN) + this.#maxQueueDelayMs + 2 * MIN_WRITE_BYTES / this.bytesPerMs : Infinity
+    return this.#isPeerBounded ? this.#own.shortestMs * (1 + ROUND_TRIP_GAIN) + this.#maxQueueDelayMs + 2 * MIN_WRITE_BYTES / this.bytesPerMs : Infinity
   }
 
   #steady (): void {
     this.#phase = 'steady'
-    this.#drainedFromMs = undefined
-    this.#referenceBytesPerMs = this.#rate.confirmed
+    this.#probes.drainedFromMs = undefined
+    this.#known.bytesPerMs = this.#rate.confirmed
   }
 
   #probe (nowMs: number): void {
     this.#phase = 'probing'
     this.#probes.begin(nowMs)
-    this.#probeRounds = 0
   }
 
   #setBound (): void {
     const leastBytes = this.#phase === 'probing' ? 0 : this.#slowPrograms.boostBytes
     const boundBytes = this.isFast ? Infinity : Math.max(this.#chooseBound(), leastBytes)
-    const writes = this.#phase === 'first' || this.#phase === 'startUp' ? FIRST_WRITES_PER_BOUND : WRITES_PER_BOUND
-    this.writeBytes = Math.min(this.#maxWriteBytes, Math.max(MIN_WRITE_BYTES, Math.floor(boundBytes / writes)))
-    // writes are whole, so what is under way is within half a write of it
-    this.holdsFromBytes = boundBytes - this.writeBytes / 2
-    this.boundBytes = boundBytes
+    this.#bound.set(boundBytes, this.#phase === 'first' || this.#phase === 'startUp')
   }
 
   #chooseBound (): number {
@@ -415,7 +374,7 @@ export class PathEstimate implements NodePath {
         // the line there may carry as much as the line back: to double it would take round trips of seconds
         return Math.max(FIRST_BYTES, this.#neededBytes, this.#carriedBytes(START_UP_GAIN), this.#peersQueue.byteLength)
       case 'probing':
-        return this.#drainedFromMs === undefined ? this.#probeBytes : 0
+        return this.#probes.drainedFromMs === undefined ? this.#probeBytes : 0
       default:
         return this.#neededBytes + this.#unknownBytes + MIN_WRITE_BYTES
     }

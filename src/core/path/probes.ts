@@ -1,6 +1,6 @@
 /**
- * When the path's own round trip is measured anew, which takes next to nothing under way for a round: now and then, when less arrives
- * than before, and when pongs stay late though nothing of ours can be queued.
+ * The path's own round trip is measured anew, with next to nothing under way for a round: now and then, when less arrives than before, and
+ * when pongs stay late though nothing of this side can be queued. Knows when, and what a probe that goes on has to wait for.
  */
 import { PutOff } from './put-off.ts'
 import type { NodePaths } from './node-paths.ts'
@@ -26,6 +26,9 @@ const STARTS_MS = 10_000
 /** All that share a line fall silent once in a minute at least */
 const LONGEST_WAIT_MS = 60_000
 
+/** A probe that finds no empty path so soon has not emptied it: others fill it */
+const MAX_ROUNDS = 3
+
 /** What has been learned of the path since the last probe */
 export interface ProbeReasons {
   roundTripMs: number
@@ -34,12 +37,15 @@ export interface ProbeReasons {
   isPeerBounded: boolean
 }
 
-export class ProbeTimes {
+export class Probes {
+  /** Nothing is handed down, and only marks count that are written from then on: by then the line is empty. Undefined while a little is handed down. */
+  drainedFromMs: number | undefined
   readonly #nodePaths: NodePaths
   #probedMs = 0
   /** The last probe has found another round trip */
   #hasChanged = false
   #lateRounds = 0
+  #rounds = 0
   readonly #lateProbes = new PutOff(FIRST_PUT_OFF_MS)
   /** Since when the path seems to be longer, and was told to wait */
   #putOffMs = Infinity
@@ -65,6 +71,12 @@ export class ProbeTimes {
   begin (nowMs: number): void {
     this.#probedMs = nowMs
     this.#lateRounds = 0
+    this.#rounds = 0
+  }
+
+  /** A round of a probe has found no empty path. Returns whether another is worth it. */
+  goesOn (): boolean {
+    return this.drainedFromMs !== undefined || ++this.#rounds <= MAX_ROUNDS
   }
 
   /** It has to wait for an empty line */
