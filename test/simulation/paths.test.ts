@@ -5,7 +5,7 @@ import { judge } from './paths/judge.ts'
 import { drawPlan, drawRequests } from './paths/plan.ts'
 import { run } from './paths/run.ts'
 import type { Verdict } from './paths/judge.ts'
-import type { ConnectionPlan, Plan } from './paths/plan.ts'
+import type { Answering, ConnectionPlan, Plan } from './paths/plan.ts'
 
 const SEEDS = 200
 const REQUEST_SEEDS = 100
@@ -51,12 +51,12 @@ describe('an urgent message', () => {
     expect(quantile(urgent, 0.97)).toBeLessThanOrEqual(1.1)
   })
 
-  test('takes a quarter of the time in nine of ten cases where the path is what is slow, and less than 0.02 in half of them', () => {
+  test('takes a quarter of the time in nine of ten cases where the path is what is slow, and less than 0.04 in half of them', () => {
     const urgent = verdicts.filter(({ isSlow, urgent }) => isSlow && Number.isFinite(urgent)).map(({ urgent }) => urgent)
 
     expect(urgent.length).toBeGreaterThan(50)
     expect(quantile(urgent, 0.9)).toBeLessThanOrEqual(0.25)
-    expect(quantile(urgent, 0.5)).toBeLessThanOrEqual(0.02)
+    expect(quantile(urgent, 0.5)).toBeLessThanOrEqual(0.04)
   })
 })
 
@@ -122,6 +122,39 @@ test.each([
   const [unbounded] = run(plan, { maxQueueDelayMs: Infinity })
 
   expect(bounded.sentBytes / unbounded.sentBytes).toBeGreaterThanOrEqual(part)
+})
+
+/** What each of several connections with bulk over one line carries, beside an equal share */
+function sharesOf (rateBytesPerMs: number, connections: Array<Partial<ConnectionPlan>>): number[] {
+  const plan = onePath(rateBytesPerMs, 10)
+  const [{ sentBytes, sentBytesOfEach }] = run({ ...plan, settledMs: 10_000, connections: connections.map(each => ({ ...plan.connections[0], ...each })) }, { maxQueueDelayMs: 10 })
+
+  return sentBytesOfEach.map(bytes => bytes * connections.length / sentBytes)
+}
+
+describe('of connections that share a line', () => {
+  // 0.10, 0.17, 0.21 and 0.14
+  test.each([
+    [50, [5, 100]],
+    [10, [5, 100]],
+    [50, [10, 20, 30]],
+    [20, [5, 10, 20, 50, 100]]
+  ])('at %d Mbit/s none is crowded out by those whose peers are farther away: %j ms', (mbit, furtherMs) => {
+    expect(Math.min(...sharesOf(125 * mbit, furtherMs.map(ms => ({ furtherMs: ms }))))).toBeGreaterThan(0.5)
+  })
+
+  // 0.08
+  test('none is crowded out by one whose peer works 150 ms in each turn', () => {
+    expect(Math.min(...sharesOf(2500, [{}, {}, { peerTurns: { meanMs: 150, busyPart: 1 } }]))).toBeGreaterThan(0.25)
+  })
+
+  // 0.23 and 0.07
+  test.each([
+    ['500 ms late', { kind: 'late', part: 1, minMs: 500, maxMs: 500 }, 0.3],
+    ['in clumps, 300 ms apart', { kind: 'clumps', everyMs: 300 }, 0.2]
+  ] satisfies Array<[string, Answering, number]>)('none is crowded out by one whose peer answers %s', (_, answering, part) => {
+    expect(sharesOf(2500, [{}, { answering }])[0]).toBeGreaterThan(part)
+  })
 })
 
 test.each([10, 50, 100])('an urgent message 100 ms behind the first bulk of a connection, at 2 Mbit/s and %d ms, waits 350 ms at most', roundTripMs => {

@@ -29,6 +29,8 @@ export interface NodePath {
   readonly lastRoundTripMs: number
   readonly queueMs: number
   readonly sampledMs: number
+  /** How long what it has under way may make marks wait */
+  readonly ownQueueMs: number
   /** When the first mark was written that has had no pong yet */
   readonly waitsSinceMs: number
   /** It is not one that looks for its rate, and would fill the line meanwhile */
@@ -44,6 +46,11 @@ export interface LongerPath {
   longerMs: number
   /** Others that look for their rate are waited for */
   waitsForStarts: boolean
+}
+
+export interface Share {
+  bytesPerMs: number
+  queueMs: number
 }
 
 export class NodePaths {
@@ -105,6 +112,21 @@ export class NodePaths {
   /** What all others carry that wait for as long. One of which that is not known carries next to nothing yet. */
   sharedBytesPerMs (path: NodePath, queueMs: number, nowMs: number): number {
     return this.#sharing(path, queueMs, nowMs).reduce((sum, { bytesPerMs }) => sum + bytesPerMs, 0)
+  }
+
+  /**
+   * What a path is due of a line whose queue is longer than the path itself makes it: as much as each of the others that wait there, which
+   * may make it as long. Undefined if there are none.
+   */
+  shareOf (path: NodePath, nowMs: number): Share | undefined {
+    const sharing = path.queueMs > path.ownQueueMs ? this.#sharing(path, path.queueMs, nowMs) : []
+
+    return sharing.length === 0
+      ? undefined
+      : {
+          bytesPerMs: sharing.reduce((sum, { bytesPerMs }) => sum + bytesPerMs, path.bytesPerMs) / (sharing.length + 1),
+          queueMs: sharing.reduce((longest, { ownQueueMs }) => Math.max(longest, ownQueueMs), 0)
+        }
   }
 
   /** Others whose marks have waited for so long, or still do. One that nothing holds back says nothing: its peer may answer what it likes. */

@@ -8,6 +8,7 @@
  * Invariants: the bound leaves room for two writes, but while a line is drained; it is Infinity while no pong comes, and on fast paths.
  */
 import { Bound, MIN_WRITE_BYTES } from './bound.ts'
+import { FairShare } from './fair-share.ts'
 import { FastPath, MARK_INTERVAL_MS } from './fast-path.ts'
 import { GROWTH, KnownRate } from './known-rate.ts'
 import { NodePaths } from './node-paths.ts'
@@ -98,6 +99,7 @@ export class PathEstimate implements NodePath {
   readonly #peersQueue = new PeersQueue()
   readonly #probes: Probes
   readonly #slowPrograms: SlowPrograms
+  readonly #fairShare: FairShare
   readonly #nodePaths: NodePaths
   /** How long what is handed down may wait below the muxer */
   readonly #maxQueueDelayMs: number
@@ -108,6 +110,7 @@ export class PathEstimate implements NodePath {
   constructor (maxQueueDelayMs: number, maxWriteBytes: number, nodePaths = new NodePaths()) {
     this.#nodePaths = nodePaths
     this.#slowPrograms = new SlowPrograms(this, nodePaths)
+    this.#fairShare = new FairShare(this, nodePaths)
     this.#probes = new Probes(nodePaths)
     this.#maxQueueDelayMs = maxQueueDelayMs
     this.#bound = new Bound(maxWriteBytes)
@@ -159,6 +162,10 @@ export class PathEstimate implements NodePath {
     return this.#fast.markIntervalMs
   }
 
+  get ownQueueMs (): number {
+    return this.usualSilenceMs - (this.roundTripMs ?? 0)
+  }
+
   /** Which silence needs no more than is allowed without it */
   get usualSilenceMs (): number {
     return ROUND_TRIP_GAIN * (this.roundTripMs ?? 0) + this.#maxQueueDelayMs
@@ -188,10 +195,18 @@ export class PathEstimate implements NodePath {
     this.#beginAnew()
     const validMs = this.#chooseValidMs(sample)
     this.#rate.learn(sample.deliveredBytes / sample.intervalMs, isAppLimited, nowMs, validMs)
+    this.#fairShare.learn(isAppLimited, nowMs)
     this.sampledMs = nowMs
     this.lastRoundTripMs = roundTripMs
     this.queueMs = roundTripMs - this.#own.knownMs
     this.#nodePaths.note(this, nowMs)
+
+    if (this.#isPeerBounded) {
+      this.#fairShare.forget()
+    } else if (sample.isNewRound) {
+      this.#fairShare.look(nowMs)
+    }
+
     this.#fast.learn(this.bytesPerMs)
     this.#isRateKnown ||= !isAppLimited || sample.intervalMs >= FILLED_ROUND_TRIPS * this.#own.knownMs
 
@@ -392,11 +407,12 @@ export class PathEstimate implements NodePath {
 
   /** With less the path runs empty: what it carries in a round trip and until pongs come that come late */
   get #neededBytes (): number {
-    return this.bytesPerMs * this.#neededMs
+    return Math.max(this.bytesPerMs, this.#fairShare.bytesPerMs) * this.#neededMs
   }
 
   get #neededMs (): number {
-    const neededMs = Math.max(this.usualSilenceMs, SILENCE_GAIN * this.#slowPrograms.longest.ms, ROUND_TRIP_GAIN * this.#peersQueue.roundTripMs)
+    const sharedMs = (this.roundTripMs ?? 0) + this.#fairShare.queueMs
+    const neededMs = Math.max(this.usualSilenceMs, sharedMs, SILENCE_GAIN * this.#slowPrograms.longest.ms, ROUND_TRIP_GAIN * this.#peersQueue.roundTripMs)
 
     return this.#isPeerBounded && this.bytesPerMs > 0 ? Math.max(neededMs, ROUND_TRIP_GAIN * this.#longestRoundTripMs) : neededMs
   }

@@ -12,6 +12,7 @@ class FakePath implements Writable<NodePath> {
   queueMs = 100
   sampledMs = 0
   waitsSinceMs = Infinity
+  ownQueueMs = 20
   canDrain = true
   /** When it was told to fall silent, and for how long */
   readonly drains: Array<[nowMs: number, inMs: number]> = []
@@ -192,6 +193,30 @@ describe('a path that wants more under way', () => {
     addPath({ bytesPerMs: 0, waitsSinceMs: -100 })
 
     expect(nodePaths.sharedBytesPerMs(path, 100, 0)).toBe(300)
+  })
+})
+
+describe('a path on a line that others fill', () => {
+  test('is due as much as each of them, and as long a queue as any of them makes', () => {
+    const path = addPath({ bytesPerMs: 100 })
+    addPath({ bytesPerMs: 500, ownQueueMs: 60 })
+    addPath({ bytesPerMs: 300, ownQueueMs: 30 })
+
+    expect(nodePaths.shareOf(path, 0)).toEqual({ bytesPerMs: 300, queueMs: 60 })
+  })
+
+  test('is due nothing while the queue is no longer than what it makes itself', () => {
+    const path = addPath({ queueMs: 20 })
+    addPath()
+
+    expect(nodePaths.shareOf(path, 0)).toBeUndefined()
+  })
+
+  test.each(OTHERS)('is due nothing beside one %s', (_, init) => {
+    const path = addPath()
+    addPath(init)
+
+    expect(nodePaths.shareOf(path, 0)).toBeUndefined()
   })
 })
 

@@ -316,7 +316,7 @@ describe('beside another path whose marks wait for as long', () => {
 })
 
 test('a path that seems to be longer is found to be so a minute later at most, whatever others say', () => {
-  const putOff: Partial<NodePaths> = { note: () => {}, mayDrain: () => false, sharedBytesPerMs: () => 0, drain: () => 'put-off' }
+  const putOff: Partial<NodePaths> = { note: () => {}, mayDrain: () => false, sharedBytesPerMs: () => 0, shareOf: () => undefined, drain: () => 'put-off' }
   estimate = createEstimate(putOff as NodePaths)
   settle(1000, 50)
 

@@ -42,6 +42,8 @@ export interface ConnectionPlan {
   startMs: number
   /** Bulk comes the other way too */
   isTwoWay: boolean
+  /** Behind the line, there and back alike */
+  furtherMs?: number
   /** The peer holds nothing back, as other muxers do */
   isPeerUnbounded?: boolean
 }

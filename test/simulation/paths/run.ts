@@ -7,6 +7,7 @@ import { Program } from './program.ts'
 import { Timeline } from '../../../testing/simulation/timeline.ts'
 import { Socket } from './socket.ts'
 import type { Answers, Content } from './endpoint.ts'
+import type { Way } from './socket.ts'
 import type { Answering, Plan, Turns, Work } from './plan.ts'
 
 const REQUEST_BYTES = 100
@@ -14,8 +15,9 @@ const REQUEST_BYTES = 100
 /** Of a line and all connections on it */
 export interface Outcome {
   deliveredBytes: number
-  /** From this node alone */
+  /** From this node alone, and on each connection */
   sentBytes: number
+  sentBytesOfEach: number[]
   urgentP99Ms: number
 }
 
@@ -69,6 +71,14 @@ function createAnswers (answering: Answering, random: Random): Answers {
   }
 }
 
+function further (timeline: Timeline, line: Line, ms: number): Way {
+  return {
+    get rateBytesPerMs () { return line.rateBytesPerMs },
+    get delayMs () { return line.delayMs + ms },
+    send (byteLength, onArrived) { line.send(byteLength, () => { timeline.in(ms, onArrived) }) }
+  }
+}
+
 /** `from` answers, `to` asks */
 function ask (from: Endpoint, to: Endpoint, { atOnce, answerBytes }: Extract<Work, { kind: 'requests' }>): void {
   let askedBytes = 0
@@ -106,10 +116,10 @@ export function run (plan: Plan, { maxQueueDelayMs, isIdle = false, stepMs = Inf
     return { there: new Line(timeline, { steps, jitterMs: jitterOf(there) }), back: new Line(timeline, { steps, jitterMs: jitterOf(back) }) }
   })
 
-  const connections = plan.connections.map(({ line, buffers, peerTurns, answering, work, startMs, isTwoWay, isPeerUnbounded = false }) => {
+  const connections = plan.connections.map(({ line, buffers, peerTurns, answering, work, startMs, isTwoWay, isPeerUnbounded = false, furtherMs = 0 }) => {
     const { there, back } = lines[line]
-    const toPeer = new Socket<Content>(timeline, there, buffers)
-    const fromPeer = new Socket<Content>(timeline, back, buffers)
+    const toPeer = new Socket<Content>(timeline, further(timeline, there, furtherMs), buffers)
+    const fromPeer = new Socket<Content>(timeline, further(timeline, back, furtherMs), buffers)
     const { msPerMegabyte } = plan
     const common = { timeline, maxQueueDelayMs, msPerMegabyte }
     const [peerRandom, answersRandom] = [random.fork(), random.fork()]
@@ -167,6 +177,7 @@ export function run (plan: Plan, { maxQueueDelayMs, isIdle = false, stepMs = Inf
     return {
       deliveredBytes: on.reduce((sum, { own, peer }) => sum + own.deliveredBytes + peer.deliveredBytes, 0),
       sentBytes: on.reduce((sum, { peer }) => sum + peer.deliveredBytes, 0),
+      sentBytesOfEach: on.map(({ peer }) => peer.deliveredBytes),
       urgentP99Ms: latenciesMs[Math.floor(latenciesMs.length * 0.99)] ?? Infinity
     }
   })

@@ -11,6 +11,9 @@ const MAX_SEGMENT_BYTES = 65_536
 /** Node keeps so much that the kernel does not take before it says "wait", and says "drain" when the kernel has taken it */
 const HIGH_WATER_MARK_BYTES = 65_536
 
+/** Of a line, what a connection over it sees */
+export type Way = Pick<Line, 'rateBytesPerMs' | 'delayMs' | 'send'>
+
 export interface Buffers {
   /** What the sender's kernel takes: all that is not acknowledged */
   sendBytes: number
@@ -33,7 +36,7 @@ export class Socket<T> {
   onDrain = (): void => {}
   onReadable = (): void => {}
   readonly #timeline: Timeline
-  readonly #line: Line
+  readonly #line: Way
   readonly #buffers: Buffers
   /** Handed down, and not acknowledged by the receiver's kernel */
   #unacknowledgedBytes = 0
@@ -46,7 +49,7 @@ export class Socket<T> {
   #unread: Array<Segment<T>> = []
   #isFull = false
 
-  constructor (timeline: Timeline, line: Line, buffers: Buffers) {
+  constructor (timeline: Timeline, line: Way, buffers: Buffers) {
     this.#timeline = timeline
     this.#line = line
     this.#buffers = buffers
