@@ -11,8 +11,6 @@ const FALLEN_PART = 0.75
 
 export class KnownRate {
   bytesPerMs = 0
-  /** The fastest that it was ever, while data waited */
-  fastestBytesPerMs = 0
   #roundsWithoutGrowth = 0
 
   startOver (): void {
@@ -30,10 +28,6 @@ export class KnownRate {
     }
 
     return this.#roundsWithoutGrowth < ROUNDS_WITHOUT_GROWTH
-  }
-
-  see (bytesPerMs: number): void {
-    this.fastestBytesPerMs = Math.max(this.fastestBytesPerMs, bytesPerMs)
   }
 
   hasFallenTo (bytesPerMs: number): boolean {

@@ -216,7 +216,6 @@ export class PathEstimate implements NodePath {
     if (this.#phase === 'startUp' && sample.isNewRound && !isAppLimited) {
       this.#lookForGrowth(nowMs)
     } else if (this.#phase === 'steady' && sample.isBoundLimited) {
-      this.#noteLate(sample)
       this.#lookForChange(nowMs)
     }
 
@@ -299,19 +298,11 @@ export class PathEstimate implements NodePath {
     }
   }
 
-  #noteLate ({ roundTripMs, isNewRound }: PathSample): void {
-    this.#known.see(this.bytesPerMs)
-
-    if (isNewRound) {
-      this.#probes.onRound(roundTripMs, this.#neededMs + PROBE_WRITES * MIN_WRITE_BYTES / this.#known.fastestBytesPerMs)
-    }
-  }
-
   #lookForChange (nowMs: number): void {
     this.#known.bytesPerMs = Math.max(this.#known.bytesPerMs, this.#rate.confirmed)
 
     // what a probe would measure there is the peer's queue
-    if (this.#peersQueue.roundTripMs === 0 && this.#probes.isDue(nowMs, { roundTripMs: this.roundTripMs ?? 0, hasFallen: this.#known.hasFallenTo(this.bytesPerMs), isPeerBounded: this.#isPeerBounded })) {
+    if (this.#peersQueue.roundTripMs === 0 && this.#probes.isDue(nowMs, { roundTripMs: this.roundTripMs ?? 0, hasFallen: this.#known.hasFallenTo(this.bytesPerMs) })) {
       this.#probe(nowMs)
     }
   }
@@ -338,7 +329,7 @@ export class PathEstimate implements NodePath {
     }
 
     const foundMs = Math.min(roundTripMs, ownRoundTripMs, this.#longestRoundTripMs)
-    this.#probes.end(nowMs, Math.max(foundMs, this.#own.knownMs) > Math.min(foundMs, this.#own.knownMs) * GROWTH)
+    this.#probes.end(Math.max(foundMs, this.#own.knownMs) > Math.min(foundMs, this.#own.knownMs) * GROWTH)
     this.#own.ms = foundMs
     this.#steady()
   }

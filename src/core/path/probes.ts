@@ -1,8 +1,7 @@
 /**
- * The path's own round trip is measured anew, with next to nothing under way for a round: now and then, when less arrives than before, and
- * when pongs stay late though nothing of this side can be queued. Knows when, and what a probe that goes on has to wait for.
+ * The path's own round trip is measured anew, with next to nothing under way for a round: now and then, and when less arrives than before.
+ * Knows when, and what a probe that goes on has to wait for.
  */
-import { PutOff } from './put-off.ts'
 import type { NodePaths } from './node-paths.ts'
 
 /** A path that has become faster and longer at once may look as it did: now and then its round trip is measured anew */
@@ -10,13 +9,6 @@ const EVERY_MS = 120_000
 const EVERY_ROUND_TRIPS = 1000
 /** One that has changed is measured again so much sooner: others may have made it longer, and a part of that comes off each time */
 const CHANGED_PART = 1 / 12
-
-/** A pong is late when it takes so many times as long as what may be under way lasts: a queue of ours does not, once the bound follows the rate */
-const LATE_PART = 1.5
-/** So many rounds in a row say that it is not the line that has become slower */
-const LATE_ROUNDS = 3
-/** A probe for that which finds nothing is not repeated for so long, and then for twice as long */
-const FIRST_PUT_OFF_MS = 4000
 
 /** One that was told to wait until all may fall silent looks again after so long */
 const ASKS_AGAIN_MS = 1000
@@ -34,7 +26,6 @@ export interface ProbeReasons {
   roundTripMs: number
   /** Less arrives than when the path was last found to be as it was */
   hasFallen: boolean
-  isPeerBounded: boolean
 }
 
 export class Probes {
@@ -44,9 +35,7 @@ export class Probes {
   #probedMs = 0
   /** The last probe has found another round trip */
   #hasChanged = false
-  #lateRounds = 0
   #rounds = 0
-  readonly #lateProbes = new PutOff(FIRST_PUT_OFF_MS)
   /** Since when the path seems to be longer, and was told to wait */
   #putOffMs = Infinity
   #asksAgainMs = 0
@@ -55,22 +44,15 @@ export class Probes {
     this.#nodePaths = nodePaths
   }
 
-  /** The first mark of a round was answered; what may be under way lasts for `lastsMs` */
-  onRound (roundTripMs: number, lastsMs: number): void {
-    this.#lateRounds = roundTripMs > LATE_PART * lastsMs ? this.#lateRounds + 1 : 0
-  }
-
-  isDue (nowMs: number, { roundTripMs, hasFallen, isPeerBounded }: ProbeReasons): boolean {
+  isDue (nowMs: number, { roundTripMs, hasFallen }: ProbeReasons): boolean {
     const everyMs = Math.max(EVERY_MS, EVERY_ROUND_TRIPS * roundTripMs) * (this.#hasChanged ? CHANGED_PART : 1)
-    const areLate = isPeerBounded && this.#lateRounds >= LATE_ROUNDS && this.#lateProbes.isOver(nowMs)
 
-    return Math.abs(nowMs - this.#probedMs) >= everyMs || areLate || (this.#putOffMs === Infinity ? hasFallen : this.#mayAskAgain(nowMs))
+    return Math.abs(nowMs - this.#probedMs) >= everyMs || (this.#putOffMs === Infinity ? hasFallen : this.#mayAskAgain(nowMs))
   }
 
   /** The round trip is being measured, or was just seen */
   begin (nowMs: number): void {
     this.#probedMs = nowMs
-    this.#lateRounds = 0
     this.#rounds = 0
   }
 
@@ -95,14 +77,9 @@ export class Probes {
     return nowMs - this.#putOffMs < LONGEST_WAIT_MS
   }
 
-  end (nowMs: number, hasChanged: boolean): void {
+  end (hasChanged: boolean): void {
     this.#putOffMs = Infinity
     this.#hasChanged = hasChanged
-    this.#lateProbes.begin(nowMs)
-
-    if (hasChanged) {
-      this.#lateProbes.startOver()
-    }
   }
 
   #mayAskAgain (nowMs: number): boolean {

@@ -1,16 +1,14 @@
 /**
- * How long an experiment is put off that costs something: the longer the less it finds.
+ * How long an experiment is put off that costs something: the longer the more often it was made.
  */
 
 const LONGEST_MS = 60_000
 
 export class PutOff {
-  readonly #firstMs: number
   #forMs: number
   #untilMs = 0
 
   constructor (firstMs: number) {
-    this.#firstMs = firstMs
     this.#forMs = firstMs
   }
 
@@ -22,10 +20,5 @@ export class PutOff {
   begin (nowMs: number, leastMs = 0): void {
     this.#untilMs = nowMs + Math.min(LONGEST_MS, Math.max(this.#forMs, leastMs))
     this.#forMs = Math.min(LONGEST_MS, 2 * this.#forMs)
-  }
-
-  /** It has found something */
-  startOver (): void {
-    this.#forMs = this.#firstMs
   }
 }

@@ -533,33 +533,3 @@ describe('a pong that waits behind the peer\'s own data', () => {
     expect(estimate.boundBytes).toBe(1_500_000)
   })
 })
-
-describe('pongs of a peer that bounds its data', () => {
-  function beLate (rounds: number): void {
-    for (let round = 0; round < rounds; round++) {
-      estimate.peerBoundedMs = nowMs
-      sample(1000, 400)
-    }
-  }
-
-  test('that come late three rounds in a row have the round trip measured anew', () => {
-    settle(1000, 50)
-    beLate(2)
-    expect(estimate.isProbing).toBe(false)
-
-    beLate(1)
-    expect(estimate.isProbing).toBe(true)
-  })
-
-  test('and then not for four seconds, if nothing was found', () => {
-    settle(1000, 50)
-    beLate(3)
-    sample(1000, 50, { markedBytes: 0 })
-    expect(estimate.isProbing).toBe(false)
-
-    beLate(9)
-    expect(estimate.isProbing).toBe(false)
-    beLate(2)
-    expect(estimate.isProbing).toBe(true)
-  })
-})
