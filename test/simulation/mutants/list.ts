@@ -242,7 +242,7 @@ export const mutants: Mutant[] = [
     bug: 'Bytes that have just come stand in front of those that had to wait.',
     edits: [
       [
-        'src/core/buffers/unread-bytes.ts',
+        'src/core/buffers/read-buffer.ts',
         '    while (count > 0 && this.#kept !== undefined) {',
         '    const freshCount = Math.min(count, this.#fresh.byteLength)\n    this.#fresh.moveTo(sink, freshCount)\n    count -= freshCount\n\n    while (count > 0 && this.#kept !== undefined) {'
       ]
@@ -378,7 +378,7 @@ export const mutants: Mutant[] = [
     bug: 'Bytes that have to wait are put together in the wrong order.',
     edits: [
       [
-        'src/core/buffers/unread-bytes.ts',
+        'src/core/buffers/read-buffer.ts',
         '      kept.push(this.#block.subarray(0, this.#blockFill))',
         '      const block = this.#block.subarray(0, this.#blockFill)\n      const before: Uint8Array[] = []\n      kept.moveTo({ piece: bytes => { before.push(bytes) } }, kept.byteLength)\n      ;[block, ...before].forEach(bytes => { kept.push(bytes) })'
       ]
