@@ -74,7 +74,7 @@ export class Receiver<Owner> implements FrameSink {
     const stream = this.#bodyStream as StreamState<Owner>
 
     // the application may have reset the stream since the header came
-    if (!stream.isReset) {
+    if (!stream.life.isReset) {
       stream.readBuffer.append(piece, this.#bodyBytes)
       stream.lastActiveMs = this.#session.receivedMs
       this.#session.emit(stream, EVENT_DATA)
@@ -96,7 +96,7 @@ export class Receiver<Owner> implements FrameSink {
       this.#session.giveBack(stream, 0)
     }
 
-    if ((this.#bodyFlags & FLAG_FIN) !== 0 && !stream.isReset) {
+    if ((this.#bodyFlags & FLAG_FIN) !== 0 && !stream.life.isReset) {
       this.#session.finishRemote(stream)
     }
   }
@@ -126,7 +126,7 @@ export class Receiver<Owner> implements FrameSink {
     }
 
     if (length > 0) {
-      if (stream.isRemoteFinished) {
+      if (stream.life.remoteWriteStatus === 'closed') {
         throw new ProtocolError('ERR_DATA_AFTER_FIN', `received ${length} bytes on stream ${streamId} after its FIN, allowed 0`)
       }
 
@@ -212,7 +212,7 @@ export class Receiver<Owner> implements FrameSink {
   #countIfEmpty (flags: number, streamId: number): void {
     const stream = this.#session.streams.get(streamId)
     const isNews = (flags & (FLAG_SYN | FLAG_RST)) !== 0 ||
-      stream === undefined || stream.awaitsAck || ((flags & FLAG_FIN) !== 0 && !stream.isRemoteFinished)
+      stream === undefined || stream.awaitsAck || ((flags & FLAG_FIN) !== 0 && stream.life.remoteWriteStatus === 'writable')
 
     if (!isNews) {
       this.#spend('emptyFrames')

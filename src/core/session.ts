@@ -120,24 +120,17 @@ export class Session<Owner> {
     const byteLength = message instanceof Uint8Array ? message.byteLength : lengthOf(message)
 
     // the peer may have reset the stream without its owner knowing yet
-    if (byteLength === 0 || stream.isOver) {
+    if (byteLength === 0 || stream.life.isOver) {
       return
     }
 
-    stream.beforeMessage(byteLength)
-
-    if (message instanceof Uint8Array) {
-      stream.sendQueue.add(message, stream.isMerging)
-    } else {
-      stream.sendQueue.addParts(message, byteLength, stream.isMerging)
-    }
-
+    stream.sendQueue.add(message, byteLength)
     this.lanes.enlist(stream, byteLength)
   }
 
   /** From here on its data goes out in another of the LANES */
   setLane (stream: StreamState<Owner>, lane: number): void {
-    if (lane !== stream.lane && !stream.isOver) {
+    if (lane !== stream.lane && !stream.life.isOver) {
       this.streams.urgentCount += Number(lane === URGENT) - Number(stream.lane === URGENT)
       this.lanes.move(stream, lane)
     }
@@ -145,11 +138,11 @@ export class Session<Owner> {
 
   /** No more will be written; the FIN goes behind the last byte */
   closeWrite (stream: StreamState<Owner>, nowMs: number): void {
-    if (stream.isClosing || stream.isOver) {
+    if (stream.life.writeStatus !== 'writable') {
       return
     }
 
-    stream.isClosing = true
+    stream.become('close')
     stream.lastActiveMs = nowMs
 
     if (stream.sendQueue.byteLength === 0) {
@@ -172,7 +165,7 @@ export class Session<Owner> {
 
   /** Ends the stream at once, in both directions, and says so to the peer if it knows of the stream, and of no end of all of them */
   reset (stream: StreamState<Owner>, errorCode: number, nowMs: number): void {
-    if (stream.isOver) {
+    if (stream.life.isOver) {
       return
     }
 
@@ -185,15 +178,15 @@ export class Session<Owner> {
       this.limits.noteRefusal(nowMs)
     }
 
-    this.#drop(stream)
     this.#expectLate(stream)
+    this.#drop(stream)
     stream.errorCode = errorCode
     this.schedule(stream, PENDING_RST)
   }
 
   /** Ends the stream in both directions without a word to the peer */
   forget (stream: StreamState<Owner>): void {
-    if (!stream.isOver) {
+    if (!stream.life.isOver) {
       this.#drop(stream)
       this.streams.release(stream)
     }
@@ -260,10 +253,10 @@ export class Session<Owner> {
   onTransportTook (): void {
     for (const stream of this.finsInBatch) {
       // the transport may have called back, and somebody have reset it
-      if (!stream.isReset) {
-        stream.isLocalFinished = true
+      if (!stream.life.isReset) {
+        stream.become('finSent')
         this.emit(stream, EVENT_LOCAL_FIN)
-        this.#endIfFinished(stream)
+        this.#releaseIfOver(stream)
       }
     }
 
@@ -297,7 +290,7 @@ export class Session<Owner> {
     const nowMs = this.receivedMs
     receiveWindow.read(payloadBytes, nowMs)
 
-    if (receiveWindow.isUpdateDue(nowMs, this.windowTuning) && !stream.isReset && !this.#receiver.delaysUpdate(stream, nowMs)) {
+    if (receiveWindow.isUpdateDue(nowMs, this.windowTuning) && !stream.life.isReset && !this.#receiver.delaysUpdate(stream, nowMs)) {
       if (!stream.mayGrant) {
         stream.hasHeldUpdate = true
         return
@@ -337,10 +330,10 @@ export class Session<Owner> {
   }
 
   finishRemote (stream: StreamState<Owner>): void {
-    if (!stream.isRemoteFinished) {
-      stream.isRemoteFinished = true
+    if (stream.life.remoteWriteStatus === 'writable') {
+      stream.become('finReceived')
       this.emit(stream, EVENT_REMOTE_FIN)
-      this.#endIfFinished(stream)
+      this.#releaseIfOver(stream)
     }
   }
 
@@ -368,9 +361,8 @@ export class Session<Owner> {
     this.control.enlist(stream)
   }
 
-  #endIfFinished (stream: StreamState<Owner>): void {
-    if (stream.isLocalFinished && stream.isRemoteFinished) {
-      stream.isOver = true
+  #releaseIfOver (stream: StreamState<Owner>): void {
+    if (stream.life.isOver) {
       this.streams.acknowledge(stream)
       this.streams.remove(stream)
       this.streams.release(stream)
@@ -380,12 +372,11 @@ export class Session<Owner> {
 
   /** What the stream's window allows may be under way, and is no attack */
   #expectLate (stream: StreamState<Owner>): void {
-    this.limits.expectLate(stream.isRemoteFinished ? 0 : stream.receiveWindow.availableBytes, stream.dataFramesSent)
+    this.limits.expectLate(stream.life.remoteWriteStatus === 'closed' ? 0 : stream.receiveWindow.availableBytes, stream.dataFramesSent)
   }
 
   #drop (stream: StreamState<Owner>): void {
-    stream.isReset = true
-    stream.isOver = true
+    stream.become('reset')
     stream.pending = 0
     // the beginning of a frame that was cut off can still be read
     stream.readBuffer.endFrame()

@@ -1,11 +1,13 @@
 /**
- * All that the protocol knows of one stream: its two halves, what is to be said of it, its credit in both directions and
- * the bytes that wait on either side. Session, receiver and scheduler change it; the driver and the stream note what concerns them.
+ * All that the protocol knows of one stream: where it is in its life (stream-life.ts), what the peer and the program are to be told of it,
+ * its credit in both directions, and the bytes that wait on either side. Session, receiver and scheduler change it.
  */
-import { SendQueue } from './buffers/send-queue.ts'
-import { NORMAL } from './scheduler/lane.ts'
+import { LaneMember } from './scheduler/lane.ts'
+import { lifeAfter, OPEN } from './stream-life.ts'
 import { FLAG_ACK, FLAG_FIN, FLAG_RST, FLAG_SYN, INITIAL_WINDOW_BYTES, MAX_FRAME_BYTES } from './wire/frame.ts'
 import type { ReadBuffer } from './buffers/read-buffer.ts'
+import type { SendQueue } from './buffers/send-queue.ts'
+import type { Step } from './stream-life.ts'
 import type { ReceiveWindow } from './window/receive-window.ts'
 
 /**
@@ -32,21 +34,16 @@ export const EVENT_FAILED = 64
 /** Neither end has credit, and if nobody reads soon neither gets any */
 export const EVENT_STALLED = 128
 
-/** When each message is a frame of its own. The same for all streams of a connection. */
-export interface MessageBoundaries {
-  /** Messages share frames from when so many bytes of their stream wait: 0 always, Infinity never */
-  readonly mergeFromBytes: number
-  /** Longer messages are cut into frames */
-  readonly maxWholeBytes: number
-}
-
-export class StreamState<Owner = unknown> {
+export class StreamState<Owner = unknown> extends LaneMember<StreamState<Owner>> {
   readonly id: number
   readonly isOutbound: boolean
   /** Who acts for the application */
   owner: Owner | undefined
+  life = OPEN
+  /** The peer has said nothing on a stream that this side has opened */
+  awaitsAck = false
 
-  readonly sendQueue = new SendQueue()
+  readonly sendQueue: SendQueue
   readonly readBuffer: ReadBuffer
   readonly receiveWindow: ReceiveWindow
   /** What the peer lets this side send. Starts at the protocol's window: a larger one exists only once the peer has advertised it. */
@@ -54,6 +51,8 @@ export class StreamState<Owner = unknown> {
 
   /** Bits of PENDING_* */
   pending = 0
+  /** SYN or ACK has waited for a DATA frame to go with, once */
+  hasDeferredControl = false
   /** Bits of EVENT_* */
   events = 0
   /** Goes into the length of the RST, or came in it; 0 is none */
@@ -62,16 +61,6 @@ export class StreamState<Owner = unknown> {
   /** @libp2p/yamux may answer each with a window update, also when the stream has ended here */
   dataFramesSent = 0
 
-  /** No more may be queued; the FIN follows the last queued byte */
-  isClosing = false
-  isLocalFinished = false
-  isRemoteFinished = false
-  /** By either side */
-  isReset = false
-  /** Reset, or finished by both sides: neither may send any more */
-  isOver = false
-  /** The peer has said nothing on a stream that this side has opened */
-  awaitsAck = false
   /** An update was due that the peer had no need of: to be looked at again when more has come, for nobody may read that */
   hasHeldUpdate = false
   /** A writer was told to wait */
@@ -83,73 +72,27 @@ export class StreamState<Owner = unknown> {
   /** When bytes last moved in either direction, or this side asked for the end */
   lastActiveMs: number
 
-  /** When the next frame began to wait; undefined without metrics */
-  waitsSinceMs: number | undefined
-
-  /** Which of the LANES its data goes out in */
-  lane = NORMAL
-
-  // The scheduler's. They are here so that its lists need no objects of their own.
-  /** SYN or ACK has waited for a DATA frame to go with, once */
-  hasDeferredControl = false
-  isInDataLane = false
-  nextInDataLane: StreamState<Owner> | undefined
-  previousInDataLane: StreamState<Owner> | undefined
-  /** What is left of its share in this round (the deficit counter of the literature) */
-  deficitBytes = 0
-  /** What it has sent since its lane had sent so much */
-  roundBytes = 0
-  roundFromBytes = -Infinity
-  /** It goes before the streams whose turn it is */
-  isAhead = false
-
-  /** Messages share frames, until nothing waits any more */
-  isMerging: boolean
-  /** A message that fits into a frame is never cut: it waits for credit, and room, for all of it */
-  readonly isNeverCut: boolean
-  readonly #boundaries: MessageBoundaries
-
-  constructor (id: number, isOutbound: boolean, receiveWindow: ReceiveWindow, readBuffer: ReadBuffer, boundaries: MessageBoundaries, nowMs: number) {
-    this.#boundaries = boundaries
-    this.isMerging = boundaries.mergeFromBytes === 0
-    this.isNeverCut = boundaries.mergeFromBytes === Infinity
+  constructor (id: number, isOutbound: boolean, receiveWindow: ReceiveWindow, readBuffer: ReadBuffer, sendQueue: SendQueue, nowMs: number) {
+    super()
     this.id = id
     this.isOutbound = isOutbound
     this.receiveWindow = receiveWindow
     this.readBuffer = readBuffer
+    this.sendQueue = sendQueue
     this.openedMs = nowMs
     this.lastActiveMs = nowMs
   }
 
-  /** To be called before a message is queued: from a backlog on all that waits is merged. Hot. */
-  beforeMessage (byteLength: number): void {
-    const { mergeFromBytes, maxWholeBytes } = this.#boundaries
-    const queuedBytes = this.sendQueue.byteLength
-
-    // a message that is alone, and has to be cut anyway, has no boundaries to keep
-    this.isMerging ||= queuedBytes >= mergeFromBytes || (queuedBytes === 0 && byteLength > maxWholeBytes && !this.isNeverCut)
-  }
-
-  /** Nothing is queued any more. Hot. */
-  onQueueEmpty (): void {
-    this.isMerging = this.#boundaries.mergeFromBytes === 0
-    this.sendQueue.release()
-  }
-
-  /** The length of the next message if it is to be a frame of its own, else 0. Hot. */
-  get wholeFrameBytes (): number {
-    if (this.isMerging) {
-      return 0
-    }
-
-    const { firstPieceBytes } = this.sendQueue
-
-    return firstPieceBytes <= this.#boundaries.maxWholeBytes ? firstPieceBytes : 0
+  /** Moves the stream on in its life */
+  become (step: Step): void {
+    this.life = lifeAfter(this.life, step)
   }
 
   /** There are bytes to send, and credit for at least one of them, or for a whole message if it must not be cut. Hot. */
   get canSendData (): boolean {
-    return this.sendQueue.byteLength > 0 && this.creditBytes >= (this.isNeverCut ? this.wholeFrameBytes || 1 : 1)
+    const { sendQueue } = this
+
+    return sendQueue.byteLength > 0 && this.creditBytes >= (sendQueue.isNeverCut ? sendQueue.wholeFrameBytes || 1 : 1)
   }
 
   /**
@@ -157,7 +100,7 @@ export class StreamState<Owner = unknown> {
    * for credit for a whole frame.) If both ends write before they read, neither goes on by itself.
    */
   get isStalled (): boolean {
-    return this.sendQueue.byteLength > 0 && !this.canSendData && !this.isRemoteFinished && this.receiveWindow.availableBytes < MAX_FRAME_BYTES
+    return this.sendQueue.byteLength > 0 && !this.canSendData && this.life.remoteWriteStatus === 'writable' && this.receiveWindow.availableBytes < MAX_FRAME_BYTES
   }
 
   /**
@@ -165,7 +108,7 @@ export class StreamState<Owner = unknown> {
    * has ended made nim-libp2p close the connection until 2025: there it is only for who needs it.
    */
   get mayGrant (): boolean {
-    return !this.isRemoteFinished && (!this.isLocalFinished || this.receiveWindow.isRunningShort)
+    return this.life.remoteWriteStatus === 'writable' && (this.life.writeStatus !== 'closed' || this.receiveWindow.isRunningShort)
   }
 
   /** What is queued and has no credit */

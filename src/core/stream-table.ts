@@ -5,12 +5,13 @@
  * its end is known to the peer, so a reset that waits to be written still holds its place.
  */
 import { ReadBuffer } from './buffers/read-buffer.ts'
+import { SendQueue } from './buffers/send-queue.ts'
 import { ConnectionBudget } from './window/connection-budget.ts'
 import { ReceiveWindow } from './window/receive-window.ts'
 import { MAX_UINT32 } from './wire/frame.ts'
 import { URGENT } from './scheduler/lane.ts'
 import { StreamState } from './stream-state.ts'
-import type { MessageBoundaries } from './stream-state.ts'
+import type { MessageBoundaries } from './buffers/send-queue.ts'
 
 /**
  * Streams this side has opened that the peer has not answered. go-yamux and hashicorp/yamux queue
@@ -128,6 +129,6 @@ export class StreamTable<Owner> {
   #create (id: number, isOutbound: boolean, nowMs: number): StreamState<Owner> {
     const { initialWindowBytes, maxWindowBytes, mergeFromBytes } = this.#init
 
-    return new StreamState(id, isOutbound, new ReceiveWindow(initialWindowBytes, maxWindowBytes), new ReadBuffer(mergeFromBytes), this.#boundaries, nowMs)
+    return new StreamState(id, isOutbound, new ReceiveWindow(initialWindowBytes, maxWindowBytes), new ReadBuffer(mergeFromBytes), new SendQueue(this.#boundaries), nowMs)
   }
 }

@@ -390,11 +390,11 @@ export class Driver implements SessionObserver {
         state.events = 0
 
         // opened and reset in one chunk: nobody need see it
-        if ((events & EVENT_OPENED) !== 0 && !state.isReset) {
+        if ((events & EVENT_OPENED) !== 0 && !state.life.isReset) {
           this.#handler.onOpened(state)
         }
 
-        if (state.isOver) {
+        if (state.life.isOver) {
           this.#handler.onStreamEnded(state, false)
         }
 

@@ -27,7 +27,7 @@ export class LateFins {
   /** Keeps the stream's FIN for a moment, if it is one to wait with, and says whether it does. A FIN behind queued data does not wait. */
   postpone (state: State): boolean {
     const { session, clock } = this.#driver
-    const isLate = session.remoteGoAwayCode === GoAwayCode.NormalTermination && state.isRemoteFinished && state.sendQueue.byteLength === 0
+    const isLate = session.remoteGoAwayCode === GoAwayCode.NormalTermination && state.life.remoteWriteStatus === 'closed' && state.sendQueue.byteLength === 0
 
     if (!isLate || this.#isReleasing || this.#isStopped) {
       return false

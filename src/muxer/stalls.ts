@@ -91,7 +91,7 @@ export class Stalls {
 
   /** Returns whether it was granted anything */
   #relieve (state: State): boolean {
-    if (state.isOver || !state.isStalled) {
+    if (state.life.isOver || !state.isStalled) {
       this.#standing.delete(state)
       return false
     }

@@ -225,7 +225,7 @@ export class Timers {
       const dueMs = this.#dueMsOf(state)
 
       // a listener of one that was aborted may have ended it
-      if (dueMs === Infinity || state.isOver) {
+      if (dueMs === Infinity || state.life.isOver) {
         continue
       }
 
@@ -248,7 +248,7 @@ export class Timers {
       // 0 and Infinity say that a stream may be idle for ever
       lastActiveMs + (owner?.inactivityTimeout || Infinity),
       state.awaitsAck ? state.openedMs + openTimeoutMs : Infinity,
-      state.isClosing ? lastActiveMs + closeTimeoutMs : Infinity
+      state.life.writeStatus !== 'writable' ? lastActiveMs + closeTimeoutMs : Infinity
     )
   }
 

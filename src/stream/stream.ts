@@ -40,8 +40,6 @@ export class MuxedStream extends GuardedEmitter<MessageStreamEvents> implements 
   #log: Logger | undefined
   #protocol = ''
   #inactivityTimeout: number
-  /** In both directions */
-  #isOver = false
   /** Settled when the FIN is handed down, or the stream ends before that */
   #finished: PromiseWithResolvers<void> | undefined
   /** Settled at the next drain */
@@ -247,7 +245,7 @@ export class MuxedStream extends GuardedEmitter<MessageStreamEvents> implements 
   abort (reason: Error): void {
     const err = toError(reason, 'The stream was aborted with')
 
-    if (this.#isOver) {
+    if (this.status !== 'open') {
       this.#driver.abortAgain(this.#state)
       this.#reader.discardUnread(err)
       return
@@ -282,7 +280,7 @@ export class MuxedStream extends GuardedEmitter<MessageStreamEvents> implements 
       this.#reader.onData()
     }
 
-    if ((events & EVENT_DRAINED) !== 0 && !this.#isOver) {
+    if ((events & EVENT_DRAINED) !== 0 && this.status === 'open') {
       this.#onDrained()
     }
 
@@ -329,7 +327,7 @@ export class MuxedStream extends GuardedEmitter<MessageStreamEvents> implements 
   }
 
   #onRemoteFin (): void {
-    if (!this.#isOver) {
+    if (this.status === 'open') {
       this.remoteWriteStatus = 'closed'
       this.safeDispatchEvent('remoteCloseWrite')
       this.#reader.onRemoteDone(false)
@@ -339,7 +337,7 @@ export class MuxedStream extends GuardedEmitter<MessageStreamEvents> implements 
 
   /** Nothing more will be sent */
   onFinHandedDown (): void {
-    if (!this.#isOver) {
+    if (this.status === 'open') {
       this.writeStatus = 'closed'
       this.#finished?.resolve()
       this.#closeIfDone()
@@ -348,7 +346,7 @@ export class MuxedStream extends GuardedEmitter<MessageStreamEvents> implements 
 
   /** The peer or the transport ended the stream; what had arrived can still be read */
   onEnded (err: Error): void {
-    if (!this.#isOver) {
+    if (this.status === 'open') {
       this.#end('reset', err)
       this.#reader.onRemoteDone(true, err)
       this.dispatchEvent(new OwnResetEvent(err))
@@ -357,7 +355,7 @@ export class MuxedStream extends GuardedEmitter<MessageStreamEvents> implements 
 
   /** Both directions have come to their end, or the connection is gone and nothing is missing */
   onClosed (): void {
-    if (!this.#isOver) {
+    if (this.status === 'open') {
       this.#end('closed')
       this.#reader.onRemoteDone(true)
       this.dispatchEvent(new OwnCloseEvent())
@@ -377,7 +375,6 @@ export class MuxedStream extends GuardedEmitter<MessageStreamEvents> implements 
       this.#finished?.reject(createError())
     }
 
-    this.#isOver = true
     this.#createError = createError
     this.#drained?.reject(createError())
     this.#drained = undefined

@@ -37,7 +37,7 @@ describe.each(['this side', 'the peer'] as const)('a stream that %s has opened',
     expect(counts(session).size).toBe(1)
 
     session.receive(windowUpdate(stream.id, 0, FIN), 0)
-    expect(stream.isOver).toBe(true)
+    expect(stream.life.isOver).toBe(true)
     expect(counts(session)).toEqual(NONE)
     expect(takeEvents(session)).toEqual([[stream.id, EVENT_LOCAL_FIN | EVENT_REMOTE_FIN]])
   })
@@ -74,7 +74,7 @@ describe.each(['this side', 'the peer'] as const)('a stream that %s has opened',
   test('is reset at once, and keeps its place until the peer is told', () => {
     session.write(stream, pattern(1000))
     session.reset(stream, 0x1002, 0)
-    expect(stream.isOver).toBe(true)
+    expect(stream.life.isOver).toBe(true)
     expect(stream.sendQueue.byteLength).toBe(0)
     expect(counts(session)).toEqual({ ...NONE, inbound: stream.isOutbound ? 0 : 1, outbound: stream.isOutbound ? 1 : 0 })
 

@@ -40,8 +40,8 @@ class Ledger {
 /** `isQuiet`: no frame has come in part */
 function checkCredit (connection: Connection, ledger: Ledger, raiseBytes: number, isQuiet: boolean): void {
   for (const [index, { streams }] of connection.sides.entries()) {
-    for (const { id, isReset, isRemoteFinished, receiveWindow, readBuffer } of streams) {
-      if (isReset || isRemoteFinished) {
+    for (const { id, life, receiveWindow, readBuffer } of streams) {
+      if (life.remoteWriteStatus === 'closed') {
         continue
       }
 

@@ -69,7 +69,7 @@ test('every byte goes out once, in order, within credit, frame and batch, whatev
         sender.sent.push(frame.payload)
       } else {
         expect([frame.type, frame.flags, frame.length]).toEqual([WINDOW_UPDATE, FIN, 0])
-        expect(sender.stream.isClosing && byteLength(sender.sent) === byteLength(sender.queued)).toBe(true)
+        expect(sender.stream.life.writeStatus === 'closing' && byteLength(sender.sent) === byteLength(sender.queued)).toBe(true)
         sender.hasFinished = true
       }
     }
@@ -93,7 +93,7 @@ test('every byte goes out once, in order, within credit, frame and batch, whatev
       const sender = senders[step.index]
       const { stream } = sender
 
-      if (step.does === 'write' && !stream.isClosing) {
+      if (step.does === 'write' && stream.life.writeStatus === 'writable') {
         const bytes = streamBytes(stream.id, sender.writtenBytes, sender.writtenBytes += step.bytes)
         sender.queued.push(bytes)
         stream.sendQueue.push(bytes)
@@ -103,7 +103,9 @@ test('every byte goes out once, in order, within credit, frame and batch, whatev
         stream.creditBytes += step.bytes
         lane.enlist(stream, 0)
       } else if (step.does === 'close') {
-        stream.isClosing ||= stream.sendQueue.byteLength > 0
+        if (stream.sendQueue.byteLength > 0) {
+          stream.become('close')
+        }
       } else if (step.does === 'discard') {
         lane.discard(stream)
         sender.queued = [...sender.sent]

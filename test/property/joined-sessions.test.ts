@@ -10,14 +10,14 @@ test('two sessions deliver every byte of every stream in order, and forget the s
     steps.forEach(step => { connection.take(step) })
 
     for (const { session, streams } of connection.sides) {
-      streams.filter(stream => !stream.isOver && !stream.isClosing).forEach(stream => { session.closeWrite(stream, 0) })
+      streams.filter(stream => stream.life.writeStatus === 'writable').forEach(stream => { session.closeWrite(stream, 0) })
     }
 
     settle(connection)
 
     // those that the other side opened last were not known when the rest was closed
     for (const { session, streams } of connection.sides) {
-      streams.filter(stream => !stream.isOver && !stream.isClosing).forEach(stream => { session.closeWrite(stream, 0) })
+      streams.filter(stream => stream.life.writeStatus === 'writable').forEach(stream => { session.closeWrite(stream, 0) })
     }
 
     settle(connection)
@@ -30,7 +30,7 @@ test('two sessions deliver every byte of every stream in order, and forget the s
       for (const stream of streams) {
         const { writtenBytes, readBytes } = connection.flow(1 - side, stream.id)
 
-        if (stream.isReset) {
+        if (stream.life.isReset) {
           expect(readBytes).toBeLessThanOrEqual(writtenBytes)
         } else {
           expect(readBytes).toBe(writtenBytes)

@@ -115,7 +115,7 @@ class Run {
       expect(availableBytes + stream.readBuffer.byteLength).toBeLessThanOrEqual(windowBytes)
       expect(stream.creditBytes).toBeGreaterThanOrEqual(0)
       expect(stream.creditBytes).toBeLessThanOrEqual(MAX_UINT32)
-      expect(streams.get(stream.id) === stream).toBe(!stream.isOver)
+      expect(streams.get(stream.id) === stream).toBe(!stream.life.isOver)
     }
 
     expect(streams.inboundCount).toBeGreaterThanOrEqual(liveInbound)
@@ -159,7 +159,7 @@ class Run {
       }
     } else if (step.does === 'reset') {
       session.reset(stream, 1, 0)
-    } else if (!stream.isClosing) {
+    } else if (stream.life.writeStatus === 'writable') {
       if (step.does === 'write') {
         session.write(stream, pattern(step.bytes))
       } else {

@@ -2,6 +2,7 @@
  * Streams, lanes and batches as the scheduler's tests need them.
  */
 import { ReadBuffer } from '../../src/core/buffers/read-buffer.ts'
+import { SendQueue } from '../../src/core/buffers/send-queue.ts'
 import { ConnectionBudget } from '../../src/core/window/connection-budget.ts'
 import { ReceiveWindow } from '../../src/core/window/receive-window.ts'
 import { Batch } from '../../src/core/scheduler/batch.ts'
@@ -32,7 +33,7 @@ export interface StreamInit {
 export function createStream (id: number, init: StreamInit = {}): StreamState {
   const window = new ReceiveWindow(init.windowBytes ?? WINDOW_BYTES, 16_777_216)
   const boundaries = { mergeFromBytes: init.maxWholeBytes === undefined ? 0 : init.mergeFromBytes ?? Infinity, maxWholeBytes: init.maxWholeBytes ?? 0 }
-  const stream = new StreamState(id, true, window, new ReadBuffer(0), boundaries, 0)
+  const stream = new StreamState(id, true, window, new ReadBuffer(0), new SendQueue(boundaries), 0)
   stream.pending = init.pending ?? 0
 
   for (const size of init.queued ?? []) {

@@ -22,55 +22,96 @@ const KEPT_MESSAGES = 64
 
 const NO_BLOCK = new Uint8Array(0)
 
+/** When each message is a frame of its own. The same for all streams of a connection. */
+export interface MessageBoundaries {
+  /** Messages share frames from when so many bytes of their stream wait: 0 always, Infinity never */
+  readonly mergeFromBytes: number
+  /** Longer messages are cut into frames */
+  readonly maxWholeBytes: number
+}
+
 export class SendQueue extends PieceQueue {
+  /** Messages share frames, until nothing waits any more */
+  isMerging: boolean
+  /** A message that fits into a frame is never cut: it waits for credit, and room, for all of it */
+  readonly isNeverCut: boolean
+  readonly #boundaries: MessageBoundaries
   #block = NO_BLOCK
   #fillBytes = 0
 
-  constructor () {
+  constructor (boundaries: MessageBoundaries) {
     super(KEPT_MESSAGES, SentBytesChangedError)
+    this.#boundaries = boundaries
+    this.isMerging = boundaries.mergeFromBytes === 0
+    this.isNeverCut = boundaries.mergeFromBytes === Infinity
   }
 
-  /** A message, or a part of one. `isJoined`: it may merge with what is in front of it. Hot: runs once per send. */
-  add (message: Uint8Array, isJoined: boolean): void {
-    const { byteLength } = message
-
-    if (byteLength >= COPIED_BELOW_BYTES) {
-      this.push(message)
-      return
+  /** The length of the next message if it is to be a frame of its own, else 0. Hot. */
+  get wholeFrameBytes (): number {
+    if (this.isMerging) {
+      return 0
     }
 
-    const start = this.#reserve(byteLength)
-    this.#block.set(message, start)
-    this.pushRange(this.#block, start, start + byteLength, isJoined)
+    const { firstPieceBytes } = this
+
+    return firstPieceBytes <= this.#boundaries.maxWholeBytes ? firstPieceBytes : 0
   }
 
-  /** A message in parts, `byteLength` bytes in all; one piece if it is not to share a frame */
-  addParts (parts: Uint8Array[], byteLength: number, isJoined: boolean): void {
-    if (byteLength < COPIED_BELOW_BYTES) {
-      const start = this.#reserve(byteLength)
+  /** A message, or one in parts, `messageBytes` bytes in all. Hot: runs once per send. */
+  add (message: Uint8Array | Uint8Array[], messageBytes: number): void {
+    this.#startMessage(messageBytes)
+
+    if (message instanceof Uint8Array) {
+      this.#addPart(message)
+    } else if (messageBytes < COPIED_BELOW_BYTES) {
+      const start = this.#reserve(messageBytes)
       let end = start
 
-      for (const part of parts) {
+      for (const part of message) {
         this.#block.set(part, end)
         end += part.byteLength
       }
 
-      this.pushRange(this.#block, start, end, isJoined)
-    } else if (!isJoined && parts.length > 1) {
-      this.push(concat(parts, byteLength))
+      this.pushRange(this.#block, start, end, this.isMerging)
+    } else if (!this.isMerging && message.length > 1) {
+      // one piece, which shares no frame
+      this.push(concat(message, messageBytes))
     } else {
-      for (const part of parts) {
+      for (const part of message) {
         if (part.byteLength > 0) {
-          this.add(part, isJoined)
+          this.#addPart(part)
         }
       }
     }
   }
 
-  /** Nothing waits any more: a long block is not kept for what may come */
-  release (): void {
+  /** Nothing waits any more: messages are kept apart again, and a long block is not kept for what may come. Hot. */
+  onEmpty (): void {
+    this.isMerging = this.#boundaries.mergeFromBytes === 0
+
     if (this.#block.byteLength > KEPT_BLOCK_BYTES) {
       this.#block = NO_BLOCK
+    }
+  }
+
+  /** From a backlog on all that waits is merged. Hot. */
+  #startMessage (messageBytes: number): void {
+    const { mergeFromBytes, maxWholeBytes } = this.#boundaries
+    const { byteLength } = this
+
+    // a message that is alone, and has to be cut anyway, has no boundaries to keep
+    this.isMerging ||= byteLength >= mergeFromBytes || (byteLength === 0 && messageBytes > maxWholeBytes && !this.isNeverCut)
+  }
+
+  #addPart (part: Uint8Array): void {
+    const { byteLength } = part
+
+    if (byteLength >= COPIED_BELOW_BYTES) {
+      this.push(part)
+    } else {
+      const start = this.#reserve(byteLength)
+      this.#block.set(part, start)
+      this.pushRange(this.#block, start, start + byteLength, this.isMerging)
     }
   }
 

@@ -277,7 +277,7 @@ export class DataLanes<Owner> {
     stream.roundBytes += payloadBytes
     this.#account(stream, payloadBytes, nowMs)
 
-    if (stream.sendQueue.byteLength === 0 && stream.isClosing) {
+    if (stream.sendQueue.byteLength === 0 && stream.life.writeStatus === 'closing') {
       this.#finish(stream, batch, maxFrames)
     }
 
@@ -288,7 +288,7 @@ export class DataLanes<Owner> {
 
   #choosePayloadBytes (stream: StreamState<Owner>, batch: Batch, roomBytes: number): number {
     const { sendQueue } = stream
-    const wholeBytes = stream.wholeFrameBytes
+    const wholeBytes = sendQueue.wholeFrameBytes
     const { loneFrameBytes } = this.#sizes
     const shareBytes = this.streamCount === 1 ? Math.max(loneFrameBytes, this.shareBytes) : this.#renewShare(stream, wholeBytes || MIN_CUT_FRAME_BYTES)
 
@@ -297,11 +297,11 @@ export class DataLanes<Owner> {
     }
 
     // a batch without other data is as large as any, or small for a slow path: the message may exceed it
-    if (wholeBytes > 0 && (stream.isNeverCut || this.shareBytes < wholeBytes)) {
+    if (wholeBytes > 0 && (sendQueue.isNeverCut || this.shareBytes < wholeBytes)) {
       return Math.min(wholeBytes, stream.creditBytes)
     }
 
-    const messageBytes = stream.isMerging ? sendQueue.byteLength : wholeBytes || sendQueue.firstPieceBytes
+    const messageBytes = sendQueue.isMerging ? sendQueue.byteLength : wholeBytes || sendQueue.firstPieceBytes
     // a peer may give more credit only behind the frame, as this muxer does
     const creditBytes = Math.max(Math.min(stream.creditBytes, loneFrameBytes), Math.floor(stream.creditBytes / 2))
     const payloadBytes = Math.min(messageBytes, creditBytes, shareBytes)
@@ -338,7 +338,7 @@ export class DataLanes<Owner> {
     }
 
     if (stream.sendQueue.byteLength === 0) {
-      stream.onQueueEmpty()
+      stream.sendQueue.onEmpty()
     }
 
     if (stream.awaitsDrain ? this.mayGoOn(stream) : stream.tellsIdle && stream.sendQueue.byteLength === 0) {
@@ -369,7 +369,7 @@ export class DataLanes<Owner> {
       if (stream.isStalled) {
         this.#handler.emit(stream, EVENT_STALLED)
       }
-    } else if (ring.last !== stream && stream.deficitBytes < (stream.wholeFrameBytes || MIN_CUT_FRAME_BYTES)) {
+    } else if (ring.last !== stream && stream.deficitBytes < (stream.sendQueue.wholeFrameBytes || MIN_CUT_FRAME_BYTES)) {
       unlink(ring, stream)
       append(ring, stream)
     }

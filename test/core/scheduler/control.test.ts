@@ -236,7 +236,7 @@ describe('a stream', () => {
     const stream = enlist(2, { pending: PENDING_UPDATE })
     stream.receiveWindow.receive(200_000, 2)
     stream.receiveWindow.read(200_000, 0)
-    stream.isRemoteFinished = true
+    stream.become('finReceived')
 
     expect(fill()).toEqual([])
   })
@@ -245,7 +245,7 @@ describe('a stream', () => {
     const stream = enlist(2, { pending: PENDING_ACK | PENDING_UPDATE, windowBytes: LARGE_WINDOW_BYTES })
     stream.receiveWindow.receive(200_000, 2)
     stream.receiveWindow.read(200_000, 0)
-    stream.isRemoteFinished = true
+    stream.become('finReceived')
 
     expect(fillBytes()).toEqual(windowUpdate(2, 0, ACK))
   })

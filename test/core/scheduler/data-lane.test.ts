@@ -109,7 +109,7 @@ describe('a data frame', () => {
 describe('a FIN', () => {
   test('is a frame of its own behind the last data: stock yamux discards data that comes with it', () => {
     const stream = createStream(1, { queued: [40_000] })
-    stream.isClosing = true
+    stream.become('close')
     enlist(stream)
 
     expect(fill(20_000).map(({ type, flags }) => [type, flags])).toEqual([[DATA, 0], [DATA, 0]])
@@ -118,7 +118,7 @@ describe('a FIN', () => {
 
   test('does not go when credit ends before the data does', () => {
     const stream = createStream(1, { queued: [100] })
-    stream.isClosing = true
+    stream.become('close')
     stream.creditBytes -= WINDOW_BYTES - 99
     enlist(stream)
 
@@ -129,7 +129,7 @@ describe('a FIN', () => {
 
   test('goes with the same batch as the SYN if the data is short', () => {
     const stream = createStream(1, { pending: PENDING_SYN, queued: [5] })
-    stream.isClosing = true
+    stream.become('close')
     enlist(stream)
 
     expect(fill().map(({ type, flags }) => [type, flags])).toEqual([[DATA, SYN], [WINDOW_UPDATE, FIN]])
@@ -140,7 +140,7 @@ describe('a FIN', () => {
     ['frames', 65_519, 1]
   ])('that finds no room in a batch full of %s is left to others, and is not news yet', (_, maxBytes, maxFrames) => {
     const stream = createStream(1, { queued: [5] })
-    stream.isClosing = true
+    stream.become('close')
     enlist(stream)
 
     expect(shares(fill(maxBytes, maxFrames))).toEqual([[1, 5]])

@@ -19,7 +19,7 @@ export const mutants: Mutant[] = [
     edits: [
       [
         'src/core/stream-state.ts',
-        '(!this.isLocalFinished || this.receiveWindow.isRunningShort)',
+        '(this.life.writeStatus !== \'closed\' || this.receiveWindow.isRunningShort)',
         'true'
       ]
     ]

@@ -94,7 +94,7 @@ function checkState ({ name, tap }: Side, state: StreamState): void {
   const { id, creditBytes, receiveWindow, readBuffer, sendQueue } = state
   const { creditBytes: grantedBytes, allowanceBytes } = tap.dialogue(id)
 
-  law(!state.isOver, () => `${name}'s stream ${id} is over and still there`)
+  law(!state.life.isOver, () => `${name}'s stream ${id} is over and still there`)
   law(creditBytes === grantedBytes && creditBytes >= 0, () => `${name}'s stream ${id} counts ${creditBytes} bytes of credit, it has ${grantedBytes}`)
   law(receiveWindow.availableBytes === allowanceBytes && allowanceBytes >= 0, () => `${name}'s stream ${id} allows ${receiveWindow.availableBytes} bytes, the peer was told ${allowanceBytes}`)
   law(receiveWindow.availableBytes <= receiveWindow.windowBytes, () => `${name}'s stream ${id} allows ${receiveWindow.availableBytes} bytes with a window of ${receiveWindow.windowBytes}`)
@@ -122,20 +122,20 @@ export function checkAtRest (run: Run): void {
     law(side.tap.unansweredPings === 0 || !side.isOurs, () => `the ${name} leaves ${side.tap.unansweredPings} pings unanswered`)
 
     for (const state of session.streams.values()) {
-      const { id, creditBytes, receiveWindow, sendQueue, readBuffer } = state
+      const { id, life, creditBytes, receiveWindow, sendQueue, readBuffer } = state
       const peersState = peer.session?.streams.get(id)
       const { windowBytes, availableBytes } = receiveWindow
       const unreadBytes = readBuffer.byteLength
 
       law(!state.canSendData, () => `${name}'s stream ${id} does not send its ${sendQueue.byteLength} bytes`)
       law(!state.awaitsDrain || sendQueue.byteLength > LOW_WATER_MARK_BYTES, () => `the writer of ${name}'s stream ${id} waits with ${sendQueue.byteLength} bytes`)
-      law(!state.isClosing || sendQueue.byteLength > 0 || state.isLocalFinished, () => `${name}'s stream ${id} has nothing left to send and no FIN`)
+      law(life.writeStatus !== 'closing' || sendQueue.byteLength > 0, () => `${name}'s stream ${id} has nothing left to send and no FIN`)
 
       if (peersState != null) {
         law(!state.awaitsAck, () => `${name}'s stream ${id} was never acknowledged`)
         law(creditBytes === peersState.receiveWindow.availableBytes, () => `${name}'s stream ${id} has ${creditBytes} bytes of credit, the peer allows ${peersState.receiveWindow.availableBytes}`)
-        const hasEnough = state.isLocalFinished && availableBytes > ENOUGH_CREDIT_BYTES
-        law(state.isRemoteFinished || hasEnough || windowBytes - availableBytes - unreadBytes < windowBytes / 2, () => `${name}'s stream ${id} has read more than half its window of ${windowBytes} bytes and not said so: ${availableBytes} are left`)
+        const hasEnough = life.writeStatus === 'closed' && availableBytes > ENOUGH_CREDIT_BYTES
+        law(life.remoteWriteStatus === 'closed' || hasEnough || windowBytes - availableBytes - unreadBytes < windowBytes / 2, () => `${name}'s stream ${id} has read more than half its window of ${windowBytes} bytes and not said so: ${availableBytes} are left`)
       }
     }
   }

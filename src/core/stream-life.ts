@@ -1,0 +1,66 @@
+/**
+ * The life of a stream, from its SYN to its end: all that a stream can be, and all that moves it on.
+ *
+ * | life           | this side's half | the peer's half | `close`       | `finSent`     | `finReceived`  | `reset` |
+ * |----------------|------------------|-----------------|---------------|---------------|----------------|---------|
+ * | `open`         | writable         | writable        | `closing`     |               | `remoteClosed` | `reset` |
+ * | `closing`      | closing          | writable        |               | `localClosed` | `lastClosing`  | `reset` |
+ * | `localClosed`  | closed           | writable        |               |               | `closed`       | `reset` |
+ * | `remoteClosed` | writable         | closed          | `lastClosing` |               |                | `reset` |
+ * | `lastClosing`  | closing          | closed          |               | `closed`      |                | `reset` |
+ * | `closed`       | closed           | closed          |               |               |                |         |
+ * | `reset`        | closed           | closed          |               |               |                |         |
+ *
+ * A step that is not in the table changes nothing. The halves have libp2p's words. A program is told later, when no chunk is being decoded:
+ * MuxedStream's statuses are what it was told of.
+ *
+ * A stream that this side opens also awaits the peer's ACK (`awaitsAck`), in any of these lives: yamux lets both sides write before it.
+ */
+
+/**
+ * - `close`: the program writes no more. The FIN follows the last byte.
+ * - `finSent`: the transport has taken the FIN
+ * - `finReceived`: the peer has sent its FIN
+ * - `reset`: either side has sent a RST, or the connection has ended
+ */
+export type Step = 'close' | 'finSent' | 'finReceived' | 'reset'
+
+type Name = 'open' | 'closing' | 'localClosed' | 'remoteClosed' | 'lastClosing' | 'closed' | 'reset'
+
+export interface Life {
+  /** 'closing' from when the program closes the stream until the FIN is handed down */
+  readonly writeStatus: 'writable' | 'closing' | 'closed'
+  readonly remoteWriteStatus: 'writable' | 'closed'
+  /** Neither side may send any more */
+  readonly isOver: boolean
+  /** Bytes may be missing */
+  readonly isReset: boolean
+  readonly next: Readonly<Partial<Record<Step, Name>>>
+}
+
+const LIVES: Record<Name, Life> = {
+  open: live('writable', 'writable', { close: 'closing', finReceived: 'remoteClosed' }),
+  closing: live('closing', 'writable', { finSent: 'localClosed', finReceived: 'lastClosing' }),
+  localClosed: live('closed', 'writable', { finReceived: 'closed' }),
+  remoteClosed: live('writable', 'closed', { close: 'lastClosing' }),
+  lastClosing: live('closing', 'closed', { finSent: 'closed' }),
+  closed: over(false),
+  reset: over(true)
+}
+
+export const OPEN = LIVES.open
+
+/** What the stream is after a step */
+export function lifeAfter (life: Life, step: Step): Life {
+  const name = life.next[step]
+
+  return name === undefined ? life : LIVES[name]
+}
+
+function live (writeStatus: Life['writeStatus'], remoteWriteStatus: Life['remoteWriteStatus'], next: Life['next']): Life {
+  return { writeStatus, remoteWriteStatus, isOver: false, isReset: false, next: { ...next, reset: 'reset' } }
+}
+
+function over (isReset: boolean): Life {
+  return { writeStatus: 'closed', remoteWriteStatus: 'closed', isOver: true, isReset, next: {} }
+}
