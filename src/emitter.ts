@@ -3,7 +3,7 @@
  * the process for the sake of one stream (js-libp2p 3415 and 3512). Here it is the emitter's own affair.
  */
 import { StreamAbortEvent, StreamCloseEvent, StreamMessageEvent, StreamResetEvent } from '@libp2p/interface'
-import { toError, watch } from './thrown.ts'
+import { toError, watch } from './foreign.ts'
 import type { EventHandler, TypedEventTarget } from '@libp2p/interface'
 
 type Listener = EventHandler<Event>

@@ -1,5 +1,5 @@
 /**
- * The errors that applications see. Those the peer's mistakes cause are in core/protocol-error.ts.
+ * The errors that applications see. Those the peer's mistakes cause are in core/errors.ts.
  */
 import { ConnectionClosedError, InvalidParametersError, StreamResetError, TimeoutError } from '@libp2p/interface'
 import { MAX_UINT32 } from './core/wire/frame.ts'

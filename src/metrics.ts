@@ -3,7 +3,8 @@
  */
 import { systemClock } from './clock.ts'
 import { LANES } from './core/scheduler/lane.ts'
-import { logError, toError, watch } from './thrown.ts'
+import { toError, watch } from './foreign.ts'
+import { logError } from './log.ts'
 import type { Clock } from './clock.ts'
 import type { FlushReason } from './core/flush.ts'
 import type { Session } from './core/session.ts'

@@ -3,13 +3,12 @@
 //
 // Run with a young generation that holds a whole run (list.ts), so that what a run allocates can be read
 // off the heap: a collection in between would hide it, and ends the benchmark.
+import Table from 'cli-table3'
 import { PerformanceObserver } from 'node:perf_hooks'
 import { setImmediate } from 'node:timers/promises'
-import Table from 'cli-table3'
 import { Batch } from '../../src/core/scheduler/batch.ts'
 import { Decoder } from '../../src/core/wire/decoder.ts'
-import { encodeHeader } from '../../src/core/wire/encode.ts'
-import { FLAG_SYN, HEADER_BYTES, TYPE_DATA, TYPE_WINDOW_UPDATE } from '../../src/core/wire/frame.ts'
+import { encodeHeader, FLAG_SYN, HEADER_BYTES, TYPE_DATA, TYPE_WINDOW_UPDATE } from '../../src/core/wire/frame.ts'
 import { yamux } from '../../src/index.ts'
 import { createScheduler, createStream } from '../../testing/core/lanes.ts'
 import { takeNoOptions } from '../harness/options.ts'

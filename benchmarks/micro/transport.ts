@@ -1,8 +1,7 @@
 // The muxer's end of a connection whose other end is the benchmark itself.
 import { StreamMessageEvent, TypedEventEmitter } from '@libp2p/interface'
 import { defaultLogger } from '@libp2p/logger'
-import { encodeHeader } from '../../src/core/wire/encode.ts'
-import { HEADER_BYTES } from '../../src/core/wire/frame.ts'
+import { encodeHeader, HEADER_BYTES } from '../../src/core/wire/frame.ts'
 import type { MessageStream, MessageStreamDirection, MessageStreamEvents } from '@libp2p/interface'
 
 export class Transport extends TypedEventEmitter<MessageStreamEvents> {

@@ -1,11 +1,11 @@
 /**
  * What each frame from the peer does, and which it may not send. Hot: runs once per frame received.
  */
-import { InboundIds } from './limits/inbound-ids.ts'
-import { ProtocolError } from './protocol-error.ts'
+import { ProtocolError } from './errors.ts'
 import { EVENT_DATA, EVENT_STALLED } from './stream-state.ts'
+import { InboundIds } from './stream-table.ts'
 import { FLAG_FIN, FLAG_RST, FLAG_SYN, INITIAL_WINDOW_BYTES, MAX_FRAME_BYTES, MAX_UINT32, SESSION_ID, TYPE_DATA, TYPE_GO_AWAY, TYPE_PING, TYPE_WINDOW_UPDATE } from './wire/frame.ts'
-import type { Limits } from './limits/peer-limits.ts'
+import type { Limits } from './peer-limits.ts'
 import type { Session, SessionInit } from './session.ts'
 import type { StreamState } from './stream-state.ts'
 import type { FrameSink } from './wire/decoder.ts'

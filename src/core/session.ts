@@ -2,21 +2,21 @@
  * One yamux session: its streams, how they begin and end, and what is to be said of them. Pure: bytes and time in; bytes, and
  * events of streams, out. What each frame of the peer means is in receiver.ts, what goes out next in sender.ts.
  */
-import { PeerLimits, RAPID_MS } from './limits/peer-limits.ts'
 import { BytesUnderWay } from './path/bytes-under-way.ts'
 import { FIRST_MARK_VALUE } from './path/marks.ts'
+import { PeerLimits, RAPID_MS } from './peer-limits.ts'
 import { Receiver } from './receiver.ts'
 import { URGENT } from './scheduler/lane.ts'
 import { Sender } from './sender.ts'
-import { EVENT_LOCAL_FIN, EVENT_OPENED, EVENT_REMOTE_FIN, EVENT_REMOTE_RST, PENDING_ACK, PENDING_FIN, PENDING_RST, PENDING_SYN, PENDING_UPDATE } from './stream-state.ts'
+import { EVENT_FAILED, EVENT_LOCAL_FIN, EVENT_OPENED, EVENT_REMOTE_FIN, EVENT_REMOTE_RST, PENDING_ACK, PENDING_FIN, PENDING_RST, PENDING_SYN, PENDING_UPDATE } from './stream-state.ts'
 import { StreamTable } from './stream-table.ts'
 import { RoundTrip } from './window/round-trip.ts'
 import { Decoder } from './wire/decoder.ts'
 import { GoAwayCode, INITIAL_WINDOW_BYTES } from './wire/frame.ts'
 import type { NodePaths } from './path/node-paths.ts'
-import type { Limits } from './limits/peer-limits.ts'
-import type { ControlLane } from './scheduler/control.ts'
-import type { DataLanes } from './scheduler/lanes.ts'
+import type { Limits } from './peer-limits.ts'
+import type { ControlHandler, ControlLane } from './scheduler/control.ts'
+import type { DataHandler, DataLanes } from './scheduler/lanes.ts'
 import type { StreamState } from './stream-state.ts'
 import type { StreamTableInit } from './stream-table.ts'
 import type { WindowTuning } from './window/receive-window.ts'
@@ -48,7 +48,7 @@ export interface SessionObserver {
   onRefused (streamId: number): void
 }
 
-export class Session<Owner> {
+export class Session<Owner> implements DataHandler<Owner>, ControlHandler<Owner> {
   readonly streams: StreamTable<Owner>
   readonly control: ControlLane<Owner>
   readonly lanes: DataLanes<Owner>
@@ -73,7 +73,9 @@ export class Session<Owner> {
   readonly #sender: Sender<Owner>
   readonly #receiver: Receiver<Owner>
   readonly #decoder: Decoder
-  /** Whose FIN is in a batch that the transport has not taken yet */
+  /** How much had been handed down in front of the last ping that is no mark */
+  #pingedBytes = 0
+  /** Streams whose FIN is in a batch that the transport has not taken yet */
   finsInBatch: Array<StreamState<Owner>> = []
 
   constructor (init: SessionInit, observer: SessionObserver) {
@@ -263,6 +265,32 @@ export class Session<Owner> {
     this.finsInBatch = []
   }
 
+  // What the lanes say, for whom this is DataHandler and ControlHandler
+
+  onFinWritten (stream: StreamState<Owner>): void {
+    this.finsInBatch.push(stream)
+  }
+
+  onFinDue (stream: StreamState<Owner>): void {
+    this.schedule(stream, PENDING_FIN)
+  }
+
+  /** The stream cannot go on, and nothing else is wrong */
+  onBytesLost (stream: StreamState<Owner>, err: Error, nowMs: number): void {
+    this.reset(stream, 0, nowMs)
+    stream.failure = err
+    this.emit(stream, EVENT_FAILED)
+  }
+
+  onResetWritten (stream: StreamState<Owner>): void {
+    this.streams.release(stream)
+  }
+
+  onPingWritten (nowMs: number): void {
+    this.roundTrip.sent(nowMs)
+    this.#pingedBytes = this.underWay.handedDownBytes
+  }
+
   // What frames do: for the receiver
 
   accept (id: number, nowMs: number): StreamState<Owner> {
@@ -323,7 +351,7 @@ export class Session<Owner> {
     const isAwaited = this.roundTrip.end(value, nowMs)
 
     if (isAwaited && this.roundTrip.lastMs !== undefined) {
-      this.underWay.onPong(this.#sender.pingedBytes, this.roundTrip.lastMs, nowMs)
+      this.underWay.onPong(this.#pingedBytes, this.roundTrip.lastMs, nowMs)
     }
 
     return isAwaited

@@ -1,16 +1,15 @@
 /**
- * The live streams by id, and the limits on how many there may be.
+ * The live streams by id, the limits on how many there may be, and the ids that the peer has used.
  *
  * Invariant: 0 <= inboundCount <= maxInboundStreams, 0 <= unackedCount <= MAX_UNACKED_STREAMS; a stream counts until
  * its end is known to the peer, so a reset that waits to be written still holds its place.
  */
 import { ReadBuffer } from './buffers/read-buffer.ts'
 import { SendQueue } from './buffers/send-queue.ts'
-import { ConnectionBudget } from './window/connection-budget.ts'
-import { ReceiveWindow } from './window/receive-window.ts'
-import { MAX_UINT32 } from './wire/frame.ts'
 import { URGENT } from './scheduler/lane.ts'
 import { StreamState } from './stream-state.ts'
+import { ConnectionBudget, ReceiveWindow } from './window/receive-window.ts'
+import { MAX_UINT32 } from './wire/frame.ts'
 import type { MessageBoundaries } from './buffers/send-queue.ts'
 
 /**
@@ -130,5 +129,66 @@ export class StreamTable<Owner> {
     const { initialWindowBytes, maxWindowBytes, mergeFromBytes } = this.#init
 
     return new StreamState(id, isOutbound, new ReceiveWindow(initialWindowBytes, maxWindowBytes), new ReadBuffer(mergeFromBytes), new SendQueue(this.#boundaries), nowMs)
+  }
+}
+
+/**
+ * So many skipped ranges are remembered; the oldest is then taken for used. A peer may have 256
+ * streams open that it has not shown yet, which can skip no more than 256 ranges.
+ */
+const MAX_SKIPPED_RANGES = 1024
+
+interface Range {
+  first: number
+  last: number
+}
+
+/**
+ * Which stream ids the peer has used. An id may be used once, but not in order: rust-yamux takes an id when a stream is opened and sends
+ * its SYN with the first data.
+ *
+ * Kept as the highest id seen and the ranges below it that were skipped, so that memory follows the disorder and not the number of streams.
+ */
+export class InboundIds {
+  /** The next id in order */
+  #next: number
+  /** Ascending, disjoint, inclusive */
+  #skipped: Range[] = []
+
+  /** `first` is 1 for a peer that dialled and 2 for one that listened */
+  constructor (first: number) {
+    this.#next = first
+  }
+
+  /** Takes an id of the right parity; false if it was taken before */
+  take (id: number): boolean {
+    if (id >= this.#next) {
+      if (id > this.#next) {
+        this.#replace(this.#skipped.length, 0, { first: this.#next, last: id - 2 })
+      }
+
+      this.#next = id + 2
+      return true
+    }
+
+    // ids that come late come soon: look from the newest range back
+    for (let i = this.#skipped.length - 1; i >= 0 && this.#skipped[i].last >= id; i--) {
+      if (this.#skipped[i].first <= id) {
+        const { first, last } = this.#skipped[i]
+        const rest = [{ first, last: id - 2 }, { first: id + 2, last }]
+        this.#replace(i, 1, ...rest.filter(range => range.first <= range.last))
+        return true
+      }
+    }
+
+    return false
+  }
+
+  #replace (index: number, count: number, ...ranges: Range[]): void {
+    this.#skipped.splice(index, count, ...ranges)
+
+    if (this.#skipped.length > MAX_SKIPPED_RANGES) {
+      this.#skipped.shift()
+    }
   }
 }

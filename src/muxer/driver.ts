@@ -2,17 +2,15 @@
  * Joins a session to its transport and to its streams: feeds it what the transport brings, has the writer write what it says, and
  * tells the streams what has happened to them. Hot.
  */
-import { fillYoungMemory, YOUNG_FROM_BYTES } from '../young-memory.ts'
-import { partsOf } from '../bytes.ts'
 import { ON_CHUNK } from '../core/flush.ts'
 import { URGENT } from '../core/scheduler/lane.ts'
 import { Session } from '../core/session.ts'
 import { EVENT_OPENED } from '../core/stream-state.ts'
+import { partsOf, toError } from '../foreign.ts'
+import { createFrameTraces, logDebug, StreamLog } from '../log.ts'
 import { ConnectionMetrics } from '../metrics.ts'
-import { StreamLog } from '../stream/stream-log.ts'
-import { logDebug, toError } from '../thrown.ts'
-import { createFrameTraces } from '../trace.ts'
-import { LateFins } from './late-fins.ts'
+import { fillYoungMemory, YOUNG_FROM_BYTES } from '../young-memory.ts'
+import { LateFins } from './endings.ts'
 import { Stalls } from './stalls.ts'
 import { Timers } from './timers.ts'
 import { Writer } from './writer.ts'
@@ -24,6 +22,7 @@ import type { StreamState } from '../core/stream-state.ts'
 import type { NodeMetrics } from '../metrics.ts'
 import type { Config } from '../options/config.ts'
 import type { MuxedStream } from '../stream/stream.ts'
+import type { Muxer } from './muxer.ts'
 import type { Logger, MessageStream } from '@libp2p/interface'
 import type { Uint8ArrayList } from 'uint8arraylist'
 
@@ -36,19 +35,6 @@ export interface NodeState {
   readonly metrics?: NodeMetrics
 }
 
-export interface DriverHandler {
-  /** The peer goes away, and opens no stream any more; in the middle of a chunk */
-  onGoAway (code: number): void
-  /** The peer has opened a stream */
-  onOpened (state: State): void
-  /** A stream has ended, which may be said twice; `isAbortedAgain`: and the application aborts it once more */
-  onStreamEnded (state: State, isAbortedAgain: boolean): void
-  /** The transport refuses to send */
-  onTransmitFailed (err: Error): void
-  /** The peer has broken a rule, is gone, or cannot be served: tells it why, and ends the connection */
-  fail (err: Error): void
-}
-
 export class Driver implements SessionObserver {
   readonly session: Session<MuxedStream>
   readonly timers: Timers
@@ -58,7 +44,7 @@ export class Driver implements SessionObserver {
   readonly clock: Clock
   readonly log: Logger
   readonly #transport: MessageStream
-  readonly #handler: DriverHandler
+  readonly #muxer: Muxer
   readonly #traces: ReturnType<typeof createFrameTraces>
   readonly #streamLog: StreamLog
   readonly #stalls: Stalls
@@ -75,12 +61,12 @@ export class Driver implements SessionObserver {
   /** A transport may bring a chunk while it is written to, or while another chunk is dealt with */
   readonly #waitingChunks: Chunk[] = []
 
-  constructor (transport: MessageStream, config: Config, clock: Clock, node: NodeState, handler: DriverHandler) {
+  constructor (transport: MessageStream, config: Config, clock: Clock, node: NodeState, muxer: Muxer) {
     this.config = config
     this.clock = clock
     this.log = transport.log.newScope('yamux')
     this.#transport = transport
-    this.#handler = handler
+    this.#muxer = muxer
     this.session = new Session({
       ...config,
       isDialler: transport.direction === 'outbound',
@@ -94,7 +80,7 @@ export class Driver implements SessionObserver {
     this.writer = new Writer(this)
     // also while a chunk is received
     this.session.control.onRepliesFull = () => { this.writer.flush('forced') }
-    this.timers = new Timers(this, handler)
+    this.timers = new Timers(this)
     this.#stalls = new Stalls(this)
     this.#lateFins = new LateFins(this)
   }
@@ -167,12 +153,12 @@ export class Driver implements SessionObserver {
 
   reset (state: State, errorCode: number): void {
     this.session.reset(state, errorCode, this.clock.nowMs())
-    this.#handler.onStreamEnded(state, false)
+    this.#muxer.onStreamEnded(state, false)
     this.#requestForStream()
   }
 
   abortAgain (state: State): void {
-    this.#handler.onStreamEnded(state, true)
+    this.#muxer.onStreamEnded(state, true)
   }
 
   /** The application has read so much. Hot: runs once per event. */
@@ -279,7 +265,7 @@ export class Driver implements SessionObserver {
   // What the session and the writer say
 
   onGoAway (code: number): void {
-    this.#handler.onGoAway(code)
+    this.#muxer.onGoAway(code)
   }
 
   onRefused (streamId: number): void {
@@ -325,8 +311,14 @@ export class Driver implements SessionObserver {
     }
   }
 
+  /** The transport refuses to send */
   onTransmitFailed (err: Error): void {
-    this.#handler.onTransmitFailed(err)
+    this.#muxer.onTransmitFailed(err)
+  }
+
+  /** The peer has broken a rule, is gone, or cannot be served: the muxer tells the peer why, and ends the connection */
+  fail (err: Error): void {
+    this.#muxer.fail(err)
   }
 
   /** A stream has something to say. While streams are told it waits for the request at the end, but where each frame is a write of its own. */
@@ -368,7 +360,7 @@ export class Driver implements SessionObserver {
     this.metrics?.report()
 
     if (violation !== undefined) {
-      this.#handler.fail(violation)
+      this.fail(violation)
     }
   }
 
@@ -391,11 +383,11 @@ export class Driver implements SessionObserver {
 
         // opened and reset in one chunk: nobody need see it
         if ((events & EVENT_OPENED) !== 0 && !state.life.isReset) {
-          this.#handler.onOpened(state)
+          this.#muxer.onOpened(state)
         }
 
         if (state.life.isOver) {
-          this.#handler.onStreamEnded(state, false)
+          this.#muxer.onStreamEnded(state, false)
         }
 
         state.owner?.handle(events)

@@ -3,26 +3,24 @@
  * joins them to the transport and to the streams in driver.ts.
  */
 import { MuxerClosedError } from '@libp2p/interface'
+import { ProtocolError } from '../core/errors.ts'
 import { NodePaths } from '../core/path/node-paths.ts'
-import { ProtocolError } from '../core/protocol-error.ts'
 import { GoAwayCode } from '../core/wire/frame.ts'
 import { GuardedEmitter } from '../emitter.ts'
 import { RemoteGoAwayError, TransportClosedError } from '../errors.ts'
+import { toError } from '../foreign.ts'
+import { logDebug, logError, reasonOf } from '../log.ts'
 import { createStreamLimits } from '../options/config.ts'
 import { abortable, handled } from '../promises.ts'
 import { MuxedStream } from '../stream/stream.ts'
-import { logDebug, logError, reasonOf, toError } from '../thrown.ts'
-import { Announcer } from './announcer.ts'
 import { Driver } from './driver.ts'
-import { Opener } from './opener.ts'
-import { StreamList } from './stream-list.ts'
-import { abortBehindLastWords, abortTransport, closeTransport, cutTransport } from './transport.ts'
+import { abortBehindLastWords, abortTransport, closeTransport, cutTransport } from './endings.ts'
+import { Announcer, Opener, StreamList } from './streams.ts'
 import type { CloseOptions, YamuxMuxer } from '../api.ts'
 import type { Clock } from '../clock.ts'
 import type { StreamState } from '../core/stream-state.ts'
 import type { Config, StreamLimits } from '../options/config.ts'
-import type { AnnouncerHandler } from './announcer.ts'
-import type { DriverHandler, NodeState } from './driver.ts'
+import type { NodeState } from './driver.ts'
 import type { AbortOptions, CreateStreamOptions, MessageStream, StreamMuxerEvents, StreamMuxerStatus } from '@libp2p/interface'
 
 export const YAMUX_PROTOCOL_ID = '/yamux/1.0.0'
@@ -63,7 +61,7 @@ const STATUS: Record<Phase, StreamMuxerStatus> = {
   ended: 'closed'
 }
 
-export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implements YamuxMuxer, DriverHandler, AnnouncerHandler {
+export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implements YamuxMuxer {
   readonly protocol = YAMUX_PROTOCOL_ID
   readonly #transport: MessageStream
   readonly #driver: Driver
@@ -182,6 +180,7 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
 
   // What the driver says
 
+  /** The peer goes away, and opens no stream any more; said in the middle of a chunk */
   onGoAway (code: number): void {
     if (this.#phase === 'open') {
       this.#phase = 'goneAway'
@@ -192,6 +191,7 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
     this.#driver.afterTelling.add(this.#onRemoteLeaving)
   }
 
+  /** The peer has opened a stream */
   onOpened (state: StreamState<MuxedStream>): void {
     if (this.#isClosingHere || !this.#isRunning) {
       // it came in the same chunk as one whose handler has ended the session
@@ -201,6 +201,7 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
     }
   }
 
+  /** A stream has ended, which may be said twice; `isAbortedAgain`: and the application aborts it once more */
   onStreamEnded ({ owner }: StreamState<MuxedStream>, isAbortedAgain: boolean): void {
     if (isAbortedAgain) {
       this.#streams.settle()
@@ -210,6 +211,7 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
     }
   }
 
+  /** The peer has broken a rule, is gone, or cannot be served: tells the peer why, and ends the connection */
   fail (err: Error & { code?: string }): void {
     if (this.#isRunning) {
       this.#driver.metrics?.onViolation(err.code ?? err.name)
@@ -219,6 +221,7 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
     }
   }
 
+  /** The transport refuses to send */
   onTransmitFailed (err: Error): void {
     this.#onTransportClosed(err)
 

@@ -2,7 +2,7 @@
  * Streams that stand still in both directions: both ends write, and neither reads before it has written. Credit that follows
  * reading would leave them so for ever, so they get more, out of the connection's budget, up to what a stream may buffer.
  */
-import { logError } from '../thrown.ts'
+import { logError } from '../log.ts'
 import type { StreamState } from '../core/stream-state.ts'
 import type { MuxedStream } from '../stream/stream.ts'
 import type { Driver } from './driver.ts'

@@ -11,9 +11,9 @@ import { YamuxTimeoutError } from '../errors.ts'
 import type { Clock } from '../clock.ts'
 import type { Session } from '../core/session.ts'
 import type { StreamState } from '../core/stream-state.ts'
-import type { LimitConfig } from '../options/limits.ts'
+import type { LimitConfig } from '../options/config.ts'
 import type { MuxedStream } from '../stream/stream.ts'
-import type { Driver, DriverHandler } from './driver.ts'
+import type { Driver } from './driver.ts'
 
 /** A stream that took too long is found up to this part of its timeout late: 10,000 of them are not 10,000 sweeps */
 const SWEEP_PART_OF_TIMEOUT = 1 / 8
@@ -41,7 +41,6 @@ export class Timers {
   readonly #session: Session<MuxedStream>
   readonly #clock: Clock
   readonly #limits: LimitConfig
-  readonly #handler: Pick<DriverHandler, 'fail'>
   readonly #keepAliveIntervalMs: number
   #timer: unknown
   #pongTimer: unknown
@@ -60,13 +59,12 @@ export class Timers {
   #unansweredIntervals = 0
   #isStopped = false
 
-  constructor (driver: Driver, handler: Pick<DriverHandler, 'fail'>) {
+  constructor (driver: Driver) {
     const { enableKeepAlive, keepAliveInterval, limits } = driver.config
     this.#driver = driver
     this.#session = driver.session
     this.#clock = driver.clock
     this.#limits = limits
-    this.#handler = handler
     this.#keepAliveIntervalMs = enableKeepAlive ? keepAliveInterval : Infinity
     this.#beganMs = driver.clock.nowMs()
   }
@@ -180,7 +178,7 @@ export class Timers {
     }
 
     if (nowMs >= this.#writeDueMs) {
-      this.#handler.fail(new YamuxTimeoutError('WriteTimeoutError', `The transport accepted nothing and the peer answered nothing for ${writeTimeoutMs} ms, see limits.writeTimeoutMs`))
+      this.#driver.fail(new YamuxTimeoutError('WriteTimeoutError', `The transport accepted nothing and the peer answered nothing for ${writeTimeoutMs} ms, see limits.writeTimeoutMs`))
       return
     }
 
@@ -210,7 +208,7 @@ export class Timers {
   }
 
   #onDeadPeer (what: string, waitedMs: number): void {
-    this.#handler.fail(new YamuxTimeoutError('KeepAliveTimeoutError', `The peer ${what} for ${Math.round(waitedMs)} ms`))
+    this.#driver.fail(new YamuxTimeoutError('KeepAliveTimeoutError', `The peer ${what} for ${Math.round(waitedMs)} ms`))
   }
 
   #ping (): void {

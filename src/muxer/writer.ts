@@ -4,7 +4,7 @@
  */
 import { ENOUGH, FlushPolicy, LATER, NEXT_ROUND, NEXT_TURN, NOW, ON_CHUNK, ON_OPENING, ON_WRITE, SOON } from '../core/flush.ts'
 import { HEADER_BYTES } from '../core/wire/frame.ts'
-import { toError } from '../thrown.ts'
+import { toError } from '../foreign.ts'
 import { fillYoungMemory, YOUNG_FROM_BYTES } from '../young-memory.ts'
 import { TurnOfWriter } from './turn.ts'
 import type { Clock } from '../clock.ts'

@@ -7,6 +7,7 @@
  */
 import { StreamBufferError } from '@libp2p/interface'
 import { ReadBuffer } from '../core/buffers/read-buffer.ts'
+import type { Reader } from './reader.ts'
 import type { Uint8ArrayList } from 'uint8arraylist'
 
 type Chunk = Uint8Array | Uint8ArrayList
@@ -23,25 +24,18 @@ interface Loop {
   error: Error | undefined
 }
 
-export interface LoopsHandler {
-  /** A loop has begun, and not asked yet */
-  onLoop (): void
-  /** A loop asks, or has ended */
-  onAsk (): void
-}
-
 export class Loops {
   readonly #mergeFromBytes: number
-  readonly #handler: LoopsHandler
+  readonly #reader: Reader
   /** Those that were left behind in the order in which they were */
   readonly #loops = new Set<Loop>()
   /** Handed to loops that have not asked for the next chunk yet */
   #unfinishedBytes = 0
 
   /** What a loop has missed is handed over as the stream's own bytes are: see ReadBuffer */
-  constructor (mergeFromBytes: number, handler: LoopsHandler) {
+  constructor (mergeFromBytes: number, reader: Reader) {
     this.#mergeFromBytes = mergeFromBytes
-    this.#handler = handler
+    this.#reader = reader
   }
 
   /** Neither one that is waited for nor one that was left behind */
@@ -79,7 +73,7 @@ export class Loops {
     const loop: Loop = { asked: undefined, missed: undefined, error: undefined }
     this.leaveBehind()
     this.#loops.add(loop)
-    this.#handler.onLoop()
+    this.#reader.onLoop()
 
     try {
       while (true) {
@@ -95,7 +89,7 @@ export class Loops {
         loop.missed = undefined
         loop.asked = Promise.withResolvers()
         const { promise } = loop.asked
-        this.#handler.onAsk()
+        this.#reader.onAsk()
         const chunk = await promise
 
         if (chunk === undefined) {
@@ -106,7 +100,7 @@ export class Loops {
       }
     } finally {
       this.#loops.delete(loop)
-      this.#handler.onAsk()
+      this.#reader.onAsk()
     }
   }
 

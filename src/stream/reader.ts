@@ -10,18 +10,17 @@
  * what the loop sees.
  */
 import { StreamBufferError, StreamStateError } from '@libp2p/interface'
-import { copyOf } from '../bytes.ts'
 import { OwnMessageEvent } from '../emitter.ts'
+import { copyOf } from '../foreign.ts'
 import { Loops } from './loops.ts'
 import type { ReadBuffer } from '../core/buffers/read-buffer.ts'
 import type { StreamState } from '../core/stream-state.ts'
-import type { LoopsHandler } from './loops.ts'
-import type { MuxedStream } from './stream.ts'
 import type { Driver } from '../muxer/driver.ts'
+import type { MuxedStream } from './stream.ts'
 import type { MessageStreamReadStatus } from '@libp2p/interface'
 import type { Uint8ArrayList } from 'uint8arraylist'
 
-export class Reader implements LoopsHandler {
+export class Reader {
   status: MessageStreamReadStatus = 'readable'
   hasEnded = false
   readonly #state: StreamState<MuxedStream>
@@ -180,11 +179,13 @@ export class Reader implements LoopsHandler {
     return this.#loops.iterate()
   }
 
+  /** A loop has begun, and not asked yet */
   onLoop (): void {
     this.#isPutBack = false
     this.#isLoopNew = true
   }
 
+  /** A loop asks, or has ended */
   onAsk (): void {
     this.#onRead(this.#loops?.takeFinishedBytes() ?? 0)
 

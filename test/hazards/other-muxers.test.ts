@@ -1,7 +1,7 @@
 // Faults that go-yamux, rust-yamux, hashicorp/yamux and what is built on them were reported for, and what live peers of theirs do. Each test is named after the report.
 import { describe, expect, test, vi } from 'vitest'
 import { collectGarbage } from '../../testing/protocol/garbage.ts'
-import { Opener } from '../../src/muxer/opener.ts'
+import { Opener } from '../../src/muxer/streams.ts'
 import { ACK, data, FIN, goAway, pattern, ping, PING, RST, SYN, windowUpdate } from '../../testing/protocol/frames.ts'
 import { NO_LIMITS } from '../../testing/protocol/limits.ts'
 import { nextTurn, turnsUntil } from '../../testing/protocol/raw-peer.ts'

@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { Decoder } from '../../src/core/wire/decoder.ts'
-import { encodeHeader } from '../../src/core/wire/encode.ts'
+import { encodeHeader } from '../../src/core/wire/frame.ts'
 import { RecordingSink } from '../../testing/core/recording-sink.ts'
 import { concat, frame, pattern } from '../../testing/protocol/frames.ts'
 import { cutInto, cuts } from './fixtures/chunks.ts'

@@ -1,7 +1,7 @@
 // Law: an id may be taken once, in any order.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { InboundIds } from '../../src/core/limits/inbound-ids.ts'
+import { InboundIds } from '../../src/core/stream-table.ts'
 
 test('an id may be taken if and only if it was not taken before', () => {
   // fewer ids than ranges are remembered, so that none is given up

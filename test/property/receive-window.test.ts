@@ -1,9 +1,8 @@
 // Law: available + unread + read and not given back = window, so what a stream holds never exceeds its window.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { ConnectionBudget } from '../../src/core/window/connection-budget.ts'
-import { ReceiveWindow } from '../../src/core/window/receive-window.ts'
-import { ProtocolError } from '../../src/core/protocol-error.ts'
+import { ConnectionBudget, ReceiveWindow } from '../../src/core/window/receive-window.ts'
+import { ProtocolError } from '../../src/core/errors.ts'
 
 const INITIAL_BYTES = 262_144
 

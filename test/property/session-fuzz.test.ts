@@ -1,7 +1,7 @@
 // Law: whatever a peer sends, a session ends in a legal state or with a ProtocolError, holds no more than its windows and writes only legal frames.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { ProtocolError } from '../../src/core/protocol-error.ts'
+import { ProtocolError } from '../../src/core/errors.ts'
 import { createSession, SESSION_INIT } from '../../testing/core/sessions.ts'
 import { concat, DATA, FIN, frame, parseFrames, pattern, SYN, WINDOW_UPDATE } from '../../testing/protocol/frames.ts'
 import { StrictPeer } from '../../testing/protocol/strict-peer.ts'

@@ -3,8 +3,7 @@
  */
 import { ReadBuffer } from '../../src/core/buffers/read-buffer.ts'
 import { SendQueue } from '../../src/core/buffers/send-queue.ts'
-import { ConnectionBudget } from '../../src/core/window/connection-budget.ts'
-import { ReceiveWindow } from '../../src/core/window/receive-window.ts'
+import { ConnectionBudget, ReceiveWindow } from '../../src/core/window/receive-window.ts'
 import { Batch } from '../../src/core/scheduler/batch.ts'
 import { ControlLane } from '../../src/core/scheduler/control.ts'
 import { DataLanes } from '../../src/core/scheduler/lanes.ts'

@@ -7,7 +7,7 @@
  * Invariant: byteLength is the sum of the ranges. A piece is shorter than its range once its buffer was transferred or
  * shrunk: then bytes are lost, and taking them throws.
  */
-import type { BytesChangedError } from '../bytes-changed-error.ts'
+import type { BytesChangedError } from '../errors.ts'
 
 export interface PieceSink {
   piece (bytes: Uint8Array): void

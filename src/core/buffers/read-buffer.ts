@@ -3,7 +3,7 @@
  * message; from `mergeFromBytes` on all that waits is one, and a frame as long as that is handed over as it comes. Hot.
  */
 import { Uint8ArrayList } from 'uint8arraylist'
-import { ReceivedBytesChangedError } from '../bytes-changed-error.ts'
+import { ReceivedBytesChangedError } from '../errors.ts'
 import { PieceQueue } from './piece-queue.ts'
 import type { PieceSink } from './piece-queue.ts'
 

@@ -6,7 +6,7 @@
  * waits any more. In blocks that all streams share, by turns, 1,000 streams of 100 bytes lost a quarter of their rate.
  */
 import { concat } from 'uint8arrays/concat'
-import { SentBytesChangedError } from '../bytes-changed-error.ts'
+import { SentBytesChangedError } from '../errors.ts'
 import { PieceQueue } from './piece-queue.ts'
 
 /** Shorter messages are copied */

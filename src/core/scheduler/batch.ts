@@ -6,8 +6,7 @@
  */
 import { Uint8ArrayList } from 'uint8arraylist'
 import { allocUnsafe } from 'uint8arrays/alloc'
-import { encodeHeader } from '../wire/encode.ts'
-import { HEADER_BYTES, TYPE_DATA } from '../wire/frame.ts'
+import { encodeHeader, HEADER_BYTES, TYPE_DATA } from '../wire/frame.ts'
 
 /**
  * From this size on a piece is passed by reference, which costs a cipher call and a socket write of

@@ -5,12 +5,12 @@
  * Answers that the peer calls for without a stream, pongs and resets of streams that were refused, are bounded: a peer that sends and does
  * not read would otherwise pile them up (CVE-2024-32984, CVE-2019-9512).
  */
-import { ProtocolError } from '../protocol-error.ts'
-import { FLAG_ACK, FLAG_RST, FLAG_SYN, HEADER_BYTES, SESSION_ID, TYPE_GO_AWAY, TYPE_PING, TYPE_WINDOW_UPDATE } from '../wire/frame.ts'
+import { ProtocolError } from '../errors.ts'
 import { PENDING_FIN, PENDING_RST, PENDING_UPDATE } from '../stream-state.ts'
+import { FLAG_ACK, FLAG_RST, FLAG_SYN, HEADER_BYTES, SESSION_ID, TYPE_GO_AWAY, TYPE_PING, TYPE_WINDOW_UPDATE } from '../wire/frame.ts'
+import type { StreamState } from '../stream-state.ts'
 import type { WindowTuning } from '../window/receive-window.ts'
 import type { Batch } from './batch.ts'
-import type { StreamState } from '../stream-state.ts'
 
 /** Of 4 bytes each. The Rust crate h2 bounds the resets it is made to send by the same number. */
 const MAX_UNREAD_REPLIES = 1024

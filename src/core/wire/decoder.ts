@@ -4,7 +4,7 @@
  * A frame may begin, continue or end anywhere in a chunk. Bodies are handed on as they come,
  * so a frame is never held back until it is complete.
  */
-import { ProtocolError } from '../protocol-error.ts'
+import { ProtocolError } from '../errors.ts'
 import { HEADER_BYTES, PROTOCOL_VERSION, TYPE_DATA } from './frame.ts'
 
 export interface FrameSink {

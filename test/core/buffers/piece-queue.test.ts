@@ -1,7 +1,7 @@
 // Bytes that wait, to be sent or to be read: pieces go in, bytes come out.
 import { beforeEach, describe, expect, test } from 'vitest'
 import { PieceQueue } from '../../../src/core/buffers/piece-queue.ts'
-import { SentBytesChangedError } from '../../../src/core/bytes-changed-error.ts'
+import { SentBytesChangedError } from '../../../src/core/errors.ts'
 import { concat, pattern } from '../../../testing/protocol/frames.ts'
 import { collectGarbage, heapBytes } from '../../../testing/protocol/garbage.ts'
 

@@ -1,7 +1,7 @@
 // What a stream sends in its turn, and what one write holds, by the rate of the path.
 import { describe, expect, test } from 'vitest'
 import { URGENT } from '../../../src/core/scheduler/lane.ts'
-import { chooseShareBytes, chooseWriteBytes } from '../../../src/core/scheduler/shares.ts'
+import { chooseShareBytes, chooseWriteBytes } from '../../../src/core/sender.ts'
 import { pattern } from '../../../testing/protocol/frames.ts'
 import { createSession, pull } from '../../../testing/core/sessions.ts'
 import type { Session } from '../../../src/core/session.ts'

@@ -1,7 +1,7 @@
 // What all windows of a connection may grow by together, and how they share it.
 import { expect, test } from 'vitest'
-import { ConnectionBudget } from '../../../src/core/window/connection-budget.ts'
-import type { BudgetShare } from '../../../src/core/window/connection-budget.ts'
+import { ConnectionBudget } from '../../../src/core/window/receive-window.ts'
+import type { BudgetShare } from '../../../src/core/window/receive-window.ts'
 
 function share (): BudgetShare {
   return { grownBytes: 0, isDenied: false }

@@ -1,7 +1,6 @@
 // When a window grows: it was read in few round trips, there is room below its maximum, and the connection can afford it.
 import { describe, expect, test } from 'vitest'
-import { ConnectionBudget } from '../../../src/core/window/connection-budget.ts'
-import { SLOWED_UPDATE_PART, ReceiveWindow, UPDATE_PART } from '../../../src/core/window/receive-window.ts'
+import { ConnectionBudget, ReceiveWindow, SLOWED_UPDATE_PART, UPDATE_PART } from '../../../src/core/window/receive-window.ts'
 import type { WindowTuning } from '../../../src/core/window/receive-window.ts'
 
 const INITIAL_BYTES = 262_144

@@ -1,7 +1,7 @@
 // Chunks of bytes in, frames out: wherever a chunk ends, and without copying a payload.
 import { beforeEach, describe, expect, test } from 'vitest'
 import { Decoder } from '../../../src/core/wire/decoder.ts'
-import { ProtocolError } from '../../../src/core/protocol-error.ts'
+import { ProtocolError } from '../../../src/core/errors.ts'
 import { RecordingSink } from '../../../testing/core/recording-sink.ts'
 
 /** DATA with FIN on stream 0x01020304, five bytes */

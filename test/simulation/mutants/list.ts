@@ -138,9 +138,9 @@ export const mutants: Mutant[] = [
     bug: 'A FIN is news before the transport has taken it.',
     edits: [
       [
-        'src/core/sender.ts',
-        '    this.#session.finsInBatch.push(stream)\n',
-        '    this.#session.finsInBatch.push(stream)\n    this.#session.onTransportTook()\n'
+        'src/core/session.ts',
+        '    this.finsInBatch.push(stream)\n',
+        '    this.finsInBatch.push(stream)\n    this.onTransportTook()\n'
       ]
     ]
   },
@@ -253,7 +253,7 @@ export const mutants: Mutant[] = [
     bug: 'What a window allowed counts as an attack when its stream has ended.',
     edits: [
       [
-        'src/core/limits/peer-limits.ts',
+        'src/core/peer-limits.ts',
         '    this.#latePayloadBytes += payloadBytes\n    this.#lateFrames += updates + OTHER_LATE_FRAMES',
         '    this.#lateFrames += OTHER_LATE_FRAMES'
       ]

@@ -2,10 +2,8 @@
  * What a peer may do that costs this side more than the peer, and that no window bounds. Beyond it the
  * connection ends with a GoAway.
  */
-import { ProtocolError } from '../protocol-error.ts'
-import { TokenBucket } from './token-bucket.ts'
-import type { ProtocolErrorCode } from '../protocol-error.ts'
-import type { Limit } from './token-bucket.ts'
+import { ProtocolError } from './errors.ts'
+import type { ProtocolErrorCode } from './errors.ts'
 
 export interface Limits {
   /** Each is answered */
@@ -91,5 +89,39 @@ export class PeerLimits {
     const { count, limit: { burst, perSecond } } = this.#buckets[kind]
 
     return new ProtocolError(code, `received ${count} ${what}, limits.${kind} allows ${burst} at once and ${perSecond} a second`)
+  }
+}
+
+/** So many at once, and so many a second from then on */
+export interface Limit {
+  /** How many may come together, from 0 on. `Infinity`: no limit. */
+  burst: number
+  /** How many more each second allows, from 0 to 1,000,000,000 */
+  perSecond: number
+}
+
+/** Invariant: over any time what was taken without being refused is at most burst + perSecond × seconds */
+export class TokenBucket {
+  /** How many were asked for since the beginning */
+  count = 0
+  readonly limit: Limit
+  #tokens: number
+  #filledMs: number | undefined
+
+  constructor (limit: Limit) {
+    this.limit = limit
+    this.#tokens = limit.burst
+  }
+
+  /** Takes one; false when there was none left */
+  take (nowMs: number): boolean {
+    const { burst, perSecond } = this.limit
+    // a clock that was set back must not take tokens away
+    const passedMs = Math.max(0, nowMs - (this.#filledMs ?? nowMs))
+    this.#filledMs = nowMs
+    this.#tokens = Math.min(burst, Math.max(0, this.#tokens) + passedMs * perSecond / 1000) - 1
+    this.count++
+
+    return this.#tokens >= 0
   }
 }

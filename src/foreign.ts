@@ -1,5 +1,7 @@
 /**
- * What counts as bytes: Uint8Arrays and lists of them, whatever realm (iframe, vm, jsdom) or copy of a package they are from.
+ * What applications and other packages hand in, and may be anything: bytes of any realm (iframe, vm, jsdom) or copy of a package; and
+ * strings, revoked proxies, errors whose properties throw, or nothing at all, where an error belongs. None of it may keep a stream or a
+ * connection from its end.
  */
 import { isUint8ArrayList } from 'uint8arraylist'
 import { InvalidBytesError } from './errors.ts'
@@ -39,4 +41,34 @@ function toView (value: unknown, taker: string): Uint8Array {
   }
 
   throw new InvalidBytesError(taker, value)
+}
+
+/** The error itself, or one that says `what` happened and has what was thrown as its cause */
+export function toError (thrown: unknown, what: string): Error {
+  return isError(thrown) ? thrown : new Error(`${what} ${print(thrown)}`, { cause: thrown })
+}
+
+/** What somebody's function has returned: if it is a promise of any kind and is rejected, `onRejected` hears of it */
+export function watch (result: any, onRejected: (thrown: unknown) => void): void {
+  if (typeof result?.then === 'function') {
+    Promise.resolve(result).catch(onRejected)
+  }
+}
+
+function isError (thrown: unknown): thrown is Error {
+  try {
+    return thrown instanceof Error
+  } catch {
+    // a revoked proxy has no prototype to look at
+    return false
+  }
+}
+
+/** Whatever it is, without ever throwing */
+export function print (thrown: unknown): string {
+  try {
+    return String(thrown)
+  } catch {
+    return `a value of type ${typeof thrown} that cannot be printed`
+  }
 }

@@ -1,6 +1,6 @@
 // Which ids the peer may still use: each once, in any order, at a bounded cost.
 import { describe, expect, test } from 'vitest'
-import { InboundIds } from '../../../src/core/limits/inbound-ids.ts'
+import { InboundIds } from '../../src/core/stream-table.ts'
 
 describe('inbound ids', () => {
   test.each([

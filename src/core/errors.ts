@@ -1,5 +1,5 @@
 /**
- * The peer broke a rule of the protocol: the connection ends with a GoAway that carries `goAwayCode`.
+ * The errors of the core: the peer broke a rule (ProtocolError), or a program changed a buffer that bytes lie in (BytesChangedError).
  */
 import { GoAwayCode } from './wire/frame.ts'
 
@@ -43,5 +43,29 @@ export class ProtocolError extends Error {
     super(message)
     this.name = STOCK_NAMES[code] ?? 'ProtocolError'
     this.code = code
+  }
+}
+
+export abstract class BytesChangedError extends Error {
+  abstract readonly code: string
+}
+
+/** By the application that gave them to `send()` */
+export class SentBytesChangedError extends BytesChangedError {
+  override name = 'SentBytesChangedError'
+  readonly code = 'ERR_SENT_BYTES_CHANGED'
+
+  constructor (bytesBefore: number, bytesNow: number) {
+    super(`send() was given ${bytesBefore} bytes, of which ${bytesNow} were left to be written: send a copy of a buffer that you transfer or shrink`)
+  }
+}
+
+/** By who was given other bytes of the same chunk */
+export class ReceivedBytesChangedError extends BytesChangedError {
+  override name = 'ReceivedBytesChangedError'
+  readonly code = 'ERR_RECEIVED_BYTES_CHANGED'
+
+  constructor (bytesBefore: number, bytesNow: number) {
+    super(`${bytesBefore} bytes had arrived, of which ${bytesNow} were left to be read: do not transfer the buffer of what a stream delivers`)
   }
 }

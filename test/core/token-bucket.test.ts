@@ -1,7 +1,7 @@
 // How much a token bucket gives: a burst, then its rate, never more.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { TokenBucket } from '../../../src/core/limits/token-bucket.ts'
+import { TokenBucket } from '../../src/core/peer-limits.ts'
 
 /** How many of `count` are given at that time */
 function taken (bucket: TokenBucket, count: number, nowMs: number): number {
