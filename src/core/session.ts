@@ -258,7 +258,10 @@ export class Session<Owner> implements DataHandler<Owner>, ControlHandler<Owner>
       if (!stream.life.isReset) {
         stream.become('finSent')
         this.emit(stream, EVENT_LOCAL_FIN)
-        this.#releaseIfOver(stream)
+
+        if (stream.life.isOver) {
+          this.#release(stream)
+        }
       }
     }
 
@@ -361,7 +364,10 @@ export class Session<Owner> implements DataHandler<Owner>, ControlHandler<Owner>
     if (stream.life.remoteWriteStatus === 'writable') {
       stream.become('finReceived')
       this.emit(stream, EVENT_REMOTE_FIN)
-      this.#releaseIfOver(stream)
+
+      if (stream.life.isOver) {
+        this.#release(stream)
+      }
     }
   }
 
@@ -389,13 +395,12 @@ export class Session<Owner> implements DataHandler<Owner>, ControlHandler<Owner>
     this.control.enlist(stream)
   }
 
-  #releaseIfOver (stream: StreamState<Owner>): void {
-    if (stream.life.isOver) {
-      this.streams.acknowledge(stream)
-      this.streams.remove(stream)
-      this.streams.release(stream)
-      this.limits.expectLate(0, stream.dataFramesSent)
-    }
+  /** Both FINs are through */
+  #release (stream: StreamState<Owner>): void {
+    this.streams.acknowledge(stream)
+    this.streams.remove(stream)
+    this.streams.release(stream)
+    this.limits.expectLate(0, stream.dataFramesSent)
   }
 
   /** What the stream's window allows may be under way, and is no attack */

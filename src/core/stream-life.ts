@@ -25,8 +25,6 @@
  */
 export type Step = 'close' | 'finSent' | 'finReceived' | 'reset'
 
-type Name = 'open' | 'closing' | 'localClosed' | 'remoteClosed' | 'lastClosing' | 'closed' | 'reset'
-
 export interface Life {
   /** 'closing' from when the program closes the stream until the FIN is handed down */
   readonly writeStatus: 'writable' | 'closing' | 'closed'
@@ -35,30 +33,21 @@ export interface Life {
   readonly isOver: boolean
   /** Bytes may be missing */
   readonly isReset: boolean
-  readonly next: Readonly<Partial<Record<Step, Name>>>
+  /** The life behind each step that changes anything */
+  readonly next: Readonly<Partial<Record<Step, Life>>>
 }
 
-const LIVES: Record<Name, Life> = {
-  open: live('writable', 'writable', { close: 'closing', finReceived: 'remoteClosed' }),
-  closing: live('closing', 'writable', { finSent: 'localClosed', finReceived: 'lastClosing' }),
-  localClosed: live('closed', 'writable', { finReceived: 'closed' }),
-  remoteClosed: live('writable', 'closed', { close: 'lastClosing' }),
-  lastClosing: live('closing', 'closed', { finSent: 'closed' }),
-  closed: over(false),
-  reset: over(true)
-}
-
-export const OPEN = LIVES.open
-
-/** What the stream is after a step */
-export function lifeAfter (life: Life, step: Step): Life {
-  const name = life.next[step]
-
-  return name === undefined ? life : LIVES[name]
-}
+// from the end to the beginning, as no way leads back
+const reset = over(true)
+const closed = over(false)
+const lastClosing = live('closing', 'closed', { finSent: closed })
+const remoteClosed = live('writable', 'closed', { close: lastClosing })
+const localClosed = live('closed', 'writable', { finReceived: closed })
+const closing = live('closing', 'writable', { finSent: localClosed, finReceived: lastClosing })
+export const OPEN = live('writable', 'writable', { close: closing, finReceived: remoteClosed })
 
 function live (writeStatus: Life['writeStatus'], remoteWriteStatus: Life['remoteWriteStatus'], next: Life['next']): Life {
-  return { writeStatus, remoteWriteStatus, isOver: false, isReset: false, next: { ...next, reset: 'reset' } }
+  return { writeStatus, remoteWriteStatus, isOver: false, isReset: false, next: { ...next, reset } }
 }
 
 function over (isReset: boolean): Life {

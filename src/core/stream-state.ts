@@ -3,7 +3,7 @@
  * its credit in both directions, and the bytes that wait on either side. Session, receiver and scheduler change it.
  */
 import { LaneMember } from './scheduler/lane.ts'
-import { lifeAfter, OPEN } from './stream-life.ts'
+import { OPEN } from './stream-life.ts'
 import { FLAG_ACK, FLAG_FIN, FLAG_RST, FLAG_SYN, INITIAL_WINDOW_BYTES, MAX_FRAME_BYTES } from './wire/frame.ts'
 import type { ReadBuffer } from './buffers/read-buffer.ts'
 import type { SendQueue } from './buffers/send-queue.ts'
@@ -85,7 +85,7 @@ export class StreamState<Owner = unknown> extends LaneMember<StreamState<Owner>>
 
   /** Moves the stream on in its life */
   become (step: Step): void {
-    this.life = lifeAfter(this.life, step)
+    this.life = this.life.next[step] ?? this.life
   }
 
   /** There are bytes to send, and credit for at least one of them, or for a whole message if it must not be cut. Hot. */

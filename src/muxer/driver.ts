@@ -296,14 +296,15 @@ export class Driver implements SessionObserver {
   }
 
   /** Runs after each flush, outside of it: what it makes the application write is the next flush */
-  onFlushed (reason: FlushReason, writtenBytes: number): void {
+  onFlushed (reason: FlushReason, writtenBytes: number, mayHaveMore: boolean): void {
     this.metrics?.onFlush(reason, writtenBytes)
 
     if (this.session.eventful.length > 0 || this.afterTelling.size > 0) {
       this.#tell()
+      this.request()
+    } else if (mayHaveMore) {
+      this.request()
     }
-
-    this.request()
 
     // sinks may do as they like, but not in the middle of a chunk
     if (!this.#isReceiving) {

@@ -233,10 +233,6 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
 
   // What the announcer asks
 
-  get isListenedTo (): boolean {
-    return this.listenerCount('stream') > 0
-  }
-
   announce (stream: MuxedStream): void {
     this.safeDispatchEvent('stream', { detail: stream })
   }

@@ -145,7 +145,7 @@ export class Announcer {
 
   /** The peer has opened it */
   add (stream: MuxedStream): void {
-    const { isListenedTo } = this.#muxer
+    const isListenedTo = this.#muxer.listenerCount('stream') > 0
 
     if (isListenedTo && this.#waiting.size === 0 && this.#announcedInTurn < MAX_PER_TURN) {
       this.#announce(stream)
@@ -206,7 +206,7 @@ export class Announcer {
   readonly #checkEarly = (): void => {
     const { size } = this.#waiting
 
-    if (!this.#muxer.isListenedTo && size > this.#maxEarlyStreams) {
+    if (this.#muxer.listenerCount('stream') === 0 && size > this.#maxEarlyStreams) {
       this.#muxer.fail(new MaxEarlyStreamsError(`${size} streams were opened before anybody listened for them, maxEarlyStreams allows ${this.#maxEarlyStreams}`))
     }
   }

@@ -41,6 +41,8 @@ export class Writer {
   #isRegardless = false
   /** What the last flush left behind its full writes, until there is more */
   #restBytes = 0
+  /** The last flush has left nothing to be written */
+  #hasWrittenAll = false
   #drains = 0
   /** There was a request since the last microtask */
   #hasGrown = false
@@ -158,7 +160,7 @@ export class Writer {
       this.#isFlushing = false
     }
 
-    this.#driver.onFlushed(reason, writtenBytes)
+    this.#driver.onFlushed(reason, writtenBytes, !this.#hasWrittenAll)
   }
 
   /** Writes all there is, although the transport said "wait": for last words, which are few */
@@ -209,6 +211,7 @@ export class Writer {
     let startMs = -1
     let nowMs = 0
     this.#restBytes = 0
+    this.#hasWrittenAll = false
 
     while (!this.#isTransportFull || this.#isRegardless) {
       nowMs = this.#clock.nowMs()
@@ -228,6 +231,7 @@ export class Writer {
 
       // no pull when nothing is left, as behind most writes
       if (!session.hasOutput) {
+        this.#hasWrittenAll = true
         this.#isBackedUp &&= this.#isTransportFull
         break
       }
@@ -254,7 +258,10 @@ export class Writer {
 
     if (writtenBytes > 0) {
       this.#turn.onFlushed(writtenBytes, startMs, nowMs)
-      this.#awaitNextTurn()
+
+      if (!this.#isNextTurnAwaited) {
+        this.#awaitNextTurn()
+      }
     }
 
     return writtenBytes
