@@ -181,6 +181,17 @@ describe('the repository', () => {
     expect(strays).toEqual([])
   })
 
+  it('asks at its root for no package that benchmarks or peers alone import: they have packages of their own', () => {
+    const importedBy = (...folders: string[]): Set<string> => new Set(folders
+      .flatMap(folder => sourceFiles(join(root, folder)))
+      .filter(file => !file.includes(`${sep}node_modules${sep}`))
+      .flatMap(file => read(file).imports))
+    const { devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+    const alone = importedBy('benchmarks', 'peers').difference(importedBy('src', 'test', 'testing', 'live', 'scripts', 'docs'))
+
+    expect([...alone].filter(specifier => specifier in devDependencies)).toEqual([])
+  })
+
   it('names no path of one machine and no package registry', () => {
     // put together here, so that this file does not contain them
     const machine = [['work'], ['root'], ['tmp', 'bash_jobs']].map(parts => `/${parts.join('/')}/`)
