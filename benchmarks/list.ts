@@ -13,22 +13,22 @@ const WITHOUT_COLLECTIONS = ['--expose-gc', '--min-semi-space-size=64', '--max-s
 const INTERPRETED = ['--no-opt', '--no-sparkplug', '--no-maglev']
 
 export const benchmarks: Benchmark[] = [
-  { name: 'matrix', module: 'matrix/start.ts', about: 'scenario × muxer × transport, beside no muxer, QUIC, HTTP/2, go-yamux and rust-yamux; --short is what CI runs' },
-  { name: 'uplink', module: 'uplink/start.ts', about: 'an urgent stream beside bulk on a slow line of the kernel; needs root' },
+  { name: 'matrix', module: 'matrix/matrix.ts', about: 'scenario × muxer × transport, beside no muxer, QUIC, HTTP/2, go-yamux and rust-yamux; --short is what CI runs' },
+  { name: 'uplink', module: 'uplink/uplink.ts', about: 'an urgent stream beside bulk on a slow line of the kernel; needs root' },
   { name: 'lodestar-uplink', module: 'lodestar/uplink.ts', about: 'gossip of a validator\'s node at home, beside blocks; needs root' },
-  { name: 'lodestar', module: 'lodestar/start.ts', about: 'CPU, memory and scores of a node as Lodestar runs it, with 100 peers that come and go; also beside quic' },
-  { name: 'apps', module: 'apps/start.ts', about: 'Helia, gossipsub, ReqResp and kad-dht: what a user of each gets' },
-  { name: 'idle', module: 'idle/start.ts', about: 'lone requests on a quiet connection, by strategy' },
+  { name: 'lodestar', module: 'lodestar/lodestar.ts', about: 'CPU, memory and scores of a node as Lodestar runs it, with 100 peers that come and go; also beside quic' },
+  { name: 'apps', module: 'apps/apps.ts', about: 'Helia, gossipsub, ReqResp and kad-dht: what a user of each gets' },
+  { name: 'idle', module: 'idle.ts', about: 'lone requests on a quiet connection, by strategy' },
   { name: 'busy', module: 'busy/start.ts', about: 'turns of the event loop that a reader and a server need, which work in each of them' },
-  { name: 'bulk', module: 'bulk/start.ts', about: 'large messages in processes that are new; with --node, options of Node for them' },
-  { name: 'browser', module: 'browser/start.ts', about: 'messages of a page in Chromium' },
-  { name: 'attacks', module: 'attacks/start.ts', nodeOptions: ['--expose-gc'], about: 'what a million frames of each attack cost' },
+  { name: 'bulk', module: 'bulk.ts', about: 'large messages in processes that are new; with --node, options of Node for them' },
+  { name: 'browser', module: 'browser/browser.ts', about: 'messages of a page in Chromium' },
+  { name: 'attacks', module: 'attacks.ts', nodeOptions: ['--expose-gc'], about: 'what a million frames of each attack cost' },
   { name: 'steps', module: 'micro/steps.ts', nodeOptions: WITHOUT_COLLECTIONS, about: 'each step of a message\'s way, in time and in memory' },
   { name: 'calls', module: 'micro/calls.ts', about: 'function calls of a lone request, counted' },
   { name: 'cold', module: 'micro/cold.ts', nodeOptions: INTERPRETED, about: 'a lone request while V8\'s compilers stand still' },
   { name: 'received-frame', module: 'micro/received-frame.ts', about: 'a received frame while 1, 100 and 10,000 streams are open' },
-  { name: 'gossip', module: 'gossip/start.ts', about: 'CPU of gossip among 100 hosts' },
-  { name: 'levels', module: 'studies/levels/start.ts', about: 'finished study: what each level against head-of-line blocking does' },
-  { name: 'links', module: 'studies/links/start.ts', about: 'finished study: how much of a link is used, in virtual time' },
-  { name: 'go-yamux', module: 'studies/go-yamux/start.ts', about: 'finished study: the go-yamux study of write coalescing, by strategy' }
+  { name: 'gossip', module: 'gossip/gossip.ts', about: 'CPU of gossip among 100 hosts' },
+  { name: 'levels', module: 'studies/levels/levels.ts', about: 'finished study: what each level against head-of-line blocking does' },
+  { name: 'links', module: 'studies/links.ts', about: 'finished study: how much of a link is used, in virtual time' },
+  { name: 'go-yamux', module: 'studies/go-yamux/go-yamux.ts', about: 'finished study: the go-yamux study of write coalescing, by strategy' }
 ]

@@ -60,7 +60,7 @@ async function examine (mutant: Examined): Promise<void> {
 /** What the search says: it fails where it finds something */
 async function search (copy: string, options: string[]): Promise<string> {
   try {
-    return (await run(process.execPath, [join(copy, 'test/simulation/start.ts'), ...options])).stdout
+    return (await run(process.execPath, [join(copy, 'test/simulation/search-seeds.ts'), ...options])).stdout
   } catch (err: any) {
     // without a finding it has failed by itself, as at an edit that is no TypeScript
     if (`${err.stdout}`.length === 0) {

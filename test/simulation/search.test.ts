@@ -22,7 +22,7 @@ async function findingsOf (init: SearchInit): Promise<string[]> {
 
 /** As it is replayed: in a process of its own, for a test runner sets timers too */
 async function traceOf (seed: number): Promise<string[]> {
-  const { stdout } = await execFileAsync(process.execPath, [fileURLToPath(new URL('start.ts', import.meta.url)), '--seed', String(seed)], { maxBuffer: MAX_TRACE_BYTES })
+  const { stdout } = await execFileAsync(process.execPath, [fileURLToPath(new URL('search-seeds.ts', import.meta.url)), '--seed', String(seed)], { maxBuffer: MAX_TRACE_BYTES })
 
   return stdout.split('\n')
 }

@@ -1,12 +1,12 @@
 // What attacks of 1,000,000 frames cost: processor time and memory, in chunks as large as a Noise record and in chunks of one frame, from peers that read what they are answered and from peers that do not.
-import { endure, measureHandover } from '../../testing/hazards/attacked.ts'
-import { ATTACKS } from '../../testing/hazards/attacks.ts'
-import { parseCount } from '../../testing/programs/names.ts'
-import { thisBenchmark } from '../harness/options.ts'
-import { readOptions } from '../../testing/programs/options.ts'
-import { format, renderGroups, renderMachine } from '../harness/table.ts'
-import { runBenchmark } from '../../testing/programs/run.ts'
-import type { Manner } from '../../testing/hazards/attacked.ts'
+import { endure, measureHandover } from '../testing/hazards/attacked.ts'
+import { ATTACKS } from '../testing/hazards/attacks.ts'
+import { parseCount } from '../testing/programs/names.ts'
+import { thisBenchmark } from './harness/options.ts'
+import { readOptions } from '../testing/programs/options.ts'
+import { format, renderGroups, renderMachine } from './harness/table.ts'
+import { runBenchmark } from '../testing/programs/run.ts'
+import type { Manner } from '../testing/hazards/attacked.ts'
 
 /** What fits into a Noise record, nearly */
 const FRAMES_PER_RECORD = 5000

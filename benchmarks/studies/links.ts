@@ -1,16 +1,16 @@
 // How much of each link each muxer uses, in virtual time.
-import { parseOptions } from '../../harness/options.ts'
-import { report } from '../../harness/report.ts'
-import { runRounds } from '../../harness/rounds.ts'
-import { medianOf } from '../../harness/samples.ts'
-import { runBenchmark } from '../../../testing/programs/run.ts'
-import { format, renderSamples } from '../../harness/table.ts'
-import { simulateWork } from '../../../testing/links/simulated.ts'
-import { variants } from '../../../testing/links/variants.ts'
-import { cells } from '../../../testing/links/works.ts'
-import type { Sample } from '../../harness/samples.ts'
-import type { Column } from '../../harness/table.ts'
-import type { Transfer } from '../../../testing/links/simulated.ts'
+import { parseOptions } from '../harness/options.ts'
+import { report } from '../harness/report.ts'
+import { runRounds } from '../harness/rounds.ts'
+import { medianOf } from '../harness/samples.ts'
+import { runBenchmark } from '../../testing/programs/run.ts'
+import { format, renderSamples } from '../harness/table.ts'
+import { simulateWork } from '../../testing/links/simulated.ts'
+import { variants } from '../../testing/links/variants.ts'
+import { cells } from '../../testing/links/works.ts'
+import type { Sample } from '../harness/samples.ts'
+import type { Column } from '../harness/table.ts'
+import type { Transfer } from '../../testing/links/simulated.ts'
 
 interface Metrics extends Transfer {
   linkPartAgain: number

@@ -1,16 +1,16 @@
 // Bulk in processes that are new: when V8 collects garbage is decided by what a process has done before, and most programs are young.
-import { transportNames, transports } from '../contestants.ts'
-import { byId, oneOf } from '../../testing/programs/names.ts'
-import { parseOptions, plainContestants } from '../harness/options.ts'
-import { report } from '../harness/report.ts'
-import { runRounds } from '../harness/rounds.ts'
-import { endAfter, runBenchmark } from '../../testing/programs/run.ts'
-import { figure, format, renderSamples, times } from '../harness/table.ts'
-import { startPair } from '../pair/pair.ts'
-import { toMetrics } from '../report/metrics.ts'
-import { bulkRows } from '../rows.ts'
-import type { Sample } from '../harness/samples.ts'
-import type { Metrics } from '../report/metrics.ts'
+import { transportNames, transports } from './contestants.ts'
+import { byId, oneOf } from '../testing/programs/names.ts'
+import { parseOptions, plainContestants } from './harness/options.ts'
+import { report } from './harness/report.ts'
+import { runRounds } from './harness/rounds.ts'
+import { endAfter, runBenchmark } from '../testing/programs/run.ts'
+import { figure, format, renderSamples, times } from './harness/table.ts'
+import { startPair } from './pair/pair.ts'
+import { toMetrics } from './report/metrics.ts'
+import { bulkRows } from './rows.ts'
+import type { Sample } from './harness/samples.ts'
+import type { Metrics } from './report/metrics.ts'
 
 /** Three or four units of 48 MiB, behind one that does not count */
 const AT_LEAST_MS = 600

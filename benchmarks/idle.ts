@@ -1,14 +1,14 @@
 // What a lone request costs on an otherwise idle connection, for each strategy: no strategy may make it wait.
-import { parseOptions, plainContestants } from '../harness/options.ts'
-import { report } from '../harness/report.ts'
-import { runRounds } from '../harness/rounds.ts'
-import { runBenchmark } from '../../testing/programs/run.ts'
-import { figure, format, renderSamples, times } from '../harness/table.ts'
-import { startPair } from '../pair/pair.ts'
-import { toMetrics } from '../report/metrics.ts'
-import { findRow, idleRows, rows } from '../rows.ts'
-import type { Sample } from '../harness/samples.ts'
-import type { Metrics } from '../report/metrics.ts'
+import { parseOptions, plainContestants } from './harness/options.ts'
+import { report } from './harness/report.ts'
+import { runRounds } from './harness/rounds.ts'
+import { runBenchmark } from '../testing/programs/run.ts'
+import { figure, format, renderSamples, times } from './harness/table.ts'
+import { startPair } from './pair/pair.ts'
+import { toMetrics } from './report/metrics.ts'
+import { findRow, idleRows, rows } from './rows.ts'
+import type { Sample } from './harness/samples.ts'
+import type { Metrics } from './report/metrics.ts'
 
 const AT_LEAST_MS = 1500
 /** Of requests without pauses, of each kind: 200 a second compile little code, and it is not a node's first minute that is asked for */
