@@ -25,6 +25,14 @@ let site: Site
 let browser: Browser
 let task: Task
 
+/** How often a worker's timers of 10 ms fire during two of the page, one behind the other: twice, but where a hidden page's timers run once a second */
+const TICKS_DURING_TWO_TIMERS = `new Promise(resolve => {
+  const worker = new Worker(URL.createObjectURL(new Blob(['setInterval(() => { postMessage("tick") }, 10)'])))
+  let ticks = 0
+  worker.onmessage = () => { ticks++ }
+  setTimeout(() => { setTimeout(() => { worker.terminate(); resolve(ticks) }, 10) }, 10)
+})`
+
 /** What came from pages, and from how much on the echo waits until it is let go on */
 const echoes = { receivedBytes: 0, held: 0, holdFromBytes: Infinity, goOn: () => {} }
 let gate = Promise.resolve()
@@ -98,11 +106,7 @@ test('100 streams of a tab that is hidden in between carry 64 MiB here and back'
   await vi.waitUntil(() => echoes.held > 0, { timeout: 30_000 })
   await tab.hide()
   expect(await tab.evaluate('document.visibilityState')).toBe('hidden')
-  // timers run once a second now, whatever they ask for
-  expect(await tab.evaluate(`new Promise(resolve => {
-    const beginMs = performance.now()
-    setTimeout(() => { setTimeout(() => { resolve(performance.now() - beginMs) }, 10) }, 10)
-  })`)).toBeGreaterThan(500)
+  expect(await tab.evaluate(TICKS_DURING_TWO_TIMERS)).toBeGreaterThan(10)
 
   runUntil(40 * MEBIBYTE)
   await vi.waitUntil(() => echoes.held > 0, { timeout: 30_000 })

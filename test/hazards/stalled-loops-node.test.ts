@@ -2,7 +2,7 @@
 import { createConnection, createServer } from 'node:net'
 import { StreamCloseEvent, StreamMessageEvent, TypedEventEmitter } from '@libp2p/interface'
 import { defaultLogger } from '@libp2p/logger'
-import { afterEach, expect, test } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 import { systemClock } from '../../src/clock.ts'
 import { createConfig } from '../../src/options/config.ts'
 import { Muxer } from '../../src/muxer/muxer.ts'
@@ -18,8 +18,6 @@ forbidIncidents()
 
 const TIMEOUT_MS = 1000
 const STALL_MS = 1300
-/** Two keep-alive intervals may pass in silence: the stall is to begin behind the second, and the third to end in it */
-const BEFORE_STALL_MS = 2100
 
 /** A socket as libp2p's TCP transport shows it */
 class SocketTransport extends TypedEventEmitter<MessageStreamEvents> {
@@ -132,19 +130,19 @@ async function closeWait (): Promise<Wait> {
 }
 
 /** For any sign of life of a peer that was silent for as long as it may */
-async function keepAliveWait (): Promise<Wait> {
+async function keepAliveWait (): Promise<Wait & { pings: number[] }> {
   const { muxer, peer } = await connect({ enableKeepAlive: true, keepAliveInterval: TIMEOUT_MS })
-  const values: number[] = []
+  const pings: number[] = []
   peer.on('data', bytes => {
     for (let at = 0; at + 12 <= bytes.byteLength; at += 12) {
       if (bytes[at + 1] === PING && bytes[at + 3] === SYN) {
-        values.push(bytes.readUInt32BE(at + 8))
+        pings.push(bytes.readUInt32BE(at + 8))
       }
     }
   })
   const events = endings(await muxer.createStream())
 
-  return { events, muxer, answer: () => { peer.write(concat(windowUpdate(1, 0, ACK), ...values.map(value => ping(value, ACK)))) } }
+  return { events, muxer, pings, answer: () => { peer.write(concat(windowUpdate(1, 0, ACK), ...pings.map(value => ping(value, ACK)))) } }
 }
 
 /** For room in a socket that has just become full */
@@ -170,7 +168,9 @@ async function writeWait (): Promise<Wait & { peer: Socket }> {
 // again where the machine itself has stood still before the stall: what is wrong here is wrong each time
 test('fires no timeout for what has come by then', { retry: 2 }, async () => {
   const keepAlive = await keepAliveWait()
-  await sleep(BEFORE_STALL_MS)
+  // Two keep-alive intervals may pass in silence, and the first ends with a ping. The stall begins behind the second, and the third ends in it.
+  await vi.waitUntil(() => keepAlive.pings.length > 0, { timeout: 10 * TIMEOUT_MS })
+  await sleep(TIMEOUT_MS)
   const write = await writeWait()
   const waits: Record<string, Wait> = { open: await openWait(), inactivity: await inactivityWait(), close: await closeWait(), keepAlive, write }
   await sleep(50)
