@@ -120,10 +120,6 @@ describe.each([
       expect(['next-turn', 'next-round', 'keep', 'later']).toContain(TIMES[ask(policy, snapshot).time])
     }))
   })
-
-  test('a write holds as many frames as fit', () => {
-    expect(policy.isOff).toBe(false)
-  })
 })
 
 describe('turn', () => {
@@ -144,10 +140,6 @@ describe('turn', () => {
     expect(decide(turn, { isRest: true })).toEqual(['next-round', 'rest'])
     expect(decide(turn, { isRest: true, occasion: ON_CHUNK })).toEqual(['next-round', 'rest'])
     expect(decide(turn, { isRest: true, flushesThisTurn: 3 })).toEqual(['next-turn', 'next-turn'])
-  })
-
-  test('never asks for a time', () => {
-    expect(decide(turn, { roundTripMs: 500 })).toEqual(['soon', 'turn'])
   })
 })
 

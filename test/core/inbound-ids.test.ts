@@ -3,35 +3,6 @@ import { describe, expect, test } from 'vitest'
 import { InboundIds } from '../../src/core/stream-table.ts'
 
 describe('inbound ids', () => {
-  test.each([
-    ['odd', 1],
-    ['even', 2]
-  ])('that are %s may be taken in order, each once', (_, first) => {
-    const ids = new InboundIds(first)
-
-    for (let id = first; id < 100; id += 2) {
-      expect(ids.take(id)).toBe(true)
-      expect(ids.take(id)).toBe(false)
-    }
-  })
-
-  test('may be skipped, and taken later, once', () => {
-    const ids = new InboundIds(1)
-
-    expect(ids.take(9)).toBe(true)
-    expect([5, 1, 7, 3].map(id => ids.take(id))).toEqual([true, true, true, true])
-    expect([1, 3, 5, 7, 9].map(id => ids.take(id))).toEqual([false, false, false, false, false])
-    expect(ids.take(11)).toBe(true)
-  })
-
-  test('may be skipped from the first one on', () => {
-    const ids = new InboundIds(2)
-
-    expect(ids.take(4)).toBe(true)
-    expect(ids.take(2)).toBe(true)
-    expect(ids.take(2)).toBe(false)
-  })
-
   test('go up to the last one there is', () => {
     const odd = new InboundIds(1)
     expect(odd.take(0xffff_ffff)).toBe(true)

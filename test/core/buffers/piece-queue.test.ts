@@ -28,29 +28,6 @@ describe('a queue of pieces', () => {
     taken.forEach((piece, i) => { expect(piece).toBe(pieces[i]) })
   })
 
-  test('counts the bytes that are left', () => {
-    expect(queue.byteLength).toBe(0)
-
-    queue.push(pattern(100))
-    queue.push(pattern(50))
-    expect(queue.byteLength).toBe(150)
-
-    take(120)
-    expect(queue.byteLength).toBe(30)
-
-    take(30)
-    expect(queue.byteLength).toBe(0)
-  })
-
-  test('cuts a piece anywhere, and goes on behind the cut', () => {
-    const piece = Uint8Array.of(1, 2, 3, 4, 5)
-    queue.push(piece)
-
-    expect(take(2).map(bytes => [...bytes])).toEqual([[1, 2]])
-    expect(take(1).map(bytes => [...bytes])).toEqual([[3]])
-    expect(take(2).map(bytes => [...bytes])).toEqual([[4, 5]])
-  })
-
   test('passes a part of a piece on as a view of it', () => {
     const piece = pattern(10)
     queue.push(piece)
@@ -60,76 +37,6 @@ describe('a queue of pieces', () => {
     expect(first.buffer).toBe(piece.buffer)
     expect(second.buffer).toBe(piece.buffer)
     expect(second.byteOffset).toBe(4)
-  })
-
-  test('takes the rest of one piece and the start of the next together', () => {
-    queue.push(Uint8Array.of(1, 2, 3))
-    queue.push(Uint8Array.of(4, 5, 6))
-    take(2)
-
-    expect(take(2).map(bytes => [...bytes])).toEqual([[3], [4]])
-    expect(take(2).map(bytes => [...bytes])).toEqual([[5, 6]])
-  })
-
-  test('takes nothing when nothing is asked for', () => {
-    queue.push(Uint8Array.of(1))
-
-    expect(take(0)).toEqual([])
-    expect(queue.byteLength).toBe(1)
-  })
-
-  test('knows what is left of its first piece', () => {
-    expect(queue.firstPieceBytes).toBe(0)
-
-    queue.push(pattern(10))
-    queue.push(pattern(20))
-    expect(queue.firstPieceBytes).toBe(10)
-
-    take(3)
-    expect(queue.firstPieceBytes).toBe(7)
-
-    take(7)
-    expect(queue.firstPieceBytes).toBe(20)
-
-    take(20)
-    expect(queue.firstPieceBytes).toBe(0)
-  })
-
-  test('is empty after clear, in the middle of a piece too', () => {
-    queue.push(Uint8Array.of(1, 2, 3))
-    queue.push(Uint8Array.of(4, 5, 6))
-    take(4)
-    queue.clear()
-
-    expect(queue.byteLength).toBe(0)
-    expect(queue.firstPieceBytes).toBe(0)
-
-    queue.push(Uint8Array.of(7, 8))
-    expect(take(2).map(bytes => [...bytes])).toEqual([[7, 8]])
-  })
-
-  test.each<[string, (buffer: ArrayBuffer) => void, number]>([
-    ['shrunk', buffer => { buffer.resize(9) }, 9],
-    ['transferred', buffer => { buffer.transfer() }, 0]
-  ])('says of a piece whose buffer was %s that its bytes are gone, and gives those in front of it', (_, change, bytesNow) => {
-    const buffer = new ArrayBuffer(10, { maxByteLength: 20 })
-    queue.push(Uint8Array.of(1, 2))
-    queue.push(new Uint8Array(buffer))
-    change(buffer)
-
-    expect(take(2).map(bytes => [...bytes])).toEqual([[1, 2]])
-    expect(() => take(1)).toThrow(expect.objectContaining({ code: 'ERR_SENT_BYTES_CHANGED', message: expect.stringMatching(new RegExp(`\\b10 bytes, of which ${bytesNow} `)) }))
-    queue.clear()
-    expect(queue.byteLength).toBe(0)
-  })
-
-  test('knows of a piece that was cut before what was left of it', () => {
-    const buffer = new ArrayBuffer(10)
-    queue.push(new Uint8Array(buffer))
-    take(4)
-    buffer.transfer()
-
-    expect(() => take(1)).toThrow(expect.objectContaining({ code: 'ERR_SENT_BYTES_CHANGED' }))
   })
 
   test('keeps the order over thousands of pieces of which some always wait', () => {

@@ -77,34 +77,6 @@ describe('a batch', () => {
     expect([...batch.finish()].map(({ byteLength }) => byteLength)).toEqual([12, BY_REFERENCE_BYTES, BY_REFERENCE_BYTES])
   })
 
-  test('counts its frames and the room it has left', () => {
-    expect(batch.frameCount).toBe(0)
-    expect(batch.roomBytes).toBe(65_519)
-
-    addData(1, pattern(100), pattern(19_000))
-    expect(batch.frameCount).toBe(1)
-    expect(batch.roomBytes).toBe(65_519 - 12 - 19_100)
-
-    batch.header(PING, SYN, 0, 7)
-    expect(batch.frameCount).toBe(2)
-    expect(batch.roomBytes).toBe(65_519 - 24 - 19_100)
-  })
-
-  test('is an empty list when nothing was added', () => {
-    expect([...batch.finish()]).toEqual([])
-  })
-
-  test('begins empty after another one', () => {
-    addData(1, pattern(10), pattern(19_000))
-    batch.finish()
-    batch.begin(100)
-    batch.header(PING, SYN, 0, 7)
-
-    expect(batch.frameCount).toBe(1)
-    expect(batch.roomBytes).toBe(88)
-    expect([...batch.finish()]).toEqual([ping(7, SYN)])
-  })
-
   test('shares no memory with the one before', () => {
     batch.header(PING, SYN, 0, 1)
     const first = batch.finish()

@@ -7,9 +7,6 @@ import type { StreamState } from '../../../src/core/stream-state.ts'
 import type { Frame } from '../../../testing/protocol/frames.ts'
 import type { StreamInit } from '../../../testing/core/lanes.ts'
 
-const LARGE_WINDOW_BYTES = 1_048_576
-const GROWTH_BYTES = 786_432
-
 let lane: ReturnType<typeof createControlLane>
 
 beforeEach(() => {
@@ -51,12 +48,6 @@ describe.each([
   ['SYN', PENDING_SYN, SYN],
   ['ACK', PENDING_ACK, ACK]
 ])('a %s', (_, pending, flag) => {
-  test('goes by itself when there is no data', () => {
-    enlist(1, { pending })
-
-    expect(fill()).toMatchObject([{ type: WINDOW_UPDATE, flags: flag, id: 1, length: 0 }])
-  })
-
   test('leaves room for a data frame to carry it, and goes by itself in the next batch if none did', () => {
     enlist(1, { pending, queued: [10] })
 
@@ -66,28 +57,11 @@ describe.each([
     expect(lane.hasOutput).toBe(false)
   })
 
-  test('that a data frame has carried is not said again', () => {
-    const stream = enlist(1, { pending, queued: [10] })
-    fill()
-    stream.pending = 0
-
-    expect(fill()).toEqual([])
-    expect(lane.hasOutput).toBe(false)
-  })
-
   test('does not wait for data that has no credit', () => {
     const stream = enlist(1, { pending, queued: [10] })
     stream.creditBytes -= 262_144
 
     expect(fill()).toMatchObject([{ type: WINDOW_UPDATE, flags: flag, id: 1, length: 0 }])
-  })
-
-  test('advertises a larger window, and does not wait for data to do so', () => {
-    const stream = enlist(1, { pending, queued: [10], windowBytes: LARGE_WINDOW_BYTES })
-
-    expect(fill()).toMatchObject([{ type: WINDOW_UPDATE, flags: flag, id: 1, length: GROWTH_BYTES }])
-    expect(stream.receiveWindow.availableBytes).toBe(LARGE_WINDOW_BYTES)
-    expect(stream.pending).toBe(0)
   })
 
   test('that waits for data keeps its place among others that wait, and holds up none', () => {

@@ -1,7 +1,7 @@
 // What is not payload: the order it goes in, what never goes because something else has taken its place, and how much may wait.
 import { beforeEach, describe, expect, test } from 'vitest'
 import { PENDING_ACK, PENDING_FIN, PENDING_RST, PENDING_SYN, PENDING_UPDATE } from '../../../src/core/stream-state.ts'
-import { ACK, concat, FIN, GO_AWAY, goAway, PING, ping, RST, SYN, WINDOW_UPDATE, windowUpdate } from '../../../testing/protocol/frames.ts'
+import { ACK, concat, FIN, GO_AWAY, goAway, PING, RST, SYN, WINDOW_UPDATE, windowUpdate } from '../../../testing/protocol/frames.ts'
 import { createControlLane, createStream, fillBatch } from '../../../testing/core/lanes.ts'
 import { Batch } from '../../../src/core/scheduler/batch.ts'
 import type { StreamState } from '../../../src/core/stream-state.ts'
@@ -47,34 +47,6 @@ function fillBytes (): Uint8Array {
 }
 
 describe('the lane', () => {
-  test('has replies first, then requests, streams, and GoAway last, whatever was asked first', () => {
-    lane.goAway(0)
-    enlist(1, { pending: PENDING_SYN })
-    lane.refuse(4)
-    lane.ping(7)
-    lane.pong(8)
-
-    expect(fillBytes()).toEqual(concat(
-      ping(8, ACK),
-      windowUpdate(4, 0, RST),
-      ping(7, SYN),
-      windowUpdate(1, 0, SYN),
-      goAway(0)
-    ))
-    expect(lane.hasOutput).toBe(false)
-  })
-
-  test('says everything once', () => {
-    lane.goAway(0)
-    lane.ping(7)
-    lane.pong(8)
-    lane.refuse(4)
-    enlist(1, { pending: PENDING_ACK })
-    fill()
-
-    expect(fill()).toEqual([])
-  })
-
   test('goes on in the next batch where the last one was full', () => {
     lane.pong(1)
     lane.pong(2)
@@ -92,15 +64,6 @@ describe('the lane', () => {
     expect(written).toEqual([
       [PING, 0, 1], [PING, 0, 2], [WINDOW_UPDATE, 4, 0], [WINDOW_UPDATE, 1, 0], [WINDOW_UPDATE, 3, 0], [GO_AWAY, 0, 2]
     ])
-  })
-
-  test('stops at the number of frames a batch may have', () => {
-    lane.pong(1)
-    lane.pong(2)
-    lane.pong(3)
-
-    expect(fill(65_519, 2).map(({ length }) => length)).toEqual([1, 2])
-    expect(fill(65_519, 2).map(({ length }) => length)).toEqual([3])
   })
 
   test('says when its ping was written, not when it was asked for', () => {
@@ -175,37 +138,6 @@ describe('a stream', () => {
     expect(lane.hasOutput).toBe(false)
   })
 
-  test('may come again', () => {
-    const stream = enlist(2, { pending: PENDING_ACK })
-    fill()
-    stream.pending = PENDING_FIN
-    lane.enlist(stream)
-
-    expect(fillBytes()).toEqual(windowUpdate(2, 0, FIN))
-  })
-
-  test('is given back the credit that was read until the frame is written', () => {
-    const stream = enlist(1, { pending: PENDING_UPDATE })
-    stream.receiveWindow.receive(150_000, 1)
-    stream.receiveWindow.read(140_000, 0)
-    stream.receiveWindow.read(10_000, 0)
-
-    expect(fillBytes()).toEqual(windowUpdate(1, 150_000))
-    expect(stream.receiveWindow.availableBytes).toBe(262_144)
-  })
-
-  test('that is reset says only that, with the error code', () => {
-    const stream = enlist(1, { pending: PENDING_UPDATE | PENDING_FIN })
-    stream.receiveWindow.receive(200_000, 1)
-    stream.receiveWindow.read(200_000, 0)
-    stream.pending |= PENDING_RST
-    stream.errorCode = 0x1001
-
-    expect(fillBytes()).toEqual(windowUpdate(1, 0x1001, RST))
-    expect(resetsWritten).toEqual([1])
-    expect(finsInBatch).toEqual([])
-  })
-
   test('that pending nothing any more writes nothing', () => {
     const stream = enlist(1, { pending: PENDING_UPDATE | PENDING_FIN })
     stream.receiveWindow.receive(200_000, 1)
@@ -217,30 +149,6 @@ describe('a stream', () => {
     expect(finsInBatch).toEqual([])
   })
 
-  test('that is removed leaves nothing behind', () => {
-    const stream = enlist(1, { pending: PENDING_UPDATE })
-    lane.remove(stream)
-
-    expect(lane.hasOutput).toBe(false)
-    expect(fill()).toEqual([])
-  })
-
-  test('that pending nothing any more does not advertise the larger window it begins with', () => {
-    const stream = enlist(1, { pending: PENDING_SYN, windowBytes: LARGE_WINDOW_BYTES })
-    stream.pending = 0
-
-    expect(fill()).toEqual([])
-  })
-
-  test('gives no credit to a peer that has finished', () => {
-    const stream = enlist(2, { pending: PENDING_UPDATE })
-    stream.receiveWindow.receive(200_000, 2)
-    stream.receiveWindow.read(200_000, 0)
-    stream.become('finReceived')
-
-    expect(fill()).toEqual([])
-  })
-
   test('still acknowledges a peer that has finished, without credit', () => {
     const stream = enlist(2, { pending: PENDING_ACK | PENDING_UPDATE, windowBytes: LARGE_WINDOW_BYTES })
     stream.receiveWindow.receive(200_000, 2)
@@ -248,12 +156,5 @@ describe('a stream', () => {
     stream.become('finReceived')
 
     expect(fillBytes()).toEqual(windowUpdate(2, 0, ACK))
-  })
-
-  test('is named when its FIN is in a batch', () => {
-    enlist(1, { pending: PENDING_FIN })
-    fill()
-
-    expect(finsInBatch).toEqual([1])
   })
 })

@@ -30,28 +30,12 @@ function ids (frames: Frame[]): number[] {
 beforeEach(() => { lanes = createDataLanes() })
 
 describe('a batch', () => {
-  test('is led by urgent data, then comes normal, then bulk, whoever was first', () => {
-    enlist(1, 'bulk', 20_000)
-    enlist(3, 'normal', 20_000)
-    enlist(5, 'urgent', 20_000)
-    enlist(7, 'urgent', 10)
-
-    expect(ids(fill())).toEqual([7, 5, 5, 3, 3, 1, 1])
-  })
-
   test('is led by urgent data that comes while bulk is in the middle of a message', () => {
     enlist(1, 'bulk', 50_000)
     fill(16_396)
     enlist(3, 'urgent', 10)
 
     expect(ids(fill())).toEqual([3, 1, 1, 1])
-  })
-
-  test('takes the streams of a lane in fair turns', () => {
-    enlist(1, 'urgent', 40_000)
-    enlist(3, 'urgent', 40_000)
-
-    expect(ids(fill())).toEqual([1, 3, 1, 3, 1, 3])
   })
 })
 
@@ -144,15 +128,6 @@ describe('a lane that others go before', () => {
 })
 
 describe('a stream that changes lane', () => {
-  test('takes along what is queued, behind what waits there', () => {
-    const stream = enlist(1, 'bulk', 20_000)
-    enlist(3, 'urgent', 10)
-    lanes.move(stream, LANES.indexOf('urgent'))
-
-    expect(shares(fill())).toEqual([[3, 10], [1, FRAME_BYTES], [1, 20_000 - FRAME_BYTES]])
-    expect([lanes.queuedBytes, lanes.streamCount]).toEqual([0, 0])
-  })
-
   test('does so too when it has nothing queued, or no credit', () => {
     const idle = enlist(1, 'bulk')
     lanes.move(idle, LANES.indexOf('urgent'))
@@ -161,12 +136,5 @@ describe('a stream that changes lane', () => {
     idle.sendQueue.push(pattern(10))
     lanes.enlist(idle, 10)
     expect([lanes.streamCount, lanes.hasUrgent, lanes.queuedBytes]).toEqual([1, true, 10])
-  })
-
-  test('is nowhere when it was discarded', () => {
-    const stream = enlist(1, 'urgent', 100)
-    lanes.discard(stream)
-
-    expect([lanes.streamCount, lanes.hasUrgent, lanes.queuedBytes]).toEqual([0, false, 0])
   })
 })

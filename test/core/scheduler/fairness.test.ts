@@ -6,9 +6,6 @@ import type { StreamState } from '../../../src/core/stream-state.ts'
 import type { Frame } from '../../../testing/protocol/frames.ts'
 
 const QUANTUM_BYTES = 16_384
-/** What a turn may leave over for the next one: no frame is cut to less, and no message that stays one frame is cut at all */
-const MERGED_CARRY_BYTES = 1024
-const APART_CARRY_BYTES = 16_384
 
 let lane: ReturnType<typeof createDataLanes>
 
@@ -49,46 +46,7 @@ function refill (stream: StreamState, size: number): void {
 
 beforeEach(() => { createLane() })
 
-describe('two streams', () => {
-  test.each([
-    { name: 'of small and of large messages, merged', merges: true, sizes: [64, 65_536], carryBytes: MERGED_CARRY_BYTES },
-    { name: 'of small and of large messages, kept apart', merges: false, sizes: [64, 65_536], carryBytes: APART_CARRY_BYTES },
-    { name: 'of messages just below and just above half a quantum, kept apart', merges: false, sizes: [8191, 8193], carryBytes: APART_CARRY_BYTES },
-    { name: 'of messages just above the quantum and of 100 bytes, kept apart', merges: false, sizes: [16_385, 100], carryBytes: APART_CARRY_BYTES }
-  ])('$name get equal shares', ({ merges, sizes, carryBytes }) => {
-    const streams = sizes.map((size, i) => busyStream(1 + 2 * i, size, merges ? 0 : QUANTUM_BYTES))
-    const sentBytes = new Map([[1, 0], [3, 0]])
-    let largestDifferenceBytes = 0
-
-    for (let batch = 0; batch < 30; batch++) {
-      for (const { id, length } of fill(65_519)) {
-        sentBytes.set(id, sentBytes.get(id)! + length)
-        largestDifferenceBytes = Math.max(largestDifferenceBytes, Math.abs(sentBytes.get(1)! - sentBytes.get(3)!))
-      }
-
-      streams.forEach((stream, i) => { refill(stream, sizes[i]) })
-    }
-
-    expect(sentBytes.get(1)! + sentBytes.get(3)!).toBeGreaterThan(1_000_000)
-    expect(largestDifferenceBytes).toBeLessThan(QUANTUM_BYTES + carryBytes)
-  })
-})
-
 describe('turns', () => {
-  test('are one quantum of each stream', () => {
-    enlist(createStream(1, { queued: [40_000] }), createStream(3, { queued: [40_000] }))
-
-    expect(shares(fill(200_000))).toEqual([
-      [1, 16_384], [3, 16_384], [1, 16_384], [3, 16_384], [1, 7232], [3, 7232]
-    ])
-  })
-
-  test('go on in the next batch where the last one ended', () => {
-    enlist(...[1, 3, 5].map(id => createStream(id, { queued: [40_000] })))
-
-    expect([fill(99_999, 1), fill(99_999, 1), fill(99_999, 1), fill(99_999, 1)].map(ids)).toEqual([[1], [3], [5], [1]])
-  })
-
   test('that a full batch cut short are finished first in the next', () => {
     enlist(createStream(1, { queued: [40_000] }), createStream(3, { queued: [40_000] }))
 
@@ -101,12 +59,6 @@ describe('turns', () => {
     enlist(createStream(1, { queued: Array(7).fill(10_000), maxWholeBytes: QUANTUM_BYTES }), createStream(3, { queued: Array(5).fill(16_384), maxWholeBytes: QUANTUM_BYTES }))
 
     expect(ids(fill(1_000_000))).toEqual([1, 3, 1, 1, 3, 1, 3, 1, 1, 3, 1, 3])
-  })
-
-  test('of one stream alone follow each other', () => {
-    enlist(createStream(1, { queued: [50_000] }))
-
-    expect(shares(fill(200_000))).toEqual([[1, 16_384], [1, 16_384], [1, 16_384], [1, 848]])
   })
 })
 
@@ -208,12 +160,6 @@ describe('a stream that is alone', () => {
 
   beforeEach(() => { lane = createDataLanes({ loneFrameBytes: LONE_BYTES }) })
 
-  test('sends frames that fill the batch', () => {
-    enlist(createStream(1, { queued: [200_000] }))
-
-    expect([fill(65_519), fill(65_519)].map(shares)).toEqual([[[1, LONE_BYTES]], [[1, LONE_BYTES]]])
-  })
-
   test('sends small ones again, in turn, as soon as another has data', () => {
     enlist(createStream(1, { queued: [200_000] }))
     fill(65_519)
@@ -244,24 +190,6 @@ describe('a stream that is alone', () => {
 })
 
 describe('a stream without credit', () => {
-  test('leaves, and does not hold up the others', () => {
-    const blocked = createStream(1, { queued: [1000] })
-    blocked.creditBytes -= WINDOW_BYTES - 100
-    enlist(blocked, createStream(3, { queued: [20_000] }))
-
-    expect(shares(fill(65_519))).toEqual([[1, 100], [3, 16_384], [3, 3616]])
-    expect(lane.streamCount).toBe(0)
-  })
-
-  test('does not enter', () => {
-    const blocked = createStream(1, { queued: [1000] })
-    blocked.creditBytes -= WINDOW_BYTES
-    enlist(blocked)
-
-    expect(lane.streamCount).toBe(0)
-    expect(fill(65_519)).toEqual([])
-  })
-
   test('comes back behind the others when it has some', () => {
     const blocked = createStream(1, { queued: [20_000] })
     blocked.creditBytes -= WINDOW_BYTES - 100

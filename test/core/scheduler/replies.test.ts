@@ -1,6 +1,5 @@
 // Answers that the peer calls for without a stream: in order, and no more than a peer that reads would leave waiting.
 import { beforeEach, describe, expect, test } from 'vitest'
-import { ACK, PING, RST, WINDOW_UPDATE } from '../../../testing/protocol/frames.ts'
 import { createControlLane, fillBatch } from '../../../testing/core/lanes.ts'
 import type { Frame } from '../../../testing/protocol/frames.ts'
 
@@ -25,23 +24,6 @@ const KINDS: Array<[name: string, reply: (value: number) => void]> = [
 ]
 
 describe('replies', () => {
-  test('are pongs with their values, then resets of refused streams', () => {
-    replies.refuse(4)
-    replies.pong(7)
-    replies.refuse(2)
-    replies.pong(0xffff_ffff)
-
-    expect(replies.replyCount).toBe(4)
-    expect(fill()).toMatchObject([
-      { type: PING, flags: ACK, id: 0, length: 7 },
-      { type: PING, flags: ACK, id: 0, length: 0xffff_ffff },
-      { type: WINDOW_UPDATE, flags: RST, id: 4, length: 0 },
-      { type: WINDOW_UPDATE, flags: RST, id: 2, length: 0 }
-    ])
-    expect(replies.replyCount).toBe(0)
-    expect(fill()).toEqual([])
-  })
-
   test('that find no room wait for the next batch, in order', () => {
     [1, 2, 3].forEach(value => { replies.pong(value) })
     replies.refuse(2)
@@ -49,15 +31,6 @@ describe('replies', () => {
     expect(fill(35).map(({ length }) => length)).toEqual([1, 2])
     expect(fill(65_519, 1).map(({ length }) => length)).toEqual([3])
     expect(fill().map(({ id }) => id)).toEqual([2])
-  })
-
-  test('may wait up to 1,024, and nobody is asked for room until then', () => {
-    for (let value = 0; value < MAX_REPLIES; value++) {
-      replies.pong(value)
-    }
-
-    expect(timesFull).toBe(0)
-    expect(fill().map(({ length }) => length)).toEqual(Array.from({ length: MAX_REPLIES }, (_, value) => value))
   })
 })
 
