@@ -123,15 +123,6 @@ describe.each([
 })
 
 describe('turn', () => {
-  test.each([0, 1, 2])('writes data soon, after %i flushes in the turn', flushesThisTurn => {
-    expect(decide(turn, { flushesThisTurn })).toEqual(['soon', 'turn'])
-  })
-
-  test('writes what was answered to an inbound chunk at once, the first time in a turn', () => {
-    expect(decide(turn, { occasion: ON_CHUNK })).toEqual(['now', 'chunk'])
-    expect(decide(turn, { occasion: ON_CHUNK, flushesThisTurn: 1 })).toEqual(['soon', 'turn'])
-  })
-
   test.each([3, 1000])('leaves the rest to the next turn after %i flushes', flushesThisTurn => {
     expect(decide(turn, { flushesThisTurn, occasion: ON_CHUNK })).toEqual(['next-turn', 'next-turn'])
   })
@@ -147,10 +138,6 @@ describe('delay', () => {
   test('lets data wait for its delay', () => {
     expect(decide(delayed)).toEqual(['later', 'delay', 2])
     expect(decide(delayed, { occasion: ON_CHUNK })).toEqual(['later', 'delay', 2])
-  })
-
-  test('does not begin anew when more data comes', () => {
-    expect(decide(delayed, { isArranged: true })).toEqual(['keep', 'delay'])
   })
 
   test('lets what was left behind full writes wait for its delay like any other data', () => {
@@ -193,9 +180,5 @@ describe('off', () => {
     [{ flushesThisTurn: 1000, isArranged: true, roundTripMs: 500 }]
   ])('writes at once, whatever there is: %o', snapshot => {
     expect(decide(off, snapshot)).toEqual(['now', 'off'])
-  })
-
-  test('writes every frame by itself', () => {
-    expect(off.isOff).toBe(true)
   })
 })

@@ -123,14 +123,6 @@ describe('a window', () => {
 
     expect(window.windowBytes).toBe(MAX_BYTES)
   })
-
-  test('that begins larger than 256 KiB does not outgrow its maximum when it is read before it was advertised', () => {
-    const window = createWindow(1_048_576, 1_048_576)
-    readAndGrow(window, INITIAL_BYTES, 1001)
-
-    expect(window.windowBytes).toBe(1_048_576)
-    expect(window.availableBytes).toBe(1_048_576)
-  })
 })
 
 describe('credit', () => {
@@ -166,14 +158,6 @@ describe('credit', () => {
 })
 
 describe('the budget of the connection', () => {
-  test('bounds what all windows grow by together', () => {
-    const budget = new ConnectionBudget(300_000)
-
-    expect(readAndGrow(createWindow(), HALF_BYTES, 1001, { budget })).toBe(INITIAL_BYTES)
-    expect(readAndGrow(createWindow(), HALF_BYTES, 1001, { budget })).toBe(37_856)
-    expect(readAndGrow(createWindow(), HALF_BYTES, 1001, { budget })).toBe(0)
-  })
-
   test('is shared: a window that holds more than its part gives it back as it is renewed, never what it began with', () => {
     const budget = new ConnectionBudget(524_288)
     const [large, late] = [createWindow(), createWindow()]
@@ -197,27 +181,6 @@ describe('the budget of the connection', () => {
     expect(first.grownBytes).toBe(2_000_000)
     readAndGrow(second, HALF_BYTES, 1002, { budget })
     expect(second.grownBytes).toBe(2_000_000)
-  })
-
-  test('is not spent on the window a stream begins with', () => {
-    const budget = new ConnectionBudget(1000)
-    const window = createWindow(MAX_BYTES, 1_048_576)
-
-    expect(readAndGrow(window, 1000, 1001, { budget })).toBe(786_432)
-    expect(budget.availableBytes).toBe(1000)
-  })
-
-  test('has back what a window grew by when it is released, once', () => {
-    const budget = new ConnectionBudget(1_000_000)
-    const window = createWindow()
-    readAndGrow(window, HALF_BYTES, 1001, { budget })
-    readAndGrow(window, 262_144, 1099, { budget })
-    expect(window.grownBytes).toBe(786_432)
-    expect(budget.availableBytes).toBe(1_000_000 - 786_432)
-
-    budget.release(window)
-    budget.release(window)
-    expect(budget.availableBytes).toBe(1_000_000)
   })
 })
 
