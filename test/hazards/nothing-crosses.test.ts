@@ -3,7 +3,7 @@ import { concat } from 'uint8arrays/concat'
 import { equals } from 'uint8arrays/equals'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { NodeMetrics } from '../../src/metrics.ts'
-import { ACK, data, DATA, parseFrames, pattern, ping, RST, SYN, WINDOW_UPDATE, windowUpdate } from '../../testing/protocol/frames.ts'
+import { ACK, data, DATA, parseFrames, pattern, PING, ping, RST, SYN, WINDOW_UPDATE, windowUpdate } from '../../testing/protocol/frames.ts'
 import { StrictPeer } from '../../testing/protocol/strict-peer.ts'
 import { createRawPeer, nextTurn } from '../../testing/protocol/raw-peer.ts'
 import { VirtualClock } from '../../testing/protocol/virtual-clock.ts'
@@ -110,7 +110,7 @@ class Wire {
   async expectAlive (): Promise<void> {
     this.hear(ping(0xa1b2c3d4, SYN))
     await this.settle()
-    expect(this.frames().at(-1)).toMatchObject({ type: 2, flags: ACK, length: 0xa1b2c3d4 })
+    expect(this.frames().at(-1)).toMatchObject({ type: PING, flags: ACK, length: 0xa1b2c3d4 })
     expect(this.peer.muxer.status).toBe('open')
   }
 }

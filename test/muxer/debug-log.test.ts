@@ -1,6 +1,6 @@
 // What is said at debug level of streams that are refused, reset and closed, and of the end of a connection.
 import { describe, expect, test } from 'vitest'
-import { ACK, data, FIN, frame, goAway, RST, SYN, windowUpdate } from '../../testing/protocol/frames.ts'
+import { ACK, data, FIN, frame, GO_AWAY, goAway, RST, SYN, windowUpdate } from '../../testing/protocol/frames.ts'
 import { createRawPeer, nextTurn } from '../../testing/protocol/raw-peer.ts'
 import { createSink } from './fixtures/recording-log.ts'
 import type { RawPeer, RawPeerInit } from '../../testing/protocol/raw-peer.ts'
@@ -53,7 +53,7 @@ describe('a stream that is refused', () => {
 
     expect(muxer.status).toBe('closed')
     expect(muxer.streams).toEqual([])
-    expect(takeFrames().at(-1)).toMatchObject({ type: 3, length: 2 })
+    expect(takeFrames().at(-1)).toMatchObject({ type: GO_AWAY, length: 2 })
   })
 })
 

@@ -1,6 +1,6 @@
 // The flow control rule for streams that end: a side that has said FIN or RST is given no more credit.
 import { describe, expect, test } from 'vitest'
-import { data, FIN, pattern, RST, SYN, WINDOW_UPDATE, windowUpdate } from '../../testing/protocol/frames.ts'
+import { ACK, data, FIN, pattern, RST, SYN, WINDOW_UPDATE, windowUpdate } from '../../testing/protocol/frames.ts'
 import { nextTurn } from '../../testing/protocol/raw-peer.ts'
 import { converse, expectAlive, readAll, receive, WINDOW_BYTES } from '../../testing/protocol/conversation.ts'
 import { ROLES } from '../../testing/protocol/roles.ts'
@@ -50,7 +50,7 @@ describe.each(ROLES)('as $role', ({ direction, ownId, peerId }) => {
     const peer = converse({ direction, ...GROWN })
     peer.deliver(data(peerId, pattern(10), SYN | FIN))
 
-    expect(await peer.written()).toEqual([[WINDOW_UPDATE, 2, peerId, 0]])
+    expect(await peer.written()).toEqual([[WINDOW_UPDATE, ACK, peerId, 0]])
   })
 
   test('D: no window update once the remote has sent RST', async () => {
