@@ -231,6 +231,15 @@ describe('receive windows', () => {
   })
 })
 
+test('what may be under way leaves out a connection whose path is so fast that there is no bound', () => {
+  const peer = createMeteredPeer({ coalesce: { maxQueueDelayMs: 50 } })
+  const [{ underWay }] = peer.nodeMetrics.sessions
+  expect(peer.sink.calculate('under_way_bytes')).toEqual({ actual: 0, bound: underWay.estimate.boundBytes })
+
+  underWay.estimate.lift()
+  expect(peer.sink.calculate('under_way_bytes')).toEqual({ actual: 0, bound: 0 })
+})
+
 describe('a connection that has ended', () => {
   test.each(ENDINGS)('%s leaves nothing to be summed', async (_, end) => {
     const peer = createMeteredPeer()

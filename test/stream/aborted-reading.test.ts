@@ -48,6 +48,18 @@ test('a listener that aborts long after the peer has reset the stream gets no mo
   expect(ends).toBe(1)
 })
 
+test.each<[string, (stream: YamuxStream) => void]>([
+  ['pause', stream => { stream.pause() }],
+  ['resume', stream => { stream.resume() }],
+  ['push data onto', stream => { stream.push(pattern(1)) }],
+  ['push data onto', stream => { stream.unshift(pattern(1)) }]
+])('nobody can %s a stream that is read no more', async (action, act) => {
+  const { stream } = await unread()
+  await stream.closeRead()
+
+  expect(() => { act(stream) }).toThrow(`Cannot ${action} a stream that is closed`)
+})
+
 test('a loop over a stream that has ended throws the reason of an abort that left bytes unread', async () => {
   const { peer, stream } = await unread()
   peer.deliver(windowUpdate(1, 0, RST))

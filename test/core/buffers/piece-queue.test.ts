@@ -69,6 +69,14 @@ describe('the memory of a send queue', () => {
     expect(queue.byteLength).toBe(10)
   })
 
+  test('lets go of a piece that was taken as a whole while later ones wait', async () => {
+    const pieces = push(3)
+    queue.takeFirst(10)
+    await collectGarbage()
+
+    expect(pieces.map(piece => piece.deref() === undefined)).toEqual([true, false, false])
+  })
+
   test('lets go of everything when it is cleared', async () => {
     const pieces = push(2)
     queue.clear()

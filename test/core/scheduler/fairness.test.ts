@@ -95,6 +95,23 @@ describe('a newcomer', () => {
     expect(ids(fill(99_999, 4))).toEqual([5, 7, 9, 3])
   })
 
+  test('with little that has had its share goes ahead again when all others have had theirs', () => {
+    enlist(createStream(1, { queued: [200_000] }), createStream(3, { queued: [200_000] }))
+    fill(99_999, 1)
+    const chatty = createStream(5, { queued: [16_384] })
+    enlist(chatty)
+    expect(ids(fill(99_999, 1))).toEqual([5])
+
+    const says = (): void => {
+      chatty.sendQueue.push(pattern(10))
+      lane.enlist(chatty, 10)
+    }
+    says()
+    expect(ids(fill(99_999, 3))).toEqual([3, 1, 5])
+    says()
+    expect(ids(fill(99_999, 1))).toEqual([5])
+  })
+
   test('with little does not interrupt the message of one that is in the middle of it for long', () => {
     enlist(createStream(1, { queued: [40_000] }), createStream(3, { queued: [40_000] }))
     fill(20_024)

@@ -58,6 +58,16 @@ test('who asks for more than its fair part is not denied it', () => {
   expect([other.isDenied, budget.excessBytes(one, 0)]).toEqual([false, 0])
 })
 
+test('who comes new while others are denied theirs counts itself among them', () => {
+  const budget = new ConnectionBudget(900)
+  const [one, other, third] = [share(), share(), share()]
+  budget.take(one, 900, 0)
+  budget.take(other, 400, 0)
+  budget.giveBack(one, 450)
+
+  expect(budget.take(third, 400, 0)).toBe(300)
+})
+
 test.each([2, 3, 10, 1000])('%i windows that always want more end up with the same, whoever was first', count => {
   const budget = new ConnectionBudget(1_000_000)
   const shares = Array.from({ length: count }, share)
