@@ -85,6 +85,12 @@ describe('a batch', () => {
     expect(shares(fill(12 + 1024))).toEqual([[3, 1024]])
   })
 
+  test('takes a message that must not be cut where it has room for just that', () => {
+    enlist(createStream(1, { queued: [5000], maxWholeBytes: 16_384 }), createStream(3, { queued: [3000], maxWholeBytes: 16_384 }))
+
+    expect(shares(fill(12 + 5000 + 12 + 3000))).toEqual([[1, 5000], [3, 3000]])
+  })
+
   test('that is smaller than that takes what it can: there will be no larger one', () => {
     enlist(createStream(1, { queued: [16_384] }))
 
