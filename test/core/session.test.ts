@@ -1,7 +1,7 @@
 // One session as its application and its peer see it: opening, sending, receiving, and what the owner is told.
 import { beforeEach, describe, expect, test } from 'vitest'
 import { EVENT_DRAINED } from '../../src/core/stream-state.ts'
-import { ACK, data, pattern, PING, ping, SYN, windowUpdate } from '../../testing/protocol/frames.ts'
+import { ACK, data, FIN, pattern, PING, ping, SYN, WINDOW_UPDATE, windowUpdate } from '../../testing/protocol/frames.ts'
 import { createSession, pull, pullAll, takeEvents } from '../../testing/core/sessions.ts'
 import type { Session } from '../../src/core/session.ts'
 import type { StreamState } from '../../src/core/stream-state.ts'
@@ -36,6 +36,17 @@ describe('a stream of this side', () => {
 
     pull(session)
     expect(takeEvents(session)).toEqual([[1, EVENT_DRAINED]])
+  })
+
+  test('is finished once, however often that is asked for', () => {
+    const stream = session.open(0)
+    pullAll(session)
+    session.closeWrite(stream, 0)
+    session.closeWrite(stream, 0)
+    expect(pullAll(session)).toMatchObject([{ type: WINDOW_UPDATE, flags: FIN, id: 1 }])
+
+    session.closeWrite(stream, 0)
+    expect(pullAll(session)).toEqual([])
   })
 
   test('writes nothing for no bytes', () => {
