@@ -1,4 +1,5 @@
 // What applications do in the wrong place: throw, send, close and abort from within listeners and sends. Other streams lose no byte, and nothing is left uncaught.
+import { StreamMessageEvent } from '@libp2p/interface'
 import { concat } from 'uint8arrays/concat'
 import { equals } from 'uint8arrays/equals'
 import { describe, expect, test } from 'vitest'
@@ -214,4 +215,20 @@ test('a close() that nobody waits for is no unhandled rejection when the peer re
   await nextTurn()
 
   expect(stream.status).toBe('reset')
+})
+
+test('a listener that transfers the chunk in which bytes of another stream came ends that stream with an error, and no other', async () => {
+  const { peer, stream } = await connect()
+  const other = await peer.open()
+  const events = endings(other)
+  const received = receive(other)
+  const chunk = new Uint8Array(concat([data(1, pattern(5)), data(3, pattern(10))]))
+  stream.addEventListener('message', () => { structuredClone(chunk, { transfer: [chunk.buffer] }) })
+  peer.transport.dispatchEvent(new StreamMessageEvent(chunk))
+  await nextTurn()
+
+  expect(received.byteLength).toBe(0)
+  expect(events).toMatchObject([{ error: { code: 'ERR_RECEIVED_BYTES_CHANGED' } }])
+  expect(await peer.written()).toContainEqual([WINDOW_UPDATE, RST, 3, 0])
+  expect(peer.muxer.streams).toEqual([stream])
 })
