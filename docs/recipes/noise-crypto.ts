@@ -41,10 +41,19 @@ export const noiseCrypto: ICryptoInterface = {
     const cipher = createCipheriv(CIPHER, keyObjectOf(key), nonce, TAG).setAAD(ad, { plaintextLength })
 
     if (plaintext instanceof Uint8Array || plaintextLength < [...plaintext].length * COPY_BELOW_BYTES) {
-      const sealed = cipher.update(plaintext.subarray())
-      cipher.final()
+      const record = Buffer.allocUnsafe(plaintextLength + TAG_BYTES)
+      let offset = 0
 
-      return Buffer.concat([sealed, cipher.getAuthTag()])
+      for (const piece of plaintext instanceof Uint8Array ? [plaintext] : plaintext) {
+        record.set(piece, offset)
+        offset += piece.byteLength
+      }
+
+      record.set(cipher.update(record.subarray(0, plaintextLength)))
+      cipher.final()
+      record.set(cipher.getAuthTag(), plaintextLength)
+
+      return record
     }
 
     const record = plaintext.sublist(0, 0)
