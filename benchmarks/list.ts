@@ -21,6 +21,7 @@ export const benchmarks: Benchmark[] = [
   { name: 'idle', module: 'idle.ts', about: 'lone requests on a quiet connection, by strategy' },
   { name: 'busy', module: 'busy/start.ts', about: 'turns of the event loop that a reader and a server need, which work in each of them' },
   { name: 'bulk', module: 'bulk.ts', about: 'large messages in processes that are new; with --node, options of Node for them' },
+  { name: 'recipes', module: 'recipes/start.ts', about: 'what docs/recipes.md is worth below each muxer: crypto for Noise, tcp_notsent_lowat, cork()' },
   { name: 'browser', module: 'browser/browser.ts', about: 'messages of a page in Chromium' },
   { name: 'attacks', module: 'attacks.ts', nodeOptions: ['--expose-gc'], about: 'what a million frames of each attack cost' },
   { name: 'steps', module: 'micro/steps.ts', nodeOptions: WITHOUT_COLLECTIONS, about: 'each step of a message\'s way, in time and in memory' },

@@ -167,7 +167,9 @@ describe('the repository', () => {
     ['testing', ['src']],
     ['peers', ['testing']],
     ['live', ['src', 'testing']],
-    ['benchmarks', ['src', 'testing', 'peers']],
+    ['benchmarks', ['src', 'testing', 'peers', 'docs']],
+    // for users to copy
+    ['docs/recipes', []],
     ['scripts', ['src']]
   ])('has %s lean on nothing but %j: what is shared is in testing, and no way leads back', (folder, allowed) => {
     const files = sourceFiles(join(root, folder)).filter(file => !file.includes(`${sep}node_modules${sep}`))
