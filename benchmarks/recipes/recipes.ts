@@ -1,113 +1,55 @@
-// The recipes of docs/recipes.md: what each changes below the muxer, and the work that is done with and without it.
-import { execFileSync } from 'node:child_process'
-import { endAfter } from '../../testing/programs/run.ts'
-import { figure, format, times } from '../harness/table.ts'
-import { startPair } from '../pair/pair.ts'
-import { toMetrics } from '../report/metrics.ts'
-import { findRow, matrixRows } from '../rows.ts'
-import { layLine } from '../uplink/line.ts'
-import { startSession } from '../uplink/session.ts'
-import { rateOf, WARM_UP_MS } from '../uplink/workload.ts'
-import type { MuxerName, TransportName } from '../contestants.ts'
-import type { Column, Labelled } from '../harness/table.ts'
+// What the recipes of docs/recipes.md are worth: the same work with each muxer, as it comes and with the recipe.
+import { byId } from '../../testing/programs/names.ts'
+import { runBenchmark } from '../../testing/programs/run.ts'
+import { parseOptions, plainContestants } from '../harness/options.ts'
+import { report } from '../harness/report.ts'
+import { runRounds } from '../harness/rounds.ts'
+import { renderSamples } from '../harness/table.ts'
+import { canLayLine } from '../uplink/line.ts'
+import { recipes, URGENT_SECONDS } from './list-of-recipes.ts'
+import type { Sample } from '../harness/samples.ts'
 import type { Metrics } from '../report/metrics.ts'
-import type { StopAtEnd } from '../../testing/programs/run.ts'
 
-export interface Recipe extends Labelled {
-  needsLine: boolean
-  /** Rows of the matrix, or rates of a line */
-  work: Labelled[]
-  /** The first is everything as it comes, and what the others are compared with */
-  variants: Labelled[]
-  columns: Array<Column<keyof Metrics>>
-  measure(work: string, muxer: MuxerName, variant: string, stopAtEnd: StopAtEnd): Promise<Metrics>
-  describe(metrics: Metrics): string
-}
+const legend = [
+  'Two new processes for each measurement; everything that arrives is verified. With a recipe, both ends have it.',
+  'Of noise-crypto, cork and join-message: payload that arrives in a second over the loopback interface, the CPU time of both processes, and',
+  'the calls of write and writev that the sender makes. With WebSockets, those of the process that dials.',
+  `Of notsent-lowat: the benchmark uplink for ${URGENT_SECONDS} s, with the urgent stream marked where the muxer has lanes. The setting is that of both namespaces.`,
+  '× without  within each round: median (lowest–highest)'
+].join('\n')
 
-export const AS_IT_COMES: Labelled = { id: 'without', label: 'as it comes' }
+await runBenchmark(async stopAtEnd => {
+  const { muxers, json, counts: { rounds }, own } = parseOptions({
+    contestants: plainContestants,
+    usual: 'ours,stock,mplex',
+    counts: { rounds: 5 },
+    own: { only: { takes: 'recipes', isList: true, about: 'some of them', default: recipes.map(({ id }) => id).join() } }
+  })
+  const asked = own.only.map(id => byId('recipe', id, recipes)).filter(({ needsLine }) => !needsLine || canLayLine('npm run bench recipes'))
+  const tables: string[] = []
+  const measured: Record<string, Array<Sample<keyof Metrics>>> = {}
 
-/** Behind a unit that does not count, as in the benchmark of bulk */
-const AT_LEAST_MS = 600
-const MEGABYTE_MBIT = 8
+  for (const { id, label, work, variants, columns, measure, describe } of asked) {
+    const contestants = muxers.flatMap(({ muxer }) => variants.map(variant => ({ id: `${muxer}, ${variant.id}`, label: `${muxer}, ${variant.label}`, muxer, variant })))
+    // the lines of a group are one muxer's
+    const groups = work.flatMap(row => muxers.map(({ muxer }) => ({ id: `${row.id}, ${muxer}`, label: `${row.label}\n${muxer}` })))
+    const samples: Array<Sample<keyof Metrics>> = []
 
-export const URGENT_SECONDS = 6
-const URGENT_BESIDE_STREAMS = 5
-const LOWAT_BYTES = 16_384
-
-const pairColumns: Array<Column<keyof Metrics>> = [
-  figure('MB/s', 'megabytesPerS'),
-  times('rate', 'megabytesPerS', AS_IT_COMES.id, 'without'),
-  figure('CPU s\nper GB', 'bothCpuSPerGigabyte'),
-  times('CPU', 'bothCpuSPerGigabyte', AS_IT_COMES.id, 'without'),
-  times('sender', 'senderCpuSPerGigabyte', AS_IT_COMES.id, 'without'),
-  times('receiver', 'receiverCpuSPerGigabyte', AS_IT_COMES.id, 'without'),
-  figure('writes\nper MB', 'socketWritesPerMegabyte')
-]
-
-/** A variant but the first is a module of the folder `preload`, which both processes load before anything else */
-function inPairs (id: string, label: string, variants: Labelled[], rows: string[], transport: TransportName = 'tcp-noise'): Recipe {
-  return {
-    id,
-    label,
-    needsLine: false,
-    work: rows.map(id => findRow(id, matrixRows)),
-    variants: [AS_IT_COMES, ...variants],
-    columns: pairColumns,
-
-    async measure (work, muxer, variant, stopAtEnd) {
-      const row = findRow(work, matrixRows)
-      const nodeOptions = variant === AS_IT_COMES.id ? [] : ['--import', new URL(`preload/${variant}.ts`, import.meta.url).href]
-
-      return endAfter(startPair({ muxer, transport, nodeOptions }), stopAtEnd, async pair => {
-        await pair.ready
-
-        return toMetrics(row, await pair.measure(row, AT_LEAST_MS))
+    for (const row of work) {
+      const rounded = await runRounds({
+        row,
+        contestants,
+        rounds,
+        measure: async ({ muxer, variant }) => ({ muxer, variant, metrics: await measure(row.id, muxer, variant.id, stopAtEnd) }),
+        describe: ({ metrics }) => describe(metrics)
       })
-    },
 
-    describe: ({ megabytesPerS, bothCpuSPerGigabyte }) => `${format(megabytesPerS)} MB/s, ${format(bothCpuSPerGigabyte)} s of CPU per GB`
-  }
-}
-
-const notsentLowat: Recipe = {
-  id: 'notsent-lowat',
-  label: 'net.ipv4.tcp_notsent_lowat',
-  needsLine: true,
-  work: [10, 200].map(rateOf),
-  variants: [AS_IT_COMES, { id: String(LOWAT_BYTES), label: `${LOWAT_BYTES} bytes` }],
-  columns: [
-    figure('p50\nms', 'p50Ms'),
-    figure('p99\nms', 'p99Ms'),
-    times('p99', 'p99Ms', AS_IT_COMES.id, 'without'),
-    figure('bulk\nMbit/s', 'besideMegabytesPerS', MEGABYTE_MBIT),
-    times('bulk', 'besideMegabytesPerS', AS_IT_COMES.id, 'without'),
-    figure('under\nway KB', 'underWayMegabytes', 1000),
-    times('sender\nCPU', 'senderCpuSPerGigabyte', AS_IT_COMES.id, 'without')
-  ],
-
-  async measure (work, muxer, variant, stopAtEnd) {
-    const line = layLine(Number(work))
-
-    if (variant !== AS_IT_COMES.id) {
-      line.commands.forEach(([program, ...inNamespace]) => {
-        execFileSync(program, [...inNamespace, 'sysctl', '--quiet', '--write', `net.ipv4.tcp_notsent_lowat=${variant}`])
-      })
+      samples.push(...rounded.map(({ round, metrics: { muxer, variant, metrics } }) => ({ rowId: `${row.id}, ${muxer}`, muxer: variant.id, round, metrics })))
     }
 
-    const contestant = { id: muxer, label: muxer, muxer, isMarked: true }
-    const uplink = { scenario: 'plain', streams: URGENT_BESIDE_STREAMS, warmUpMs: WARM_UP_MS, measuredMs: URGENT_SECONDS * 1000 } as const
+    tables.push(`\n${label}\n${renderSamples(samples, groups, variants, columns)}`)
+    measured[id] = samples
+  }
 
-    return endAfter(startSession(contestant, line, uplink), stopAtEnd, async session => session.measure())
-  },
-
-  describe: ({ p99Ms, besideMegabytesPerS = NaN }) => `p99 ${format(p99Ms)} ms, ${format(besideMegabytesPerS * MEGABYTE_MBIT)} Mbit/s`
-}
-
-const ROWS = ['1x100', '1x4k', '1x64k', '10x1m']
-
-export const recipes: Recipe[] = [
-  inPairs('noise-crypto', 'noise({ crypto })', [{ id: 'noise-crypto', label: 'with the recipe' }], ROWS),
-  notsentLowat,
-  inPairs('cork', 'cork() in @libp2p/tcp', [{ id: 'cork-write', label: 'around a send()' }, { id: 'cork-turn', label: 'around a turn' }], ROWS),
-  inPairs('join-message', 'one message a send() in @libp2p/websockets', [{ id: 'join-message', label: 'with the patch' }], ROWS, 'ws-noise')
-]
+  await report({ tables, extent: `${rounds} rounds`, legend, json, measured: { samples: measured } })
+})

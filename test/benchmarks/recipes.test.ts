@@ -1,6 +1,6 @@
 // What the recipes put in the place of Noise's crypto and of libp2p's modules: it is made of what is installed, carries what is sent, and saves calls.
 import { beforeAll, describe, expect, test } from 'vitest'
-import { recipes } from '../../benchmarks/recipes/recipes.ts'
+import { recipes } from '../../benchmarks/recipes/list-of-recipes.ts'
 import { byId } from '../../testing/programs/names.ts'
 
 /** Of stock, whose every message is a send() of its own; the pair verifies all that arrives */

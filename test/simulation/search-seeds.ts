@@ -3,7 +3,7 @@ import { Listr } from 'listr2'
 import { parseCount } from '../../testing/programs/names.ts'
 import { readOptions } from '../../testing/programs/options.ts'
 import { runSeed } from './search/run-seed.ts'
-import { replayPath, searchPaths } from './paths/start.ts'
+import { replayPath, searchPaths } from './paths/search-paths.ts'
 import { search } from './search/search.ts'
 import type { SearchResult } from './search/search.ts'
 
