@@ -1,8 +1,8 @@
 /**
  * What is due to a connection on a line that others of this node fill: as much as each of them, and as long a queue as any of them makes.
- * Without it who has the shortest path, or a peer whose pongs come at once, has the least under way, is crowded out by the others' queue,
- * takes that for what the path carries, and allows itself less. No more is due than what the path has carried lately: that the others share
- * its line is likely and never certain.
+ * Without it the connection with the shortest path has the least under way, is crowded out by the queue of the others, takes what is left
+ * for what the path carries, and allows itself even less. No more is due than what the path has carried lately: that the others share its
+ * line is likely and never certain.
  */
 import { GROWTH } from './known-rate.ts'
 import { RecentHighest } from './recent-highest.ts'
