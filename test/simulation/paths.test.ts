@@ -8,7 +8,7 @@ import type { Verdict } from './paths/judge.ts'
 import type { Answering, ConnectionPlan, Plan } from './paths/plan.ts'
 
 const SEEDS = 200
-const REQUEST_SEEDS = 100
+const REQUEST_SEEDS = 50
 const TIMEOUT_MS = 120_000
 
 let verdicts: Verdict[]
@@ -70,7 +70,7 @@ describe('answers to requests, up to 20 of 1 KiB to 1 MiB at once on each connec
   test('come at the pace that they have without the bound: 0.99 in the median, 0.95 in nine of ten cases', () => {
     const paces = requests.map(({ goodput }) => goodput)
 
-    expect(paces.length).toBeGreaterThan(150)
+    expect(paces.length).toBeGreaterThan(70)
     expect(quantile(paces, 0.5)).toBeGreaterThanOrEqual(0.99)
     expect(quantile(paces, 0.1)).toBeGreaterThanOrEqual(0.95)
   })

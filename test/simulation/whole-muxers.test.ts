@@ -13,7 +13,7 @@ import { between } from './paths/plan.ts'
 import type { CreateMuxer } from '../../testing/muxers.ts'
 import type { Link } from '../../testing/links/links.ts'
 
-const SEEDS = 40
+const SEEDS = 25
 const TIMEOUT_MS = 120_000
 const MBIT_BYTES_PER_MS = 125
 const KIBIBYTE = 1024
