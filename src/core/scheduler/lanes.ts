@@ -12,28 +12,11 @@
 import { EVENT_DRAINED, EVENT_STALLED } from '../stream-state.ts'
 import { FLAG_ACK, FLAG_FIN, FLAG_SYN, HEADER_BYTES, TYPE_DATA, TYPE_WINDOW_UPDATE } from '../wire/frame.ts'
 import { BULK, LANES, URGENT } from './lane.ts'
+import { append, createRing, insertAhead, unlink } from './ring.ts'
+import { HIGH_WATER_MARK_BYTES, LOW_WATER_MARK_BYTES } from './water-marks.ts'
 import type { StreamState } from '../stream-state.ts'
 import type { Batch } from './batch.ts'
-
-/*
- * How much a stream may have queued when its writer is told to go on. While the writer fetches more, the path works on what is queued here:
- * a kernel that takes megabytes gave writers that time, and holds next to nothing where data waits above it.
- */
-
-/** 'drain' comes at or below this, so that the writer is back before the queue is empty */
-export const LOW_WATER_MARK_BYTES = 131_072
-/** `send()` returns false from here on, four Noise records: with 64 KiB a writer stops so often that the number of records doubles */
-export const HIGH_WATER_MARK_BYTES = 262_144
-
-/** What a disk or another peer takes for the next megabyte */
-const AHEAD_MS = 250
-/** All writers of a connection together. A reader that is slow, and whose window has grown, makes them wait with so much more. */
-const MOST_AHEAD_BYTES = 524_288
-
-/** So much comes on top of both marks, as far as the peer gives credit for it. The rate is 0 where nothing is held back. */
-export function chooseAheadBytes (bytesPerMs: number, writers: number): number {
-  return Math.floor(Math.min(MOST_AHEAD_BYTES, bytesPerMs * AHEAD_MS) / writers)
-}
+import type { Ring } from './ring.ts'
 
 /**
  * What the lanes in front may send while a lane waits; then it sends up to a share. Eight shares: a lane that is always passed keeps a
@@ -65,20 +48,6 @@ export interface DataHandler<Owner> {
   onFinDue (stream: StreamState<Owner>): void
   /** Bytes of the stream cannot be written: it is to be taken out of the lanes */
   onBytesLost (stream: StreamState<Owner>, err: Error, nowMs: number): void
-}
-
-/** The streams of one lane, in the order in which they send */
-interface Ring<Owner> {
-  first: StreamState<Owner> | undefined
-  last: StreamState<Owner> | undefined
-  /** The last of those in front that go ahead of the round */
-  lastAhead: StreamState<Owner> | undefined
-  streamCount: number
-  sentBytes: number
-  /** So much more went ahead than had its turn */
-  aheadBytes: number
-  /** What lanes in front have sent since this one began to wait */
-  overtakenBytes: number
 }
 
 /** What `#writeFrame` says when the batch has no room for a frame */
@@ -392,67 +361,5 @@ export class DataLanes<Owner> {
       unlink(ring, stream)
       append(ring, stream)
     }
-  }
-}
-
-function createRing<Owner> (): Ring<Owner> {
-  return { first: undefined, last: undefined, lastAhead: undefined, streamCount: 0, sentBytes: 0, aheadBytes: 0, overtakenBytes: 0 }
-}
-
-/** In front of the round, behind those that are there already */
-function insertAhead<Owner> (ring: Ring<Owner>, stream: StreamState<Owner>): void {
-  const previous = ring.lastAhead
-  const next = previous === undefined ? ring.first : previous.nextInDataLane
-  stream.isAhead = true
-  stream.previousInDataLane = previous
-  stream.nextInDataLane = next
-  ring.lastAhead = stream
-
-  if (previous === undefined) {
-    ring.first = stream
-  } else {
-    previous.nextInDataLane = stream
-  }
-
-  if (next === undefined) {
-    ring.last = stream
-  } else {
-    next.previousInDataLane = stream
-  }
-}
-
-function append<Owner> (ring: Ring<Owner>, stream: StreamState<Owner>): void {
-  stream.previousInDataLane = ring.last
-
-  if (ring.last === undefined) {
-    ring.first = stream
-  } else {
-    ring.last.nextInDataLane = stream
-  }
-
-  ring.last = stream
-}
-
-function unlink<Owner> (ring: Ring<Owner>, stream: StreamState<Owner>): void {
-  const { previousInDataLane: previous, nextInDataLane: next } = stream
-  stream.previousInDataLane = undefined
-  stream.nextInDataLane = undefined
-
-  if (ring.lastAhead === stream) {
-    ring.lastAhead = previous
-  }
-
-  stream.isAhead = false
-
-  if (previous === undefined) {
-    ring.first = next
-  } else {
-    previous.nextInDataLane = next
-  }
-
-  if (next === undefined) {
-    ring.last = previous
-  } else {
-    next.previousInDataLane = previous
   }
 }

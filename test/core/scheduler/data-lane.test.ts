@@ -1,6 +1,6 @@
 // How one stream's bytes become frames: what a frame holds, which flags ride on it, how much of a batch it takes, what its owner is told.
 import { beforeEach, describe, expect, test } from 'vitest'
-import { LOW_WATER_MARK_BYTES } from '../../../src/core/scheduler/lanes.ts'
+import { LOW_WATER_MARK_BYTES } from '../../../src/core/scheduler/water-marks.ts'
 import { EVENT_DRAINED, PENDING_ACK, PENDING_UPDATE } from '../../../src/core/stream-state.ts'
 import { ACK } from '../../../testing/protocol/frames.ts'
 import { createDataLanes, createStream, fillBatch, shares, WINDOW_BYTES } from '../../../testing/core/lanes.ts'

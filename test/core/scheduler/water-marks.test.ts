@@ -1,6 +1,6 @@
 // How much writers have queued while the path works on it.
 import { expect, test } from 'vitest'
-import { chooseAheadBytes } from '../../../src/core/scheduler/lanes.ts'
+import { chooseAheadBytes } from '../../../src/core/scheduler/water-marks.ts'
 
 test.each([
   ['nothing where nothing is held back', 0, 1, 0],
