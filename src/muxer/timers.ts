@@ -11,7 +11,7 @@ import { YamuxTimeoutError } from '../errors.ts'
 import type { Clock } from '../clock.ts'
 import type { Session } from '../core/session.ts'
 import type { StreamState } from '../core/stream-state.ts'
-import type { LimitConfig } from '../options/config.ts'
+import type { LimitConfig } from '../options/limits.ts'
 import type { MuxedStream } from '../stream/stream.ts'
 import type { Driver } from './driver.ts'
 

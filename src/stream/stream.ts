@@ -11,7 +11,7 @@ import { GuardedEmitter, OwnAbortEvent, OwnCloseEvent, OwnResetEvent } from '../
 import { errorCodeOf, RemoteResetError } from '../errors.ts'
 import { toError } from '../foreign.ts'
 import { logError, reasonOf } from '../log.ts'
-import { toLaneIndex } from '../options/config.ts'
+import { toLaneIndex } from '../options/priority.ts'
 import { number } from '../options/rules.ts'
 import { abortable, handled, withHandledRejection } from '../promises.ts'
 import { Reader } from './reader.ts'

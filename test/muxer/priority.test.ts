@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { LANES } from '../../src/core/scheduler/lane.ts'
 import { yamux } from '../../src/index.ts'
-import { createLaneOf } from '../../src/options/config.ts'
+import { createLaneOf } from '../../src/options/priority.ts'
 import { ACK, parseFrames, pattern, windowUpdate } from '../../testing/protocol/frames.ts'
 import { createRawPeer, nextTurn } from '../../testing/protocol/raw-peer.ts'
 import type { Priority } from '../../src/index.ts'

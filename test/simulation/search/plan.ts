@@ -1,7 +1,8 @@
 // What a seed decides before anything happens: who talks, over which link, how the applications behave, how it ends.
 import { Random } from '../../../testing/simulation/random.ts'
 import { applyMischief, planMischief } from './mischief.ts'
-import type { CoalesceOptions, MergeMessages, YamuxMuxerInit } from '../../../src/options/config.ts'
+import type { CoalesceOptions, MergeMessages } from '../../../src/options/coalesce.ts'
+import type { YamuxMuxerInit } from '../../../src/options/config.ts'
 import type { Lane } from '../../../src/core/scheduler/lane.ts'
 import type { LinkOptions } from '../../../testing/simulation/link.ts'
 import type { MischiefPlan } from './mischief.ts'

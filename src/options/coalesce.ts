@@ -1,0 +1,190 @@
+/**
+ * The options `coalesce`: their units, defaults, allowed ranges and conflicts.
+ */
+import { InvalidParametersError } from '@libp2p/interface'
+import { anyOf, choice, integer, number, optional, section } from './rules.ts'
+
+const STRATEGIES = ['turn', 'delay', 'adaptive', 'off'] as const
+
+/**
+ * When gathered output is written
+ *
+ * @useDeclaredType
+ */
+export type Strategy = typeof STRATEGIES[number]
+
+/** Whether messages of one stream share frames and events: when there is a backlog, whenever several wait, or never */
+export type MergeMessages = 'backlog' | boolean
+
+/**
+ * How small writes are gathered into large ones. An option that has no effect with the chosen `strategy` throws an `InvalidParametersError`.
+ */
+export interface CoalesceOptions {
+  /**
+   * When gathered output is written.
+   *
+   * - `'turn'`: when the running code, and the microtasks that it leads to, have no more output. After three writes in a turn of
+   *   the event loop the rest leaves together in the next turn. What a message leaves behind full writes waits one turn for the
+   *   next message of a file. There are no timers, and a lone message does not wait. Best for most.
+   * - `'delay'`: after `delayMs`, or when `highWatermark` is reached. For programs where few writes matter more than a
+   *   millisecond.
+   * - `'adaptive'`: like `'delay'`, but after a quarter of the measured round trip, and after `maxDelayMs` at the latest
+   * - `'off'`: each frame immediately and by itself, as `@libp2p/yamux` does
+   *
+   * With any of them, control frames and urgent streams ask for a write immediately, and what waits goes with it.
+   *
+   * @default `'turn'`, or `'delay'` when `delayMs` is given, or `'adaptive'` when `maxDelayMs` is
+   */
+  strategy?: Strategy
+
+  /**
+   * How long `strategy: 'delay'` lets data wait for more. Up to 1,000. 0 is the same as `strategy: 'off'`. A delay that is
+   * shorter than timers can measure, 1 ms in Node and 4 ms in browsers, ends with the turn of the event loop.
+   *
+   * @unit ms
+   * @default 2
+   */
+  delayMs?: number
+
+  /**
+   * How long `strategy: 'adaptive'` lets data wait at most. Up to 1,000.
+   *
+   * @unit ms
+   * @default 2
+   */
+  maxDelayMs?: number
+
+  /**
+   * How many bytes one write holds at most. From 2,048 to 16,777,216. The default is what Noise seals into one record, 65,535
+   * less a tag of 16. On a fast connection without urgent streams it is as many whole records as are carried in a millisecond,
+   * up to 16.
+   *
+   * @unit bytes
+   * @default 65_519
+   */
+  maxBytes?: number
+
+  /**
+   * How full a write must be to leave before its delay is over. Used by `strategy: 'delay'` and `'adaptive'`. Above 0, and at
+   * most 1.
+   *
+   * @unit part of `maxBytes`
+   * @default 0.8
+   */
+  highWatermark?: number
+
+  /**
+   * How much of each write is kept free for urgent data. It is kept free only while there are urgent streams and the transport
+   * is full again and again, since nothing can overtake what has been handed down. At least 1,024 of `maxBytes` must be left to
+   * other data.
+   *
+   * @unit bytes
+   * @default a quarter of `maxBytes`
+   */
+  reservedBytes?: number
+
+  /**
+   * How long data may wait in kernels and routers after it has left the muxer, in addition to a quarter of the round trip. From
+   * 1 on. The rest waits in its streams, where urgent data overtakes it: see [bytes in flight](../../docs/bytes-under-way.md).
+   * It is measured with pings that follow the data. From a peer that answers none, nothing is held back. `Infinity`: nothing is
+   * ever held back.
+   *
+   * @unit ms
+   * @default 10
+   */
+  maxQueueDelayMs?: number
+
+  /**
+   * Whether several small messages of a stream may arrive as one. Several `send()`s then share a frame, and several frames that
+   * have arrived share a `message` event. A stream is a stream of bytes, but some programs take one event for one message.
+   *
+   * - `'backlog'`: when 16,384 bytes of the stream wait, on either side. Until then a `send()` of at most `maxMessageSize` is
+   *   one frame and one event, as with `@libp2p/yamux`, unless the peer's credit cuts it.
+   * - `true`: whenever several wait
+   * - `false`: never. A `send()` of at most `maxMessageSize` then waits for credit for all of it, and may make a write longer
+   *   than `maxBytes`.
+   *
+   * @default 'backlog'
+   */
+  mergeMessages?: MergeMessages
+}
+
+export interface CoalesceConfig {
+  strategy: Strategy
+  delayMs: number
+  maxDelayMs: number
+  maxBatchBytes: number
+  maxWriteBytes: number
+  watermarkBytes: number
+  reservedBytes: number
+  mergeFromBytes: number
+  maxQueueDelayMs: number
+}
+
+/** A frame's worth is a backlog: full frames cost least then */
+const MERGE_FROM_BYTES = 16_384
+/** What Noise seals into one record: 65,535 less a tag of 16 */
+const RECORD_BYTES = 65_519
+const MAX_RECORDS = 16
+/** A turn of one urgent stream, of a Noise record */
+const RESERVED_PART = 1 / 4
+/** What a study of write coalescing in go-yamux settled on */
+const DELAY_MS = 2
+/** Longer and requests time out */
+const MAX_DELAY_MS = 1000
+/** Room for a few control frames and for the smallest frame that the data lane cuts */
+const MIN_BATCH_BYTES = 2048
+const MAX_BATCH_BYTES = 2 ** 24
+
+export const coalesce = section({
+  strategy: optional(choice(...STRATEGIES)),
+  delayMs: optional(number(undefined, 0, MAX_DELAY_MS)),
+  maxDelayMs: optional(number(undefined, 0, MAX_DELAY_MS)),
+  maxBytes: optional(integer(undefined, MIN_BATCH_BYTES, MAX_BATCH_BYTES)),
+  // not 0
+  highWatermark: optional(number(undefined, Number.MIN_VALUE, 1)),
+  reservedBytes: optional(integer(undefined, 0, MAX_BATCH_BYTES)),
+  maxQueueDelayMs: number(10, 1),
+  mergeMessages: choice<MergeMessages>('backlog', true, false)
+})
+
+type CoalesceValues = ReturnType<typeof coalesce>
+
+export function createCoalesceConfig (options: CoalesceValues): CoalesceConfig {
+  const { delayMs = DELAY_MS, maxDelayMs = DELAY_MS, maxBytes = RECORD_BYTES, highWatermark = 0.8, maxQueueDelayMs, mergeMessages } = options
+  const { reservedBytes = Math.floor(maxBytes * RESERVED_PART) } = options
+
+  if (reservedBytes > maxBytes - MIN_BATCH_BYTES / 2) {
+    throw new InvalidParametersError(`coalesce.reservedBytes is ${reservedBytes}, it must leave ${MIN_BATCH_BYTES / 2} of coalesce.maxBytes, which is ${maxBytes}, to other data`)
+  }
+
+  return {
+    strategy: strategyOf(options),
+    delayMs,
+    maxDelayMs,
+    maxBatchBytes: maxBytes,
+    maxWriteBytes: options.maxBytes ?? MAX_RECORDS * RECORD_BYTES,
+    watermarkBytes: maxBytes * highWatermark,
+    reservedBytes,
+    maxQueueDelayMs,
+    mergeFromBytes: mergeMessages === 'backlog' ? MERGE_FROM_BYTES : mergeMessages ? 0 : Infinity
+  }
+}
+
+function strategyOf (options: CoalesceValues): Strategy {
+  const { delayMs, maxDelayMs, strategy = delayMs !== undefined ? 'delay' : maxDelayMs !== undefined ? 'adaptive' : 'turn' } = options
+  const isOff = delayMs === 0
+
+  // an option that has no effect under the strategy is a mistake
+  const checkEffect = (name: 'delayMs' | 'maxDelayMs' | 'highWatermark', ...strategies: Strategy[]): void => {
+    if (options[name] !== undefined && !strategies.includes(strategy)) {
+      throw new InvalidParametersError(`coalesce.${name} is ${options[name]}, which is for ${anyOf(strategies)}, but coalesce.strategy is '${strategy}'`)
+    }
+  }
+
+  checkEffect('delayMs', 'delay', ...(isOff ? ['off'] as const : []))
+  checkEffect('maxDelayMs', 'adaptive')
+  checkEffect('highWatermark', 'delay', 'adaptive')
+
+  return isOff ? 'off' : strategy
+}
