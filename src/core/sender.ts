@@ -97,7 +97,7 @@ export class Sender<Owner> {
     }
 
     if (isMarkDue) {
-      this.#followWithMark(maxBytes - writeBytes, maxFrames, nowMs)
+      this.#followWithMark(Math.max(0, maxBytes - writeBytes), maxFrames, nowMs)
     }
 
     this.framesWritten += batch.frameCount

@@ -324,6 +324,36 @@ describe('marks', () => {
     expect(writes.filter(frames => payloadBytes(frames) > 65_000).length).toBeGreaterThan(10)
   })
 
+  test('share a write with data where writes hold several records', async () => {
+    const { peer, bulk } = await connect()
+    await measure(peer)
+    bulk.send(pattern(20_000_000))
+    const writes: Frame[][] = []
+    let waiting: Frame[][] = []
+    let carriedBytes = 0
+
+    // a line of 45,000 bytes a millisecond
+    for (let ms = 0; ms < 400; ms++) {
+      await nextTurn()
+      const taken = peer.transport.writes.splice(0).map(write => parseFrames(write.subarray()))
+      writes.push(...taken)
+      waiting.push(...taken)
+      peer.clock.advance(1)
+
+      for (carriedBytes += 45_000; waiting.length > 0 && carriedBytes >= payloadBytes(waiting[0]); waiting = waiting.slice(1)) {
+        carriedBytes -= payloadBytes(waiting[0])
+        marksOf(waiting[0]).forEach(value => { peer.deliver(ping(value, ACK)) })
+      }
+
+      carriedBytes = waiting.length > 0 ? carriedBytes : 0
+    }
+
+    expect(writes.filter(frames => payloadBytes(frames) > 2 * 65_000).length).toBeGreaterThan(40)
+    expect(marksOf(writes.flat()).length).toBeGreaterThan(20)
+    // those that ask once more, while nothing else may be written
+    expect(writes.filter(frames => payloadBytes(frames) === 0).length).toBeLessThan(marksOf(writes.flat()).length / 4)
+  })
+
   test('are writes of their own under \'off\'', async () => {
     const { peer, bulk } = await connect({ coalesce: { strategy: 'off' } })
     await measure(peer)
