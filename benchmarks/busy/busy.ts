@@ -12,14 +12,15 @@ import type { BusyMetrics } from './workload.ts'
 
 const columns = [
   figure('turns', 'turns'),
-  times('turns', 'turns', 'stock')
+  times('turns', 'turns', 'stock'),
+  figure('turns,\nlater', 'laterTurns')
 ]
 
 const legend = [
   'Turns of the event loop of a process that works in each of them, from when the other one began to send until everything has arrived.',
   `A reader gets all of it on one stream, in messages of ${SENT_MESSAGE_BYTES / 1024} KiB, as fast as back-pressure lets the sender. A server gets its requests at once,`,
   'each on a stream of its own, and everything is the answers. Two new processes for each measurement, TCP on the loopback interface, Noise;',
-  'connection and streams are open before the work begins; everything that arrives is verified.',
+  'connection and streams are open before the work begins; everything that arrives is verified. Later: the same requests once more.',
   '× stock compares within each round: median (lowest–highest), above 1 is slower'
 ].join('\n')
 

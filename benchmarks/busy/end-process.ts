@@ -19,17 +19,27 @@ let isWorking = false
 const turnEndsMs: number[] = []
 
 const allBegun = Promise.withResolvers<void>()
-const allArrived = Promise.withResolvers<number>()
-// an error is for whoever asks, and nobody may have asked yet
-allArrived.promise.catch(() => {})
+let allArrived = createArrival()
 let begunStreams = 0
 let wholeStreams = 0
+/** How often everything has been sent before */
+let exchanges = 0
+
+/** When everything of an exchange was here */
+function createArrival (): PromiseWithResolvers<number> {
+  const arrival = Promise.withResolvers<number>()
+  // an error is for whoever asks, and nobody may have asked yet
+  arrival.promise.catch(() => {})
+
+  return arrival
+}
 
 function closedError (index: number, { error }: StreamCloseEvent): Error {
   return new Error(`Stream ${index} closed: ${error?.message ?? 'without an error'}`)
 }
 
-function verifier (stream: Stream, index: number, byteLength: number, onWhole = () => {}): (bytes: Uint8Array) => void {
+/** `byteLength` bytes in each exchange */
+function verifier (stream: Stream, index: number, byteLength: number, onWhole = (_arrivedBytes: number) => {}): (bytes: Uint8Array) => void {
   let arrivedBytes = 0
 
   stream.addEventListener('close', evt => { allArrived.reject(closedError(index, evt)) })
@@ -41,12 +51,15 @@ function verifier (stream: Stream, index: number, byteLength: number, onWhole = 
 
     arrivedBytes += bytes.byteLength
 
-    if (arrivedBytes === byteLength) {
-      onWhole()
-      wholeStreams++
+    if (byteLength === 0 || arrivedBytes % byteLength > 0) {
+      return
     }
 
+    onWhole(arrivedBytes)
+    wholeStreams++
+
     if (wholeStreams === row.streams) {
+      wholeStreams = 0
       allArrived.resolve(nowMs())
     }
   }
@@ -60,15 +73,18 @@ function onStream (stream: Stream): void {
       allBegun.resolve()
     }
 
-    return verifier(stream, index, row.sentBytes, () => {
+    return verifier(stream, index, row.sentBytes, arrivedBytes => {
+      const exchange = arrivedBytes / row.sentBytes - 1
+
       if (row.answerBytes > 0) {
-        stream.send(bytesAt(startOfStream(index), row.answerBytes))
+        stream.send(bytesAt(startOfStream(index) + exchange * row.answerBytes, row.answerBytes))
       }
     })
   })
 }
 
 async function send (stream: Stream, index: number): Promise<void> {
+  const start = startOfStream(index) + exchanges * row.sentBytes
   let canSend = true
 
   for (let sentBytes = 0; sentBytes < row.sentBytes; sentBytes += SENT_MESSAGE_BYTES) {
@@ -77,7 +93,7 @@ async function send (stream: Stream, index: number): Promise<void> {
       await pEvent(stream, 'drain', { rejectionEvents: ['close'] }).catch(evt => { throw closedError(index, evt) })
     }
 
-    canSend = stream.send(bytesAt(startOfStream(index) + sentBytes, Math.min(SENT_MESSAGE_BYTES, row.sentBytes - sentBytes)))
+    canSend = stream.send(bytesAt(start + sentBytes, Math.min(SENT_MESSAGE_BYTES, row.sentBytes - sentBytes)))
   }
 }
 
@@ -141,20 +157,26 @@ const commands = {
   async send (): Promise<number> {
     const startMs = nowMs()
     await Promise.all(streams.map(send))
+    exchanges++
 
     return startMs
   },
 
   /** Returns when the last byte was here */
   async arrived (): Promise<number> {
-    return allArrived.promise
+    const arrivedMs = await allArrived.promise
+    allArrived = createArrival()
+
+    return arrivedMs
   },
 
-  /** Returns when each turn's work ended */
-  stopWork (): number[] {
-    isWorking = false
-
+  /** Returns when each turn's work has ended so far */
+  turnEnds (): number[] {
     return turnEndsMs
+  },
+
+  stopWork (): void {
+    isWorking = false
   }
 }
 

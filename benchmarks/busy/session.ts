@@ -18,6 +18,14 @@ export function startSession (muxer: MuxerName, row: BusyRow): Session {
   const children = ['busy process', 'sender'].map(title => startChild<PeerCommands>(peer, title, { timeoutMs: COMMAND_TIMEOUT_MS }))
   const [busy, sender] = children.map(({ commands }) => commands)
 
+  async function exchange (): Promise<number> {
+    const [fromMs, toMs] = await Promise.all([sender.send(), (row.answerBytes > 0 ? sender : busy).arrived()])
+    // as its turn is over
+    const turnEndsMs = await busy.turnEnds()
+
+    return turnEndsMs.filter(endMs => endMs > fromMs && endMs <= toMs).length
+  }
+
   return {
     async measure () {
       const [addresses] = await Promise.all([busy.start(muxer, row), sender.start(muxer, row)])
@@ -27,10 +35,12 @@ export function startSession (muxer: MuxerName, row: BusyRow): Session {
       await busy.opened()
       await busy.startWork()
 
-      const [fromMs, toMs] = await Promise.all([sender.send(), (row.answerBytes > 0 ? sender : busy).arrived()])
-      const turnEndsMs = await busy.stopWork()
+      const turns = await exchange()
+      // the pace of a server's turns, and what the path carries, are known by then
+      const laterTurns = row.answerBytes > 0 ? await exchange() : undefined
+      await busy.stopWork()
 
-      return { turns: turnEndsMs.filter(endMs => endMs > fromMs && endMs <= toMs).length }
+      return { turns, ...laterTurns !== undefined && { laterTurns } }
     },
 
     async stop () {

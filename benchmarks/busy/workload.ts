@@ -22,6 +22,8 @@ export interface BusyRow extends Labelled {
 export interface BusyMetrics {
   /** Of the busy process, until everything has arrived */
   turns: number
+  /** The same for a server that gets all requests once more */
+  laterTurns?: number
 }
 
 function reader (workMs: number, mebibytes: number): BusyRow {
