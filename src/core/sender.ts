@@ -17,12 +17,14 @@ import type { Uint8ArrayList } from 'uint8arraylist'
  */
 
 /** 16 KiB take as long at 131 Mbit/s */
-export const SHARE_MS = 1
+const SHARE_MS = 1
 /**
- * Nobody waits behind a stream that is alone, and who comes meanwhile waits a few milliseconds. Each header is a socket write of its own: a file
- * to a page took 1.14 of stock's time with one millisecond, 1.04 with four.
+ * Nobody waits behind a stream that is alone, and who comes meanwhile waits so long at most. A header cuts a record in two: two messages
+ * of a WebSocket, and in a page Noise copies the record once more. With 4 ms six of ten records of a file to a page had one, now two.
  */
-export const LONE_SHARE_MS = 4
+const LONE_SHARE_MS = 16
+/** Of what may be under way: a write that does not fit into it any more goes beyond it */
+const LONE_SHARE_PART = 1 / 2
 
 export interface ShareSizes {
   /** A stream's share where the path is slow or not known yet */
@@ -33,14 +35,14 @@ export interface ShareSizes {
   readonly maxWriteBytes: number
 }
 
-/** The rate is 0 until it was measured */
-export function chooseShareBytes ({ frameBytes, maxFrameBytes }: ShareSizes, bytesPerMs: number, shareMs = SHARE_MS): number {
-  return Math.max(frameBytes, Math.min(maxFrameBytes, Math.floor(bytesPerMs * shareMs)))
+/** `turnBytes` is what a stream may send in its turn as far as the path goes: 0 until its rate was measured */
+export function chooseShareBytes ({ frameBytes, maxFrameBytes }: ShareSizes, turnBytes: number): number {
+  return Math.max(frameBytes, Math.min(maxFrameBytes, Math.floor(turnBytes)))
 }
 
 /** Whole records, and no more than there is data for: what would fill another only in part can wait for more */
-export function chooseWriteBytes ({ maxWriteBytes }: ShareSizes, recordBytes: number, queuedBytes: number, bytesPerMs: number, shareMs = SHARE_MS): number {
-  const records = Math.floor(Math.min(maxWriteBytes, queuedBytes, bytesPerMs * shareMs) / recordBytes)
+export function chooseWriteBytes ({ maxWriteBytes }: ShareSizes, recordBytes: number, queuedBytes: number, turnBytes: number): number {
+  const records = Math.floor(Math.min(maxWriteBytes, queuedBytes, turnBytes) / recordBytes)
 
   return Math.max(1, records) * recordBytes
 }
@@ -119,10 +121,11 @@ export class Sender<Owner> {
     }
 
     const hasUrgent = streams.urgentCount > 0
-    const shareMs = lanes.streamCount > 1 || hasUrgent ? SHARE_MS : LONE_SHARE_MS
-    lanes.shareBytes = chooseShareBytes(this.#sizes, bytesPerMs, shareMs)
+    const isLone = lanes.streamCount === 1 && !hasUrgent
+    const turnBytes = isLone ? Math.min(LONE_SHARE_MS * bytesPerMs, LONE_SHARE_PART * boundBytes) : SHARE_MS * bytesPerMs
+    lanes.shareBytes = chooseShareBytes(this.#sizes, turnBytes)
 
-    return hasUrgent ? recordBytes : chooseWriteBytes(this.#sizes, recordBytes, lanes.queuedBytes, bytesPerMs, shareMs)
+    return hasUrgent ? recordBytes : chooseWriteBytes(this.#sizes, recordBytes, lanes.queuedBytes, turnBytes)
   }
 
   #writeMark (nowMs: number): void {

@@ -348,10 +348,10 @@ describe('marks', () => {
       carriedBytes = waiting.length > 0 ? carriedBytes : 0
     }
 
-    expect(writes.filter(frames => payloadBytes(frames) > 2 * 65_000).length).toBeGreaterThan(40)
+    expect(writes.filter(frames => payloadBytes(frames) > 2 * 65_000).length).toBeGreaterThan(20)
     expect(marksOf(writes.flat()).length).toBeGreaterThan(20)
-    // those that ask once more, while nothing else may be written
-    expect(writes.filter(frames => payloadBytes(frames) === 0).length).toBeLessThan(marksOf(writes.flat()).length / 4)
+    // those that ask once more, when the answer takes long
+    expect(writes.filter(frames => payloadBytes(frames) === 0).length).toBeLessThan(marksOf(writes.flat()).length / 2)
   })
 
   test('are writes of their own under \'off\'', async () => {
