@@ -2,11 +2,12 @@
  * All that the protocol knows of one stream: where it is in its life (stream-life.ts), what the peer and the program are to be told of it,
  * its credit in both directions, and the bytes that wait on either side. Session, receiver and scheduler change it.
  */
-import { LaneMember } from './scheduler/lane.ts'
+import { NORMAL } from './scheduler/lane.ts'
 import { OPEN } from './stream-life.ts'
 import { FLAG_ACK, FLAG_FIN, FLAG_RST, FLAG_SYN, INITIAL_WINDOW_BYTES, MAX_FRAME_BYTES } from './wire/frame.ts'
 import type { ReadBuffer } from './buffers/read-buffer.ts'
 import type { SendQueue } from './buffers/send-queue.ts'
+import type { Link } from './scheduler/lane.ts'
 import type { Step } from './stream-life.ts'
 import type { ReceiveWindow } from './window/receive-window.ts'
 
@@ -34,7 +35,7 @@ export const EVENT_FAILED = 64
 /** Neither end has credit, and if nobody reads soon neither gets any */
 export const EVENT_STALLED = 128
 
-export class StreamState<Owner = unknown> extends LaneMember<StreamState<Owner>> {
+export class StreamState<Owner = unknown> implements Link {
   readonly id: number
   readonly isOutbound: boolean
   /** Who acts for the application */
@@ -68,12 +69,28 @@ export class StreamState<Owner = unknown> extends LaneMember<StreamState<Owner>>
   /** Somebody wants to know when nothing is queued any more */
   tellsIdle = false
 
+  // What DataLanes note of it
+
+  /** Which of the LANES its data goes out in */
+  lane = NORMAL
+  isInDataLane = false
+  next: Link = this
+  previous: Link = this
+  /** What is left of its share in this round (the deficit counter of the literature) */
+  deficitBytes = 0
+  /** What it has sent since its lane had sent `roundFromBytes` */
+  roundBytes = 0
+  roundFromBytes = -Infinity
+  /** It goes before those whose turn it is */
+  isAhead = false
+  /** When its next frame began to wait; undefined without metrics */
+  waitsSinceMs: number | undefined
+
   readonly openedMs: number
   /** When bytes last moved in either direction, or this side asked for the end */
   lastActiveMs: number
 
   constructor (id: number, isOutbound: boolean, receiveWindow: ReceiveWindow, readBuffer: ReadBuffer, sendQueue: SendQueue, nowMs: number) {
-    super()
     this.id = id
     this.isOutbound = isOutbound
     this.receiveWindow = receiveWindow

@@ -1,6 +1,10 @@
 /**
- * The lanes that streams' data goes out in, the first in front, and a stream's place in one of them.
+ * The lanes that streams' data goes out in, the first in front, and the streams of one lane in the order in which they send: those that go
+ * ahead of the round first. The list is linked through the streams themselves, so that none costs an object. Hot.
+ *
+ * Invariants: the ring closes through itself; streams that go ahead stand in front, `lastAhead` is the last of them.
  */
+import type { StreamState } from '../stream-state.ts'
 
 export const LANES = ['urgent', 'normal', 'bulk'] as const
 
@@ -16,20 +20,46 @@ export const URGENT = 0
 export const NORMAL = 1
 export const BULK = 2
 
-/** What DataLanes note of a stream. The stream itself has it, so that a lane needs no objects of its own. */
-export abstract class LaneMember<Stream> {
-  /** Which of the LANES the stream's data goes out in */
-  lane = NORMAL
-  isInDataLane = false
-  nextInDataLane: Stream | undefined
-  previousInDataLane: Stream | undefined
-  /** What is left of the stream's share in this round (the deficit counter of the literature) */
-  deficitBytes = 0
-  /** What the stream has sent since its lane had sent `roundFromBytes` */
-  roundBytes = 0
-  roundFromBytes = -Infinity
-  /** The stream goes before those whose turn it is */
-  isAhead = false
-  /** When the stream's next frame began to wait; undefined without metrics */
-  waitsSinceMs: number | undefined
+/** A stream, or the ring between its last stream and its first */
+export interface Link {
+  next: Link
+  previous: Link
+}
+
+export class Ring implements Link {
+  next: Link = this
+  previous: Link = this
+  /** The last of those in front that go ahead of the round; the ring if none does */
+  lastAhead: Link = this
+  streamCount = 0
+  sentBytes = 0
+  /** So much more went ahead than had its turn */
+  aheadBytes = 0
+  /** What lanes in front have sent since this one began to wait */
+  overtakenBytes = 0
+
+  /** Ahead of the round, behind those that are there already, or at the back of it */
+  link (stream: StreamState, isAhead: boolean): void {
+    const previous = isAhead ? this.lastAhead : this.previous
+    stream.isAhead = isAhead
+    stream.previous = previous
+    stream.next = previous.next
+    stream.next.previous = stream
+    previous.next = stream
+
+    if (isAhead) {
+      this.lastAhead = stream
+    }
+  }
+
+  unlink (stream: StreamState): void {
+    if (this.lastAhead === stream) {
+      this.lastAhead = stream.previous
+    }
+
+    stream.previous.next = stream.next
+    stream.next.previous = stream.previous
+    stream.next = stream
+    stream.previous = stream
+  }
 }

@@ -11,12 +11,10 @@
  */
 import { EVENT_DRAINED, EVENT_STALLED } from '../stream-state.ts'
 import { FLAG_ACK, FLAG_FIN, FLAG_SYN, HEADER_BYTES, TYPE_DATA, TYPE_WINDOW_UPDATE } from '../wire/frame.ts'
-import { BULK, LANES, URGENT } from './lane.ts'
-import { append, createRing, insertAhead, unlink } from './ring.ts'
+import { BULK, LANES, Ring, URGENT } from './lane.ts'
 import { HIGH_WATER_MARK_BYTES, LOW_WATER_MARK_BYTES } from './water-marks.ts'
 import type { StreamState } from '../stream-state.ts'
 import type { Batch } from './batch.ts'
-import type { Ring } from './ring.ts'
 
 /**
  * What the lanes in front may send while a lane waits; then it sends up to a share. Eight shares: a lane that is always passed keeps a
@@ -68,7 +66,7 @@ export class DataLanes<Owner> {
   isUrgentSpent = false
   /** A frame of a stream whose `waitsSinceMs` is known was written. For who measures that. */
   onWaited: ((lane: number, waitedMs: number) => void) | undefined
-  readonly #rings: Array<Ring<Owner>> = LANES.map(() => createRing())
+  readonly #rings = LANES.map(() => new Ring())
   readonly #sizes: FrameSizes
   readonly #handler: DataHandler<Owner>
 
@@ -100,25 +98,14 @@ export class DataLanes<Owner> {
       ring.streamCount++
       this.streamCount++
       this.queuedBytes += stream.sendQueue.byteLength
-
-      if (ring.streamCount === 1) {
-        // a lone request: no calls. It is ahead if it has little, as those are that come behind it.
-        stream.isAhead = stream.sendQueue.byteLength <= this.#sizes.frameBytes
-        ring.first = stream
-        ring.last = stream
-        ring.lastAhead = stream.isAhead ? stream : undefined
-      } else if (this.#mayGoAhead(ring, stream)) {
-        insertAhead(ring, stream)
-      } else {
-        append(ring, stream)
-      }
+      // one that is alone is ahead if it has little, as those are that come behind it
+      ring.link(stream, ring.streamCount === 1 ? stream.sendQueue.byteLength <= this.#sizes.frameBytes : this.#mayGoAhead(ring, stream))
     }
   }
 
   /** It has had less than a share of this round, with what it sends now: it takes from nobody. While many do it half of the bytes have their turn. */
-  #mayGoAhead (ring: Ring<Owner>, stream: StreamState<Owner>): boolean {
+  #mayGoAhead (ring: Ring, stream: StreamState<Owner>): boolean {
     const shareBytes = Math.min(this.#sizes.frameBytes, this.shareBytes)
-
     const roundBytes = ring.streamCount * this.shareBytes
     const rounds = Math.floor((ring.sentBytes - stream.roundFromBytes) / roundBytes)
 
@@ -137,16 +124,11 @@ export class DataLanes<Owner> {
       stream.isInDataLane = false
       this.streamCount--
       this.queuedBytes -= stream.sendQueue.byteLength
+      ring.unlink(stream)
 
       if (--ring.streamCount === 0) {
-        stream.isAhead = false
-        ring.first = undefined
-        ring.last = undefined
-        ring.lastAhead = undefined
         ring.overtakenBytes = 0
         this.hasUrgent &&= stream.lane !== URGENT
-      } else {
-        unlink(ring, stream)
       }
     }
   }
@@ -240,8 +222,8 @@ export class DataLanes<Owner> {
   }
 
   /** Writes the next frame of the lane; returns the length of its payload, 0 when its stream had to be given up, or NO_ROOM */
-  #writeFrame (ring: Ring<Owner>, batch: Batch, maxFrames: number, reservedBytes: number, nowMs: number): number {
-    const stream = ring.first as StreamState<Owner>
+  #writeFrame (ring: Ring, batch: Batch, maxFrames: number, reservedBytes: number, nowMs: number): number {
+    const stream = ring.next as StreamState<Owner>
     const payloadBytes = this.#choosePayloadBytes(stream, batch, batch.roomBytes - reservedBytes - HEADER_BYTES)
 
     if (payloadBytes === NO_ROOM) {
@@ -348,7 +330,7 @@ export class DataLanes<Owner> {
   }
 
   /** After a frame of the first stream: it goes on, goes to the back, or leaves */
-  #rotate (ring: Ring<Owner>, stream: StreamState<Owner>): void {
+  #rotate (ring: Ring, stream: StreamState<Owner>): void {
     if (stream.sendQueue.byteLength === 0) {
       this.remove(stream)
     } else if (!stream.canSendData) {
@@ -357,9 +339,9 @@ export class DataLanes<Owner> {
       if (stream.isStalled) {
         this.#handler.emit(stream, EVENT_STALLED)
       }
-    } else if (ring.last !== stream && stream.deficitBytes < (stream.sendQueue.wholeFrameBytes || MIN_CUT_FRAME_BYTES)) {
-      unlink(ring, stream)
-      append(ring, stream)
+    } else if (ring.previous !== stream && stream.deficitBytes < (stream.sendQueue.wholeFrameBytes || MIN_CUT_FRAME_BYTES)) {
+      ring.unlink(stream)
+      ring.link(stream, false)
     }
   }
 }
