@@ -4,8 +4,6 @@
  */
 import { MIN_WRITE_BYTES } from './path/bound.ts'
 import { Batch } from './scheduler/batch.ts'
-import { ControlLane } from './scheduler/control.ts'
-import { DataLanes } from './scheduler/lanes.ts'
 import { chooseAheadBytes } from './scheduler/water-marks.ts'
 import { FLAG_SYN, HEADER_BYTES, SESSION_ID, TYPE_PING } from './wire/frame.ts'
 import type { Session, SessionInit } from './session.ts'
@@ -26,33 +24,19 @@ const LONE_SHARE_MS = 16
 /** Of what may be under way: a write that does not fit into it any more goes beyond it */
 const LONE_SHARE_PART = 1 / 2
 
-export interface ShareSizes {
-  /** A stream's share where the path is slow or not known yet */
-  readonly frameBytes: number
-  /** The largest payload of any frame */
-  readonly maxFrameBytes: number
-  /** The largest write */
-  readonly maxWriteBytes: number
-}
-
 /** `turnBytes` is what a stream may send in its turn as far as the path goes: 0 until its rate was measured */
-export function chooseShareBytes ({ frameBytes, maxFrameBytes }: ShareSizes, turnBytes: number): number {
+export function chooseShareBytes ({ frameBytes, maxFrameBytes }: Pick<SessionInit, 'frameBytes' | 'maxFrameBytes'>, turnBytes: number): number {
   return Math.max(frameBytes, Math.min(maxFrameBytes, Math.floor(turnBytes)))
 }
 
 /** Whole records, and no more than there is data for: what would fill another only in part can wait for more */
-export function chooseWriteBytes ({ maxWriteBytes }: ShareSizes, recordBytes: number, queuedBytes: number, turnBytes: number): number {
+export function chooseWriteBytes ({ maxWriteBytes }: Pick<SessionInit, 'maxWriteBytes'>, recordBytes: number, queuedBytes: number, turnBytes: number): number {
   const records = Math.floor(Math.min(maxWriteBytes, queuedBytes, turnBytes) / recordBytes)
 
   return Math.max(1, records) * recordBytes
 }
 
 export class Sender<Owner> {
-  readonly control: ControlLane<Owner>
-  readonly lanes: DataLanes<Owner>
-  framesWritten = 0
-  /** How much had been handed down when the last data was in it */
-  dataEndBytes = 0
   readonly #sizes: SessionInit
   readonly #session: Session<Owner>
   /** No other session's: bytes of one connection must not reach another's peer, whatever goes wrong in between */
@@ -61,16 +45,14 @@ export class Sender<Owner> {
   constructor (init: SessionInit, session: Session<Owner>) {
     this.#sizes = init
     this.#session = session
-    this.control = new ControlLane(session)
-    this.lanes = new DataLanes(init, session)
   }
 
   /** See Session.pull */
   pull (maxBytes: number, maxFrames: number, nowMs: number, reservedBytes: number): Uint8ArrayList | undefined {
     const batch = this.#batch
-    const { underWay, streams } = this.#session
+    const { underWay, lanes, streams, control } = this.#session
     // what fits into the smallest write is shared by nobody
-    const writeBytes = this.lanes.queuedBytes > MIN_WRITE_BYTES ? this.#shareOut(maxBytes) : Math.min(maxBytes, underWay.estimate.writeBytes)
+    const writeBytes = lanes.queuedBytes > MIN_WRITE_BYTES ? this.#shareOut(maxBytes) : Math.min(maxBytes, underWay.estimate.writeBytes)
     batch.begin(writeBytes)
 
     if (underWay.isMarkOwed) {
@@ -78,39 +60,35 @@ export class Sender<Owner> {
     }
 
     const freeBytes = batch.roomBytes
-    this.control.fill(batch, maxFrames, nowMs)
+    control.fill(batch, maxFrames, nowMs)
     const urgentBytes = streams.urgentCount > 0 ? Math.floor(reservedBytes * Math.min(1, writeBytes / maxBytes)) : 0
     const markBytes = underWay.handedDownBytes + writeBytes >= underWay.leavesRoomFromBytes ? HEADER_BYTES : 0
-    let urgentDataBytes = 0
-
-    if (!underWay.isHeld || underWay.letsUrgentPass) {
-      this.lanes.isUrgentSpent = !underWay.letsUrgentPass
-      urgentDataBytes = this.lanes.fill(batch, maxFrames, Math.max(urgentBytes, markBytes), nowMs, underWay.isHeld)
-    }
+    const urgentDataBytes = !underWay.isHeld || underWay.letsUrgentPass
+      ? lanes.fill(batch, maxFrames, Math.max(urgentBytes, markBytes), nowMs, underWay.isHeld, !underWay.letsUrgentPass)
+      : 0
 
     if (batch.frameCount === 0) {
       return undefined
     }
 
-    const isMarkDue = underWay.handDown(freeBytes - batch.roomBytes, nowMs, this.lanes.streamCount === 0, urgentDataBytes, batch.dataFrameCount > 0)
+    const isMarkDue = underWay.handDown(freeBytes - batch.roomBytes, nowMs, lanes.streamCount === 0, urgentDataBytes, batch.dataFrameCount > 0)
 
     if (batch.dataFrameCount > 0) {
-      this.dataEndBytes = underWay.handedDownBytes
+      this.#session.dataEndBytes = underWay.handedDownBytes
     }
 
     if (isMarkDue) {
       this.#followWithMark(Math.max(0, maxBytes - writeBytes), maxFrames, nowMs)
     }
 
-    this.framesWritten += batch.frameCount
+    this.#session.framesWritten += batch.frameCount
 
     return batch.finish()
   }
 
   /** Returns what the next write may hold. Where something urgent may come that is one record at most: it waits for the write. */
   #shareOut (recordBytes: number): number {
-    const { lanes } = this
-    const { underWay, streams } = this.#session
+    const { underWay, lanes, streams } = this.#session
     const { bytesPerMs, writeBytes, boundBytes } = underWay.estimate
     lanes.aheadBytes = chooseAheadBytes(boundBytes === Infinity ? 0 : bytesPerMs, lanes.streamCount)
 

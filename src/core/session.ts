@@ -6,7 +6,9 @@ import { BytesUnderWay } from './path/bytes-under-way.ts'
 import { FIRST_MARK_VALUE } from './path/marks.ts'
 import { PeerLimits, RAPID_MS } from './peer-limits.ts'
 import { Receiver } from './receiver.ts'
+import { ControlLane } from './scheduler/control.ts'
 import { URGENT } from './scheduler/lane.ts'
+import { DataLanes } from './scheduler/lanes.ts'
 import { Sender } from './sender.ts'
 import { EVENT_FAILED, EVENT_LOCAL_FIN, EVENT_OPENED, EVENT_REMOTE_FIN, EVENT_REMOTE_RST, PENDING_ACK, PENDING_FIN, PENDING_RST, PENDING_SYN, PENDING_UPDATE } from './stream-state.ts'
 import { StreamTable } from './stream-table.ts'
@@ -15,8 +17,6 @@ import { Decoder } from './wire/decoder.ts'
 import { GoAwayCode, INITIAL_WINDOW_BYTES } from './wire/frame.ts'
 import type { NodePaths } from './path/node-paths.ts'
 import type { Limits } from './peer-limits.ts'
-import type { ControlHandler, ControlLane } from './scheduler/control.ts'
-import type { DataHandler, DataLanes } from './scheduler/lanes.ts'
 import type { StreamState } from './stream-state.ts'
 import type { StreamTableInit } from './stream-table.ts'
 import type { WindowTuning } from './window/receive-window.ts'
@@ -48,7 +48,7 @@ export interface SessionObserver {
   onRefused (streamId: number): void
 }
 
-export class Session<Owner> implements DataHandler<Owner>, ControlHandler<Owner> {
+export class Session<Owner> {
   readonly streams: StreamTable<Owner>
   readonly control: ControlLane<Owner>
   readonly lanes: DataLanes<Owner>
@@ -75,6 +75,9 @@ export class Session<Owner> implements DataHandler<Owner>, ControlHandler<Owner>
   readonly #decoder: Decoder
   /** How much had been handed down in front of the last ping that is no mark */
   #pingedBytes = 0
+  framesWritten = 0
+  /** How much had been handed down when the last data was in it */
+  dataEndBytes = 0
   /** Streams whose FIN is in a batch that the transport has not taken yet */
   finsInBatch: Array<StreamState<Owner>> = []
 
@@ -85,9 +88,9 @@ export class Session<Owner> implements DataHandler<Owner>, ControlHandler<Owner>
     this.limits = new PeerLimits(init.limits)
     this.underWay = new BytesUnderWay(init.maxQueueDelayMs, init.maxBatchBytes, init.nodePaths)
     this.windowTuning = { budget: this.streams.budget, roundTrip: this.roundTrip }
+    this.control = new ControlLane(this)
+    this.lanes = new DataLanes(init, this)
     this.#sender = new Sender(init, this)
-    this.control = this.#sender.control
-    this.lanes = this.#sender.lanes
     this.#receiver = new Receiver(init, this)
     this.#decoder = new Decoder(this.#receiver)
   }
@@ -99,13 +102,9 @@ export class Session<Owner> implements DataHandler<Owner>, ControlHandler<Owner>
     return (lanes.streamCount > 0 && (!underWay.isHeld || (lanes.hasUrgent && underWay.letsUrgentPass))) || underWay.isMarkOwed || this.control.hasOutput
   }
 
-  get framesWritten (): number {
-    return this.#sender.framesWritten
-  }
-
   /** The peer may not have read all data: no mark behind it was answered yet */
   get hasUnconfirmedData (): boolean {
-    return this.underWay.acknowledgedBytes < this.#sender.dataEndBytes
+    return this.underWay.acknowledgedBytes < this.dataEndBytes
   }
 
   // What the application does
@@ -206,7 +205,7 @@ export class Session<Owner> implements DataHandler<Owner>, ControlHandler<Owner>
 
   /** Asks for a mark behind all data that was written, unless there is one */
   confirm (): void {
-    if (this.underWay.markedBytes < this.#sender.dataEndBytes) {
+    if (this.underWay.markedBytes < this.dataEndBytes) {
       this.underWay.isMarkOwed = true
     }
   }
@@ -268,25 +267,13 @@ export class Session<Owner> implements DataHandler<Owner>, ControlHandler<Owner>
     this.finsInBatch = []
   }
 
-  // What the lanes say, for whom this is DataHandler and ControlHandler
-
-  onFinWritten (stream: StreamState<Owner>): void {
-    this.finsInBatch.push(stream)
-  }
-
-  onFinDue (stream: StreamState<Owner>): void {
-    this.schedule(stream, PENDING_FIN)
-  }
+  // What the lanes say
 
   /** The stream cannot go on, and nothing else is wrong */
-  onBytesLost (stream: StreamState<Owner>, err: Error, nowMs: number): void {
+  fail (stream: StreamState<Owner>, err: Error, nowMs: number): void {
     this.reset(stream, 0, nowMs)
     stream.failure = err
     this.emit(stream, EVENT_FAILED)
-  }
-
-  onResetWritten (stream: StreamState<Owner>): void {
-    this.streams.release(stream)
   }
 
   onPingWritten (nowMs: number): void {

@@ -10,8 +10,7 @@ import { DataLanes } from '../../src/core/scheduler/lanes.ts'
 import { StreamState } from '../../src/core/stream-state.ts'
 import { parseFrames, pattern } from '../protocol/frames.ts'
 import type { WindowTuning } from '../../src/core/window/receive-window.ts'
-import type { ControlHandler } from '../../src/core/scheduler/control.ts'
-import type { DataHandler, FrameSizes } from '../../src/core/scheduler/lanes.ts'
+import type { Session, SessionInit } from '../../src/core/session.ts'
 import type { Frame } from '../protocol/frames.ts'
 
 export const WINDOW_BYTES = 262_144
@@ -45,29 +44,32 @@ export function createStream (id: number, init: StreamInit = {}): StreamState {
 /** With it no window grows: nobody has measured how far the peer is */
 export const noTuning: WindowTuning = { roundTrip: { smoothedMs: undefined }, budget: new ConnectionBudget(0) }
 
-type LanesInit = FrameSizes & ControlHandler<unknown> & DataHandler<unknown>
+/** What lanes tell their session */
+interface Told {
+  emit (stream: StreamState, event: number): void
+  onFinWritten (stream: StreamState): void
+  /** The batch had no room for the FIN */
+  onFinDue (stream: StreamState): void
+  onResetWritten (stream: StreamState): void
+  onPingWritten (nowMs: number): void
+}
 
-const LANES_INIT: LanesInit = {
-  frameBytes: FRAME_BYTES,
-  loneFrameBytes: FRAME_BYTES,
-  windowTuning: noTuning,
-  emit: () => {},
-  onFinWritten: () => {},
-  onFinDue: () => {},
-  onBytesLost: () => {},
-  onResetWritten: () => {},
-  onPingWritten: () => {}
+type LanesInit = Partial<Pick<SessionInit, 'frameBytes' | 'loneFrameBytes'> & Told>
+
+/** All of a session that lanes know */
+function sessionOf ({ emit = () => {}, onFinWritten = () => {}, onFinDue = () => {}, onResetWritten = () => {}, onPingWritten = () => {} }: LanesInit): Session<unknown> {
+  const session = { windowTuning: noTuning, emit, schedule: onFinDue, onPingWritten, finsInBatch: { push: onFinWritten }, streams: { release: onResetWritten } }
+
+  return session as unknown as Session<unknown>
 }
 
 /** In tests that do not care all streams are in one */
-export function createDataLanes (init: Partial<LanesInit> = {}): DataLanes<unknown> {
-  const all = { ...LANES_INIT, ...init }
-
-  return new DataLanes(all, all)
+export function createDataLanes (init: LanesInit = {}): DataLanes<unknown> {
+  return new DataLanes({ frameBytes: FRAME_BYTES, loneFrameBytes: FRAME_BYTES, ...init }, sessionOf(init))
 }
 
-export function createControlLane (init: Partial<LanesInit> = {}): ControlLane<unknown> {
-  return new ControlLane({ ...LANES_INIT, ...init })
+export function createControlLane (init: LanesInit = {}): ControlLane<unknown> {
+  return new ControlLane(sessionOf(init))
 }
 
 export interface Scheduler {
@@ -77,7 +79,7 @@ export interface Scheduler {
 }
 
 /** Both, filled as a session does */
-export function createScheduler (init: Partial<LanesInit> = {}): Scheduler {
+export function createScheduler (init: LanesInit = {}): Scheduler {
   const control = createControlLane(init)
   const data = createDataLanes(init)
 

@@ -8,22 +8,12 @@
 import { ProtocolError } from '../errors.ts'
 import { PENDING_FIN, PENDING_RST, PENDING_UPDATE } from '../stream-state.ts'
 import { FLAG_ACK, FLAG_RST, FLAG_SYN, HEADER_BYTES, SESSION_ID, TYPE_GO_AWAY, TYPE_PING, TYPE_WINDOW_UPDATE } from '../wire/frame.ts'
+import type { Session } from '../session.ts'
 import type { StreamState } from '../stream-state.ts'
-import type { WindowTuning } from '../window/receive-window.ts'
 import type { Batch } from './batch.ts'
 
 /** Of 4 bytes each. The Rust crate h2 bounds the resets it is made to send by the same number. */
 const MAX_UNREAD_REPLIES = 1024
-
-export interface ControlHandler<Owner> {
-  /** The FIN is in a batch */
-  onFinWritten (stream: StreamState<Owner>): void
-  /** The RST is in a batch: the stream's place among the open streams is free */
-  onResetWritten (stream: StreamState<Owner>): void
-  /** The ping is in a batch */
-  onPingWritten (nowMs: number): void
-  readonly windowTuning: WindowTuning
-}
 
 export class ControlLane<Owner> {
   hasOutput = false
@@ -31,7 +21,7 @@ export class ControlLane<Owner> {
   hasWrittenGoAway = false
   /** Replies pile up: they may be written now. If that frees no room, the peer does not read. */
   onRepliesFull: (() => void) | undefined
-  readonly #handler: ControlHandler<Owner>
+  readonly #session: Session<Owner>
   /** In the order in which something came to be pending */
   readonly #streams = new Set<StreamState<Owner>>()
   /** Those with more than an ACK pending, and perhaps some that had */
@@ -43,8 +33,8 @@ export class ControlLane<Owner> {
   /** One of these four waits */
   #isSessionDue = false
 
-  constructor (handler: ControlHandler<Owner>) {
-    this.#handler = handler
+  constructor (session: Session<Owner>) {
+    this.#session = session
   }
 
   /** There is something that somebody waits for. Hot: runs once per send. */
@@ -104,17 +94,17 @@ export class ControlLane<Owner> {
       this.#writeReplies(batch, maxFrames)
     }
 
-    if (this.#pingValue !== undefined && hasRoom(batch, maxFrames)) {
+    if (this.#pingValue !== undefined && roomFor(batch, maxFrames) > 0) {
       batch.header(TYPE_PING, FLAG_SYN, SESSION_ID, this.#pingValue)
       this.#pingValue = undefined
-      this.#handler.onPingWritten(nowMs)
+      this.#session.onPingWritten(nowMs)
     }
 
     if (this.#streams.size > 0) {
       this.#writeStreams(batch, maxFrames, nowMs)
     }
 
-    if (this.#goAwayCode !== undefined && hasRoom(batch, maxFrames)) {
+    if (this.#goAwayCode !== undefined && roomFor(batch, maxFrames) > 0) {
       batch.header(TYPE_GO_AWAY, 0, SESSION_ID, this.#goAwayCode)
       this.#goAwayCode = undefined
       this.hasWrittenGoAway = true
@@ -142,21 +132,14 @@ export class ControlLane<Owner> {
     this.hasOutput = true
   }
 
-  /** As many as there is room for */
   #writeReplies (batch: Batch, maxFrames: number): void {
-    let pongs = 0
-    let refusals = 0
-
-    while (pongs < this.#pongs.length && hasRoom(batch, maxFrames)) {
-      batch.header(TYPE_PING, FLAG_ACK, SESSION_ID, this.#pongs[pongs++])
+    for (const value of this.#pongs.splice(0, roomFor(batch, maxFrames))) {
+      batch.header(TYPE_PING, FLAG_ACK, SESSION_ID, value)
     }
 
-    while (refusals < this.#refusedIds.length && hasRoom(batch, maxFrames)) {
-      batch.header(TYPE_WINDOW_UPDATE, FLAG_RST, this.#refusedIds[refusals++], 0)
+    for (const streamId of this.#refusedIds.splice(0, roomFor(batch, maxFrames))) {
+      batch.header(TYPE_WINDOW_UPDATE, FLAG_RST, streamId, 0)
     }
-
-    this.#pongs.splice(0, pongs)
-    this.#refusedIds.splice(0, refusals)
   }
 
   /** A SYN may have gone with data since; each is found out once */
@@ -174,7 +157,7 @@ export class ControlLane<Owner> {
 
   #writeStreams (batch: Batch, maxFrames: number, nowMs: number): void {
     for (const stream of this.#streams) {
-      if (!hasRoom(batch, maxFrames)) {
+      if (roomFor(batch, maxFrames) <= 0) {
         return
       }
 
@@ -196,7 +179,7 @@ export class ControlLane<Owner> {
 
     if ((pending & PENDING_RST) !== 0) {
       batch.header(TYPE_WINDOW_UPDATE, FLAG_RST, stream.id, stream.errorCode)
-      this.#handler.onResetWritten(stream)
+      this.#session.streams.release(stream)
       return
     }
 
@@ -208,7 +191,7 @@ export class ControlLane<Owner> {
     // a raised window is advertised with the SYN or ACK: nothing else tells the peer before its first bytes
     const saysWindow = ((pending & PENDING_UPDATE) !== 0 || receiveWindow.isRaised) && stream.mayGrant
     stream.hasHeldUpdate ||= (pending & PENDING_UPDATE) !== 0 && !saysWindow
-    const deltaBytes = saysWindow ? receiveWindow.takeUpdate(nowMs, this.#handler.windowTuning) : 0
+    const deltaBytes = saysWindow ? receiveWindow.takeUpdate(nowMs, this.#session.windowTuning) : 0
     const flags = pending & (FLAG_SYN | FLAG_ACK | PENDING_FIN)
 
     if (flags === 0 && deltaBytes === 0) {
@@ -218,15 +201,16 @@ export class ControlLane<Owner> {
     batch.header(TYPE_WINDOW_UPDATE, flags, stream.id, deltaBytes)
 
     if ((flags & PENDING_FIN) !== 0) {
-      this.#handler.onFinWritten(stream)
+      this.#session.finsInBatch.push(stream)
     } else if (stream.pending !== 0) {
       this.enlist(stream)
     }
   }
 }
 
-function hasRoom (batch: Batch, maxFrames: number): boolean {
-  return batch.roomBytes >= HEADER_BYTES && batch.frameCount < maxFrames
+/** For how many frames */
+function roomFor (batch: Batch, maxFrames: number): number {
+  return Math.min(maxFrames - batch.frameCount, Math.floor(batch.roomBytes / HEADER_BYTES))
 }
 
 /**

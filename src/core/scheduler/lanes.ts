@@ -9,10 +9,11 @@
  *
  * Invariant: queuedBytes and streamCount are the sums over the streams in the lanes.
  */
-import { EVENT_DRAINED, EVENT_STALLED } from '../stream-state.ts'
+import { EVENT_DRAINED, EVENT_STALLED, PENDING_FIN } from '../stream-state.ts'
 import { FLAG_ACK, FLAG_FIN, FLAG_SYN, HEADER_BYTES, TYPE_DATA, TYPE_WINDOW_UPDATE } from '../wire/frame.ts'
 import { BULK, LANES, Ring, URGENT } from './lane.ts'
 import { HIGH_WATER_MARK_BYTES, LOW_WATER_MARK_BYTES } from './water-marks.ts'
+import type { Session, SessionInit } from '../session.ts'
 import type { StreamState } from '../stream-state.ts'
 import type { Batch } from './batch.ts'
 
@@ -29,28 +30,6 @@ const MAX_PASSED_SHARES = 8
  */
 const MIN_CUT_FRAME_BYTES = 1024
 
-export interface FrameSizes {
-  /** The share of each stream in a round until something else is said, and the largest payload of a frame while streams contend */
-  readonly frameBytes: number
-  /** The largest payload of a frame that no other stream waits behind, if its share is not larger */
-  readonly loneFrameBytes: number
-}
-
-/** Who is told what becomes of a stream's data */
-export interface DataHandler<Owner> {
-  /** EVENT_DRAINED, or EVENT_STALLED */
-  emit (stream: StreamState<Owner>, event: number): void
-  /** The FIN is in a batch */
-  onFinWritten (stream: StreamState<Owner>): void
-  /** All data is written, but the batch has no room for the FIN */
-  onFinDue (stream: StreamState<Owner>): void
-  /** Bytes of the stream cannot be written: it is to be taken out of the lanes */
-  onBytesLost (stream: StreamState<Owner>, err: Error, nowMs: number): void
-}
-
-/** What `#writeFrame` says when the batch has no room for a frame */
-const NO_ROOM = -1
-
 export class DataLanes<Owner> {
   /** What streams in the lanes have queued */
   queuedBytes = 0
@@ -62,18 +41,16 @@ export class DataLanes<Owner> {
   shareBytes: number
   /** How much more than the water marks writers may have queued, where data is held back */
   aheadBytes = 0
-  /** The urgent lane has had what passes at once: it takes turns with the others, frame by frame */
-  isUrgentSpent = false
   /** A frame of a stream whose `waitsSinceMs` is known was written. For who measures that. */
   onWaited: ((lane: number, waitedMs: number) => void) | undefined
   readonly #rings = LANES.map(() => new Ring())
-  readonly #sizes: FrameSizes
-  readonly #handler: DataHandler<Owner>
+  readonly #sizes: Pick<SessionInit, 'frameBytes' | 'loneFrameBytes'>
+  readonly #session: Session<Owner>
 
-  constructor (sizes: FrameSizes, handler: DataHandler<Owner>) {
+  constructor (sizes: Pick<SessionInit, 'frameBytes' | 'loneFrameBytes'>, session: Session<Owner>) {
     this.#sizes = sizes
     this.shareBytes = sizes.frameBytes
-    this.#handler = handler
+    this.#session = session
   }
 
   /** Its writer is to wait */
@@ -149,11 +126,11 @@ export class DataLanes<Owner> {
 
   /**
    * Fills the batch, up to `maxFrames`. Data that is not urgent leaves `reservedBytes` of it free. When it is held back, it sends a frame
-   * only if its lane was passed for too long. Returns how much of it is urgent data.
+   * only if its lane was passed for too long: soon if urgent data has had what passes at once. Returns how much of it is urgent data.
    */
-  fill (batch: Batch, maxFrames: number, reservedBytes: number, nowMs: number, isHeldBack = false): number {
+  fill (batch: Batch, maxFrames: number, reservedBytes: number, nowMs: number, isHeldBack = false, isUrgentSpent = false): number {
     const quantumBytes = Math.max(this.#sizes.frameBytes, this.shareBytes)
-    const maxPassedBytes = this.isUrgentSpent ? quantumBytes : Math.max(MAX_PASSED_BYTES, MAX_PASSED_SHARES * quantumBytes)
+    const maxPassedBytes = isUrgentSpent ? quantumBytes : Math.max(MAX_PASSED_BYTES, MAX_PASSED_SHARES * quantumBytes)
     let hasRoomForOthers = true
     let urgentBytes = 0
 
@@ -166,20 +143,24 @@ export class DataLanes<Owner> {
       }
 
       const ring = this.#rings[lane]
-      const sentBytes = this.#writeFrame(ring, batch, maxFrames, lane === URGENT ? 0 : reservedBytes, nowMs)
+      const stream = ring.next as StreamState<Owner>
+      const payloadBytes = this.#choosePayloadBytes(stream, batch, batch.roomBytes - HEADER_BYTES - (lane === URGENT ? 0 : reservedBytes))
 
-      if (sentBytes !== NO_ROOM) {
+      if (payloadBytes === 0) {
+        if (lane === URGENT) {
+          break
+        }
+
+        hasRoomForOthers = false
+      } else if (this.#writeFrame(stream, ring, batch, payloadBytes, nowMs)) {
         // by bytes, not by frames: small messages of a lane behind would pile up while megabytes pass
-        ring.overtakenBytes = Math.max(0, ring.overtakenBytes - sentBytes * maxPassedBytes / quantumBytes)
-        urgentBytes += lane === URGENT ? sentBytes : 0
+        ring.overtakenBytes = Math.max(0, ring.overtakenBytes - payloadBytes * maxPassedBytes / quantumBytes)
+        urgentBytes += lane === URGENT ? payloadBytes : 0
+        this.#rotate(stream, ring, batch, maxFrames)
 
         if (ring.streamCount < this.streamCount) {
-          this.#overtake(lane, sentBytes)
+          this.#overtake(lane, payloadBytes)
         }
-      } else if (lane === URGENT) {
-        break
-      } else {
-        hasRoomForOthers = false
       }
     }
 
@@ -221,41 +202,39 @@ export class DataLanes<Owner> {
     }
   }
 
-  /** Writes the next frame of the lane; returns the length of its payload, 0 when its stream had to be given up, or NO_ROOM */
-  #writeFrame (ring: Ring, batch: Batch, maxFrames: number, reservedBytes: number, nowMs: number): number {
-    const stream = ring.next as StreamState<Owner>
-    const payloadBytes = this.#choosePayloadBytes(stream, batch, batch.roomBytes - reservedBytes - HEADER_BYTES)
-
-    if (payloadBytes === NO_ROOM) {
-      return NO_ROOM
-    }
-
+  /** Returns false if bytes of the stream are gone: nothing is written, and the stream is given up */
+  #writeFrame (stream: StreamState<Owner>, ring: Ring, batch: Batch, payloadBytes: number, nowMs: number): boolean {
+    const { sendQueue } = stream
     const flags = stream.pending & (FLAG_SYN | FLAG_ACK)
     batch.header(TYPE_DATA, flags, stream.id, payloadBytes)
 
     try {
-      stream.sendQueue.moveTo(batch, payloadBytes)
+      sendQueue.moveTo(batch, payloadBytes)
     } catch (err: any) {
       batch.dropFrame()
-      this.#handler.onBytesLost(stream, err, nowMs)
-      return 0
+      this.#session.fail(stream, err, nowMs)
+      return false
     }
 
-    stream.pending &= ~flags
+    this.queuedBytes -= payloadBytes
     ring.sentBytes += payloadBytes
     ring.aheadBytes = Math.max(0, ring.aheadBytes + (stream.isAhead ? payloadBytes : -payloadBytes))
+    stream.pending &= ~flags
     stream.roundBytes += payloadBytes
-    this.#account(stream, payloadBytes, nowMs)
+    stream.creditBytes -= payloadBytes
+    stream.deficitBytes = Math.max(0, stream.deficitBytes - payloadBytes)
+    stream.lastActiveMs = nowMs
+    stream.dataFramesSent++
 
-    if (stream.sendQueue.byteLength === 0 && stream.life.writeStatus === 'closing') {
-      this.#finish(stream, batch, maxFrames)
+    if (stream.waitsSinceMs !== undefined) {
+      this.onWaited?.(stream.lane, nowMs - stream.waitsSinceMs)
+      stream.waitsSinceMs = sendQueue.byteLength > 0 ? nowMs : undefined
     }
 
-    this.#rotate(ring, stream)
-
-    return payloadBytes
+    return true
   }
 
+  /** What the stream's next frame holds; 0 if the batch has no room for it */
   #choosePayloadBytes (stream: StreamState<Owner>, batch: Batch, roomBytes: number): number {
     const { sendQueue } = stream
     const wholeBytes = sendQueue.wholeFrameBytes
@@ -263,7 +242,7 @@ export class DataLanes<Owner> {
     const shareBytes = this.streamCount === 1 ? Math.max(loneFrameBytes, this.shareBytes) : this.#renewShare(stream, wholeBytes || MIN_CUT_FRAME_BYTES)
 
     if (wholeBytes > roomBytes && batch.dataFrameCount > 0) {
-      return NO_ROOM
+      return 0
     }
 
     // a batch without other data is as large as any, or small for a slow path: the message may exceed it
@@ -281,7 +260,7 @@ export class DataLanes<Owner> {
     }
 
     // an empty batch takes what it can: there will be no larger one
-    return roomBytes < MIN_CUT_FRAME_BYTES && (batch.frameCount > 0 || roomBytes <= 0) ? NO_ROOM : roomBytes
+    return roomBytes < MIN_CUT_FRAME_BYTES && (batch.frameCount > 0 || roomBytes <= 0) ? 0 : roomBytes
   }
 
   /** What the stream may send now. A share smaller than `leastBytes` is not worth a frame: it adds up with the next. */
@@ -295,24 +274,28 @@ export class DataLanes<Owner> {
     return Math.min(stream.deficitBytes, quantumBytes)
   }
 
-  #account (stream: StreamState<Owner>, payloadBytes: number, nowMs: number): void {
-    stream.creditBytes -= payloadBytes
-    stream.deficitBytes = Math.max(0, stream.deficitBytes - payloadBytes)
-    stream.lastActiveMs = nowMs
-    stream.dataFramesSent++
-    this.queuedBytes -= payloadBytes
-
-    if (stream.waitsSinceMs !== undefined) {
-      this.onWaited?.(stream.lane, nowMs - stream.waitsSinceMs)
-      stream.waitsSinceMs = stream.sendQueue.byteLength > 0 ? nowMs : undefined
-    }
-
+  /** After a frame of the first stream: it goes on, goes to the back, or leaves */
+  #rotate (stream: StreamState<Owner>, ring: Ring, batch: Batch, maxFrames: number): void {
     if (stream.sendQueue.byteLength === 0) {
       stream.sendQueue.onEmpty()
+      this.remove(stream)
+
+      if (stream.life.writeStatus === 'closing') {
+        this.#finish(stream, batch, maxFrames)
+      }
+    } else if (!stream.canSendData) {
+      this.remove(stream)
+
+      if (stream.isStalled) {
+        this.#session.emit(stream, EVENT_STALLED)
+      }
+    } else if (ring.previous !== stream && stream.deficitBytes < (stream.sendQueue.wholeFrameBytes || MIN_CUT_FRAME_BYTES)) {
+      ring.unlink(stream)
+      ring.link(stream, false)
     }
 
     if (stream.awaitsDrain ? this.mayGoOn(stream) : stream.tellsIdle && stream.sendQueue.byteLength === 0) {
-      this.#handler.emit(stream, EVENT_DRAINED)
+      this.#session.emit(stream, EVENT_DRAINED)
     }
   }
 
@@ -323,25 +306,9 @@ export class DataLanes<Owner> {
   #finish (stream: StreamState<Owner>, batch: Batch, maxFrames: number): void {
     if (batch.roomBytes >= HEADER_BYTES && batch.frameCount < maxFrames) {
       batch.header(TYPE_WINDOW_UPDATE, FLAG_FIN, stream.id, 0)
-      this.#handler.onFinWritten(stream)
+      this.#session.finsInBatch.push(stream)
     } else {
-      this.#handler.onFinDue(stream)
-    }
-  }
-
-  /** After a frame of the first stream: it goes on, goes to the back, or leaves */
-  #rotate (ring: Ring, stream: StreamState<Owner>): void {
-    if (stream.sendQueue.byteLength === 0) {
-      this.remove(stream)
-    } else if (!stream.canSendData) {
-      this.remove(stream)
-
-      if (stream.isStalled) {
-        this.#handler.emit(stream, EVENT_STALLED)
-      }
-    } else if (ring.previous !== stream && stream.deficitBytes < (stream.sendQueue.wholeFrameBytes || MIN_CUT_FRAME_BYTES)) {
-      ring.unlink(stream)
-      ring.link(stream, false)
+      this.#session.schedule(stream, PENDING_FIN)
     }
   }
 }

@@ -138,9 +138,14 @@ export const mutants: Mutant[] = [
     bug: 'A FIN is news before the transport has taken it.',
     edits: [
       [
-        'src/core/session.ts',
-        '    this.finsInBatch.push(stream)\n',
-        '    this.finsInBatch.push(stream)\n    this.onTransportTook()\n'
+        'src/core/scheduler/lanes.ts',
+        '      this.#session.finsInBatch.push(stream)\n',
+        '      this.#session.finsInBatch.push(stream)\n      this.#session.onTransportTook()\n'
+      ],
+      [
+        'src/core/scheduler/control.ts',
+        '      this.#session.finsInBatch.push(stream)\n',
+        '      this.#session.finsInBatch.push(stream)\n      this.#session.onTransportTook()\n'
       ]
     ]
   },
@@ -298,7 +303,7 @@ export const mutants: Mutant[] = [
     edits: [
       [
         'src/core/scheduler/lanes.ts',
-        'this.#handler.onFinDue(stream)',
+        'this.#session.schedule(stream, PENDING_FIN)',
         '// forgotten'
       ]
     ]
