@@ -18,12 +18,22 @@ import { GoAwayCode, INITIAL_WINDOW_BYTES } from './wire/frame.ts'
 import type { NodePaths } from './path/node-paths.ts'
 import type { Limits } from './peer-limits.ts'
 import type { StreamState } from './stream-state.ts'
-import type { StreamTableInit } from './stream-table.ts'
 import type { WindowTuning } from './window/receive-window.ts'
 import type { Uint8ArrayList } from 'uint8arraylist'
 
-export interface SessionInit extends StreamTableInit {
+export interface SessionInit {
   isDialler: boolean
+  maxInboundStreams: number
+  /** What every new stream's receive window is raised to */
+  initialWindowBytes: number
+  /** What it may grow to */
+  maxWindowBytes: number
+  /** What all windows of the connection may grow by together */
+  maxGrowthBytes: number
+  /** Messages share frames from when so many bytes of their stream wait, and so do events on receipt: 0 always, Infinity never */
+  mergeFromBytes: number
+  /** The largest payload of a frame while streams contend, their share of a round on a slow path, and the longest message that is never cut */
+  frameBytes: number
   /** The largest payload of a frame that no other stream waits behind, on a path that is not fast */
   loneFrameBytes: number
   /** And of any frame */
@@ -84,7 +94,7 @@ export class Session<Owner> {
   constructor (init: SessionInit, observer: SessionObserver) {
     this.creditsOnReceipt = init.creditsOnReceipt
     this.#observer = observer
-    this.streams = new StreamTable(init.isDialler, init)
+    this.streams = new StreamTable(init)
     this.limits = new PeerLimits(init.limits)
     this.underWay = new BytesUnderWay(init.maxQueueDelayMs, init.maxBatchBytes, init.nodePaths)
     this.windowTuning = { budget: this.streams.budget, roundTrip: this.roundTrip }

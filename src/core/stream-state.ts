@@ -2,14 +2,15 @@
  * All that the protocol knows of one stream: where it is in its life (stream-life.ts), what the peer and the program are to be told of it,
  * its credit in both directions, and the bytes that wait on either side. Session, receiver and scheduler change it.
  */
+import { ReadBuffer } from './buffers/read-buffer.ts'
+import { SendQueue } from './buffers/send-queue.ts'
 import { NORMAL } from './scheduler/lane.ts'
 import { OPEN } from './stream-life.ts'
+import { ReceiveWindow } from './window/receive-window.ts'
 import { FLAG_ACK, FLAG_FIN, FLAG_RST, FLAG_SYN, INITIAL_WINDOW_BYTES, MAX_FRAME_BYTES } from './wire/frame.ts'
-import type { ReadBuffer } from './buffers/read-buffer.ts'
-import type { SendQueue } from './buffers/send-queue.ts'
 import type { Link } from './scheduler/lane.ts'
+import type { SessionInit } from './session.ts'
 import type { Step } from './stream-life.ts'
-import type { ReceiveWindow } from './window/receive-window.ts'
 
 /**
  * What the peer is to be told of a stream. They become a frame when a batch has room for one; what is superseded until then
@@ -34,6 +35,9 @@ export const EVENT_LOCAL_FIN = 32
 export const EVENT_FAILED = 64
 /** Neither end has credit, and if nobody reads soon neither gets any */
 export const EVENT_STALLED = 128
+
+/** The same for all streams of a connection */
+export type StreamInit = Pick<SessionInit, 'initialWindowBytes' | 'maxWindowBytes' | 'mergeFromBytes' | 'frameBytes'>
 
 export class StreamState<Owner = unknown> implements Link {
   readonly id: number
@@ -90,12 +94,12 @@ export class StreamState<Owner = unknown> implements Link {
   /** When bytes last moved in either direction, or this side asked for the end */
   lastActiveMs: number
 
-  constructor (id: number, isOutbound: boolean, receiveWindow: ReceiveWindow, readBuffer: ReadBuffer, sendQueue: SendQueue, nowMs: number) {
+  constructor (id: number, isOutbound: boolean, init: StreamInit, nowMs: number) {
     this.id = id
     this.isOutbound = isOutbound
-    this.receiveWindow = receiveWindow
-    this.readBuffer = readBuffer
-    this.sendQueue = sendQueue
+    this.receiveWindow = new ReceiveWindow(init.initialWindowBytes, init.maxWindowBytes)
+    this.readBuffer = new ReadBuffer(init.mergeFromBytes)
+    this.sendQueue = new SendQueue(init)
     this.openedMs = nowMs
     this.lastActiveMs = nowMs
   }

@@ -4,13 +4,11 @@
  * Invariant: 0 <= inboundCount <= maxInboundStreams, 0 <= unackedCount <= MAX_UNACKED_STREAMS; a stream counts until
  * its end is known to the peer, so a reset that waits to be written still holds its place.
  */
-import { ReadBuffer } from './buffers/read-buffer.ts'
-import { SendQueue } from './buffers/send-queue.ts'
 import { URGENT } from './scheduler/lane.ts'
 import { StreamState } from './stream-state.ts'
-import { ConnectionBudget, ReceiveWindow } from './window/receive-window.ts'
+import { ConnectionBudget } from './window/receive-window.ts'
 import { MAX_UINT32 } from './wire/frame.ts'
-import type { MessageBoundaries } from './buffers/send-queue.ts'
+import type { SessionInit } from './session.ts'
 
 /**
  * Streams this side has opened that the peer has not answered. go-yamux and hashicorp/yamux queue
@@ -18,21 +16,7 @@ import type { MessageBoundaries } from './buffers/send-queue.ts'
  */
 export const MAX_UNACKED_STREAMS = 256
 
-export interface StreamTableInit {
-  maxInboundStreams: number
-  /** What every new stream's receive window is raised to */
-  initialWindowBytes: number
-  /** What it may grow to */
-  maxWindowBytes: number
-  /** What all windows of the connection may grow by together */
-  maxGrowthBytes: number
-  /** The largest payload of a frame while streams contend, and the longest message that is kept apart from others */
-  frameBytes: number
-  /** See MessageBoundaries; the same for events on receipt */
-  mergeFromBytes: number
-}
-
-export class StreamTable<Owner> {
+export class StreamTable<Owner> extends Map<number, StreamState<Owner>> {
   inboundCount = 0
   outboundCount = 0
   /** Those of them whose end does not wait to be written */
@@ -41,28 +25,14 @@ export class StreamTable<Owner> {
   /** Streams of the urgent lane */
   urgentCount = 0
   readonly budget: ConnectionBudget
-  readonly #init: StreamTableInit
-  readonly #boundaries: MessageBoundaries
-  readonly #streams = new Map<number, StreamState<Owner>>()
+  readonly #init: SessionInit
   #nextId: number
 
-  constructor (isDialler: boolean, init: StreamTableInit) {
-    this.#nextId = isDialler ? 1 : 2
+  constructor (init: SessionInit) {
+    super()
+    this.#nextId = init.isDialler ? 1 : 2
     this.#init = init
-    this.#boundaries = { mergeFromBytes: init.mergeFromBytes, maxWholeBytes: init.frameBytes }
     this.budget = new ConnectionBudget(init.maxGrowthBytes)
-  }
-
-  get (id: number): StreamState<Owner> | undefined {
-    return this.#streams.get(id)
-  }
-
-  get size (): number {
-    return this.#streams.size
-  }
-
-  values (): MapIterator<StreamState<Owner>> {
-    return this.#streams.values()
   }
 
   /** There is an id left for a stream of this side */
@@ -79,23 +49,20 @@ export class StreamTable<Owner> {
   }
 
   addOutbound (nowMs: number): StreamState<Owner> {
-    const stream = this.#create(this.#nextId, true, nowMs)
+    const stream = this.#add(this.#nextId, true, nowMs)
     this.#nextId += 2
     stream.awaitsAck = true
     this.unackedCount++
     this.outboundCount++
     this.openOutboundCount++
-    this.#streams.set(stream.id, stream)
 
     return stream
   }
 
   addInbound (id: number, nowMs: number): StreamState<Owner> {
-    const stream = this.#create(id, false, nowMs)
     this.inboundCount++
-    this.#streams.set(id, stream)
 
-    return stream
+    return this.#add(id, false, nowMs)
   }
 
   /** The peer has shown that it knows the stream: its slot of the ack backlog is free */
@@ -108,7 +75,7 @@ export class StreamTable<Owner> {
 
   /** No frame can reach the stream any more */
   remove (stream: StreamState<Owner>): void {
-    if (this.#streams.delete(stream.id)) {
+    if (this.delete(stream.id)) {
       this.urgentCount -= stream.lane === URGENT ? 1 : 0
       this.openOutboundCount -= stream.isOutbound ? 1 : 0
     }
@@ -125,10 +92,11 @@ export class StreamTable<Owner> {
     }
   }
 
-  #create (id: number, isOutbound: boolean, nowMs: number): StreamState<Owner> {
-    const { initialWindowBytes, maxWindowBytes, mergeFromBytes } = this.#init
+  #add (id: number, isOutbound: boolean, nowMs: number): StreamState<Owner> {
+    const stream = new StreamState<Owner>(id, isOutbound, this.#init, nowMs)
+    this.set(id, stream)
 
-    return new StreamState(id, isOutbound, new ReceiveWindow(initialWindowBytes, maxWindowBytes), new ReadBuffer(mergeFromBytes), new SendQueue(this.#boundaries), nowMs)
+    return stream
   }
 }
 
@@ -137,11 +105,6 @@ export class StreamTable<Owner> {
  * streams open that it has not shown yet, which can skip no more than 256 ranges.
  */
 const MAX_SKIPPED_RANGES = 1024
-
-interface Range {
-  first: number
-  last: number
-}
 
 /**
  * Which stream ids the peer has used. An id may be used once, but not in order: rust-yamux takes an id when a stream is opened and sends
@@ -153,7 +116,7 @@ export class InboundIds {
   /** The next id in order */
   #next: number
   /** Ascending, disjoint, inclusive */
-  #skipped: Range[] = []
+  readonly #skipped: Array<{ first: number, last: number }> = []
 
   /** `first` is 1 for a peer that dialled and 2 for one that listened */
   constructor (first: number) {
@@ -162,33 +125,30 @@ export class InboundIds {
 
   /** Takes an id of the right parity; false if it was taken before */
   take (id: number): boolean {
+    const skipped = this.#skipped
+
     if (id >= this.#next) {
       if (id > this.#next) {
-        this.#replace(this.#skipped.length, 0, { first: this.#next, last: id - 2 })
+        skipped.push({ first: this.#next, last: id - 2 })
       }
 
       this.#next = id + 2
-      return true
-    }
+    } else {
+      // ids that come late come soon: look from the newest range back
+      const index = skipped.findLastIndex(({ first }) => first <= id)
 
-    // ids that come late come soon: look from the newest range back
-    for (let i = this.#skipped.length - 1; i >= 0 && this.#skipped[i].last >= id; i--) {
-      if (this.#skipped[i].first <= id) {
-        const { first, last } = this.#skipped[i]
-        const rest = [{ first, last: id - 2 }, { first: id + 2, last }]
-        this.#replace(i, 1, ...rest.filter(range => range.first <= range.last))
-        return true
+      if (index === -1 || skipped[index].last < id) {
+        return false
       }
+
+      const { first, last } = skipped[index]
+      skipped.splice(index, 1, ...[{ first, last: id - 2 }, { first: id + 2, last }].filter(range => range.first <= range.last))
     }
 
-    return false
-  }
-
-  #replace (index: number, count: number, ...ranges: Range[]): void {
-    this.#skipped.splice(index, count, ...ranges)
-
-    if (this.#skipped.length > MAX_SKIPPED_RANGES) {
-      this.#skipped.shift()
+    if (skipped.length > MAX_SKIPPED_RANGES) {
+      skipped.shift()
     }
+
+    return true
   }
 }

@@ -1,9 +1,7 @@
 /**
  * Streams, lanes and batches as the scheduler's tests need them.
  */
-import { ReadBuffer } from '../../src/core/buffers/read-buffer.ts'
-import { SendQueue } from '../../src/core/buffers/send-queue.ts'
-import { ConnectionBudget, ReceiveWindow } from '../../src/core/window/receive-window.ts'
+import { ConnectionBudget } from '../../src/core/window/receive-window.ts'
 import { Batch } from '../../src/core/scheduler/batch.ts'
 import { ControlLane } from '../../src/core/scheduler/control.ts'
 import { DataLanes } from '../../src/core/scheduler/lanes.ts'
@@ -29,9 +27,12 @@ export interface StreamInit {
 }
 
 export function createStream (id: number, init: StreamInit = {}): StreamState {
-  const window = new ReceiveWindow(init.windowBytes ?? WINDOW_BYTES, 16_777_216)
-  const boundaries = { mergeFromBytes: init.maxWholeBytes === undefined ? 0 : init.mergeFromBytes ?? Infinity, maxWholeBytes: init.maxWholeBytes ?? 0 }
-  const stream = new StreamState(id, true, window, new ReadBuffer(0), new SendQueue(boundaries), 0)
+  const stream = new StreamState(id, true, {
+    initialWindowBytes: init.windowBytes ?? WINDOW_BYTES,
+    maxWindowBytes: 16_777_216,
+    mergeFromBytes: init.maxWholeBytes === undefined ? 0 : init.mergeFromBytes ?? Infinity,
+    frameBytes: init.maxWholeBytes ?? 0
+  }, 0)
   stream.pending = init.pending ?? 0
 
   for (const size of init.queued ?? []) {

@@ -8,6 +8,7 @@
 import { concat } from 'uint8arrays/concat'
 import { SentBytesChangedError } from '../errors.ts'
 import { PieceQueue } from './piece-queue.ts'
+import type { SessionInit } from '../session.ts'
 
 /** Shorter messages are copied */
 export const COPIED_BELOW_BYTES = 4096
@@ -22,13 +23,8 @@ const KEPT_MESSAGES = 64
 
 const NO_BLOCK = new Uint8Array(0)
 
-/** When each message is a frame of its own. The same for all streams of a connection. */
-export interface MessageBoundaries {
-  /** Messages share frames from when so many bytes of their stream wait: 0 always, Infinity never */
-  readonly mergeFromBytes: number
-  /** Longer messages are cut into frames */
-  readonly maxWholeBytes: number
-}
+/** When each message is a frame of its own */
+export type MessageBoundaries = Pick<SessionInit, 'mergeFromBytes' | 'frameBytes'>
 
 export class SendQueue extends PieceQueue {
   /** Messages share frames, until nothing waits any more */
@@ -54,12 +50,15 @@ export class SendQueue extends PieceQueue {
 
     const { firstPieceBytes } = this
 
-    return firstPieceBytes <= this.#boundaries.maxWholeBytes ? firstPieceBytes : 0
+    return firstPieceBytes <= this.#boundaries.frameBytes ? firstPieceBytes : 0
   }
 
   /** A message, or one in parts, `messageBytes` bytes in all. Hot: runs once per send. */
   add (message: Uint8Array | Uint8Array[], messageBytes: number): void {
-    this.#startMessage(messageBytes)
+    const { mergeFromBytes, frameBytes } = this.#boundaries
+    const { byteLength } = this
+    // from a backlog on; and a message that is alone, and has to be cut anyway, has no boundaries to keep
+    this.isMerging ||= byteLength >= mergeFromBytes || (byteLength === 0 && messageBytes > frameBytes && !this.isNeverCut)
 
     if (message instanceof Uint8Array) {
       this.#addPart(message)
@@ -92,15 +91,6 @@ export class SendQueue extends PieceQueue {
     if (this.#block.byteLength > KEPT_BLOCK_BYTES) {
       this.#block = NO_BLOCK
     }
-  }
-
-  /** From a backlog on all that waits is merged. Hot. */
-  #startMessage (messageBytes: number): void {
-    const { mergeFromBytes, maxWholeBytes } = this.#boundaries
-    const { byteLength } = this
-
-    // a message that is alone, and has to be cut anyway, has no boundaries to keep
-    this.isMerging ||= byteLength >= mergeFromBytes || (byteLength === 0 && messageBytes > maxWholeBytes && !this.isNeverCut)
   }
 
   #addPart (part: Uint8Array): void {

@@ -6,7 +6,7 @@ let queue: SendQueue
 
 /** Messages share a piece from when 30 bytes wait */
 beforeEach(() => {
-  queue = new SendQueue({ mergeFromBytes: 30, maxWholeBytes: 16_384 })
+  queue = new SendQueue({ mergeFromBytes: 30, frameBytes: 16_384 })
 })
 
 function add (message: Uint8Array): void {
