@@ -49,6 +49,15 @@ export class PieceQueue {
     this.byteLength += end - start
   }
 
+  /** In front of everything. Rare. */
+  unshift (piece: Uint8Array): void {
+    this.#pieces.splice(this.#head, 0, piece)
+    this.#starts.splice(this.#head, 0, 0)
+    this.#ends.splice(this.#head, 0, piece.byteLength)
+    this.#tail++
+    this.byteLength += piece.byteLength
+  }
+
   /** What is left of the first entry */
   get firstPieceBytes (): number {
     return this.#head < this.#tail ? this.#ends[this.#head] - this.#starts[this.#head] : 0

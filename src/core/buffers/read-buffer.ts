@@ -21,9 +21,9 @@ const SHIFT = 7
 /** Of 32 bits */
 const MAX_LENGTH_BYTES = 5
 
-/** Blocks of lengths: the first is small, because every stream with a frame that waits has one */
-const FIRST_LENGTHS_BYTES = 32
-const MAX_LENGTHS_BYTES = 16_384
+/** Room for so many more lengths: few, because every stream with a frame that waits has it; and a part of those that wait */
+const SPARE_LENGTHS_BYTES = 32
+const SPARE_LENGTHS_PART = 1 / 8
 
 export class ReadBuffer {
   readonly mergeFromBytes: number
@@ -116,7 +116,9 @@ export class ReadBuffer {
     }
 
     this.#queueOnly()
-    const byteLength = this.#isMerged ? this.readyBytes : this.#frontBytes + this.#takeLength()
+    const messages = this.#messages
+    const nextBytes = messages === undefined || messages.count === 0 ? 0 : messages.shift()
+    const byteLength = this.#isMerged ? this.readyBytes : this.#frontBytes + nextBytes
     const message = (this.#ready as UnreadBytes).take(byteLength)
     this.#isMerged &&= this.mergeFromBytes === 0
     this.#frontBytes = 0
@@ -156,13 +158,6 @@ export class ReadBuffer {
     }
   }
 
-  /** Of the first message that came, without what was put back in front of it */
-  #takeLength (): number {
-    const lengths = this.#messages
-
-    return lengths === undefined || lengths.count === 0 ? 0 : lengths.shift()
-  }
-
   /** Queues bytes that can be taken, as one message */
   #addReady (bytes: Uint8Array | Uint8ArrayList, byteLength: number): void {
     this.#ready ??= new UnreadBytes()
@@ -175,14 +170,10 @@ export class ReadBuffer {
 
     this.readyBytes += byteLength
 
-    if (this.#isMerged) {
-      return
-    }
-
     if (this.readyBytes >= this.mergeFromBytes) {
       this.#isMerged = true
       this.#messages = undefined
-    } else {
+    } else if (!this.#isMerged) {
       this.#messages ??= new FrameLengths()
       this.#messages.push(byteLength)
     }
@@ -197,12 +188,10 @@ export class ReadBuffer {
  */
 class UnreadBytes {
   byteLength = 0
-  /** What the application has pushed back, the first one last */
-  #front: Uint8Array[] = []
   /** Older bytes, in memory of their own */
   #kept: PieceQueue | undefined
-  /** The last kept block, filled up to `#blockFill`; nobody has a view of it, and while there is one there is `#kept` */
-  #block: Uint8Array | undefined
+  /** The last kept block, filled up to `#blockFill`; nobody has a view of it */
+  #block = NO_BLOCK
   #blockFill = 0
   /** Views of chunks that have just come in */
   readonly #fresh = new PieceQueue(KEPT_PIECES, ReceivedBytesChangedError)
@@ -221,13 +210,14 @@ class UnreadBytes {
 
   /** Puts bytes that nobody else has in front of everything */
   prepend (bytes: Uint8Array): void {
-    this.#front.push(bytes)
+    this.#kept ??= new PieceQueue(KEPT_PIECES, ReceivedBytesChangedError)
+    this.#kept.unshift(bytes)
     this.byteLength += bytes.byteLength
   }
 
   /** The first `count` bytes, which must be there. Throws a ReceivedBytesChangedError. */
   take (count: number): Uint8ArrayList {
-    const piece = this.#fresh.byteLength === this.byteLength ? this.#fresh.takeFirst(count) : undefined
+    const piece = this.#kept === undefined ? this.#fresh.takeFirst(count) : undefined
     const pieces = piece === undefined ? this.#takePieces(count) : [piece]
     this.byteLength -= count
 
@@ -240,86 +230,49 @@ class UnreadBytes {
    */
   keep (maxBytes: number): void {
     if (this.#fresh.byteLength > 0) {
-      this.#fresh.moveTo({ piece: view => { this.#copy(view, maxBytes) } }, this.#fresh.byteLength)
+      const kept = this.#kept ??= new PieceQueue(KEPT_PIECES, ReceivedBytesChangedError)
+      this.#fresh.moveTo({ piece: view => { this.#copy(view, kept, maxBytes) } }, this.#fresh.byteLength)
     }
   }
 
   #takePieces (count: number): Uint8Array[] {
     const pieces: Uint8Array[] = []
     const sink: PieceSink = { piece: bytes => { pieces.push(bytes) } }
+    const keptBytes = Math.min(count, this.byteLength - this.#fresh.byteLength)
+    this.#kept?.moveTo(sink, keptBytes)
+    this.#fresh.moveTo(sink, count - keptBytes)
 
-    while (count > 0 && this.#front.length > 0) {
-      count -= this.#takeFront(sink, count)
+    // somebody has a view of the block now
+    if (this.#kept !== undefined && this.#kept.byteLength < this.#blockFill) {
+      this.#block = NO_BLOCK
+      this.#blockFill = 0
     }
 
-    while (count > 0 && this.#kept !== undefined) {
-      count -= this.#takeKept(this.#kept, sink, count)
+    if (this.#kept?.byteLength === 0) {
+      this.#kept = undefined
     }
-
-    this.#fresh.moveTo(sink, count)
 
     return pieces
   }
 
-  #takeFront (sink: PieceSink, count: number): number {
-    const last = this.#front.length - 1
-    const piece = this.#front[last]
-
-    if (piece.byteLength > count) {
-      sink.piece(piece.subarray(0, count))
-      this.#front[last] = piece.subarray(count)
-
-      return count
-    }
-
-    sink.piece(piece)
-    this.#front.pop()
-
-    return piece.byteLength
-  }
-
-  /** When the full blocks are used up, the one that is being filled is sealed and comes next */
-  #takeKept (kept: PieceQueue, sink: PieceSink, count: number): number {
-    if (kept.byteLength === 0) {
-      this.#sealBlock(kept)
-    }
-
-    const keptCount = Math.min(count, kept.byteLength)
-    kept.moveTo(sink, keptCount)
-
-    if (kept.byteLength === 0 && this.#block === undefined) {
-      this.#kept = undefined
-    }
-
-    return keptCount
-  }
-
-  #sealBlock (kept: PieceQueue): void {
-    if (this.#block !== undefined) {
-      kept.push(this.#block.subarray(0, this.#blockFill))
-      this.#block = undefined
-    }
-  }
-
-  #copy (view: Uint8Array, maxBytes: number): void {
+  #copy (view: Uint8Array, kept: PieceQueue, maxBytes: number): void {
     let offset = 0
 
     while (offset < view.byteLength) {
-      if (this.#block === undefined || this.#blockFill === this.#block.byteLength) {
-        this.#nextBlock(view.byteLength - offset, maxBytes - this.byteLength)
+      if (this.#blockFill === this.#block.byteLength) {
+        this.#startBlock(view.byteLength - offset, maxBytes - this.byteLength)
       }
 
-      const block = this.#block as Uint8Array
-      const count = Math.min(block.byteLength - this.#blockFill, view.byteLength - offset)
-      block.set(view.subarray(offset, offset + count), this.#blockFill)
-      this.#blockFill += count
+      const end = Math.min(this.#block.byteLength, this.#blockFill + view.byteLength - offset)
+      const count = end - this.#blockFill
+      this.#block.set(view.subarray(offset, offset + count), this.#blockFill)
+      kept.pushRange(this.#block, this.#blockFill, end, true)
+      this.#blockFill = end
       offset += count
     }
   }
 
-  #nextBlock (atLeastBytes: number, moreBytes: number): void {
-    this.#kept ??= new PieceQueue(KEPT_PIECES, ReceivedBytesChangedError)
-    this.#sealBlock(this.#kept)
+  #startBlock (atLeastBytes: number, moreBytes: number): void {
     const growingBytes = Math.min(MAX_BLOCK_BYTES, Math.max(MIN_BLOCK_BYTES, this.byteLength))
     const usefulBytes = Math.max(MIN_BLOCK_BYTES, atLeastBytes + moreBytes)
     this.#block = new Uint8Array(Math.max(atLeastBytes, Math.min(growingBytes, usefulBytes)))
@@ -327,66 +280,57 @@ class UnreadBytes {
   }
 }
 
+const NO_BLOCK = new Uint8Array(0)
+
 /**
  * The lengths of frames that wait, first in, first out: a byte each for those under 128, so that the
- * boundaries of a window full of frames of one byte cost no more than the bytes
+ * boundaries of a window full of frames of one byte cost little more than the bytes
  */
 export class FrameLengths {
   /** How many there are */
   count = 0
-  #blocks: Uint8Array[] = []
-  /** Where the next length is read in the first block, and written in the last */
+  #bytes = new Uint8Array(SPARE_LENGTHS_BYTES)
+  /** Where the next length is read, and written */
   #readAt = 0
   #writeAt = 0
 
   push (length: number): void {
-    let block = this.#blocks.at(-1)
-
-    // a length is not split between blocks
-    if (block === undefined || block.byteLength - this.#writeAt < MAX_LENGTH_BYTES) {
-      block = new Uint8Array(block === undefined ? FIRST_LENGTHS_BYTES : Math.min(MAX_LENGTHS_BYTES, 2 * block.byteLength))
-      this.#blocks.push(block)
-      this.#writeAt = 0
+    if (this.#bytes.byteLength - this.#writeAt < MAX_LENGTH_BYTES) {
+      const waiting = this.#bytes.subarray(this.#readAt, this.#writeAt)
+      this.#bytes = new Uint8Array(waiting.byteLength * (1 + SPARE_LENGTHS_PART) + SPARE_LENGTHS_BYTES)
+      this.#bytes.set(waiting)
+      this.#readAt = 0
+      this.#writeAt = waiting.byteLength
     }
 
     while (length > LENGTH_BITS) {
-      block[this.#writeAt++] = (length & LENGTH_BITS) | HAS_MORE
+      this.#bytes[this.#writeAt++] = (length & LENGTH_BITS) | HAS_MORE
       length >>>= SHIFT
     }
 
-    block[this.#writeAt++] = length
+    this.#bytes[this.#writeAt++] = length
     this.count++
   }
 
   /** Takes the first; there must be one */
   shift (): number {
-    this.count--
-    const [block] = this.#blocks
     let length = 0
     let shift = 0
     let byte: number
 
     do {
-      byte = block[this.#readAt++]
+      byte = this.#bytes[this.#readAt++]
       length |= (byte & LENGTH_BITS) << shift
       shift += SHIFT
     } while (byte >= HAS_MORE)
 
-    if (this.#blocks.length > 1) {
-      this.#dropIfRead(block)
-    } else if (this.#readAt === this.#writeAt) {
+    if (--this.count === 0 && this.#writeAt > SPARE_LENGTHS_BYTES) {
+      // much has waited: its room is not kept
+      this.#bytes = new Uint8Array(SPARE_LENGTHS_BYTES)
       this.#readAt = 0
       this.#writeAt = 0
     }
 
     return length >>> 0
-  }
-
-  /** A block that is not the last has no room for another length at its end */
-  #dropIfRead (block: Uint8Array): void {
-    if (block.byteLength - this.#readAt < MAX_LENGTH_BYTES) {
-      this.#blocks.shift()
-      this.#readAt = 0
-    }
   }
 }

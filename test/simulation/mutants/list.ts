@@ -248,8 +248,8 @@ export const mutants: Mutant[] = [
     edits: [
       [
         'src/core/buffers/read-buffer.ts',
-        '    while (count > 0 && this.#kept !== undefined) {',
-        '    const freshCount = Math.min(count, this.#fresh.byteLength)\n    this.#fresh.moveTo(sink, freshCount)\n    count -= freshCount\n\n    while (count > 0 && this.#kept !== undefined) {'
+        '    const keptBytes = Math.min(count, this.byteLength - this.#fresh.byteLength)\n',
+        '    const freshBytes = Math.min(count, this.#fresh.byteLength)\n    this.#fresh.moveTo(sink, freshBytes)\n    count -= freshBytes\n    const keptBytes = count\n'
       ]
     ]
   },
@@ -384,8 +384,8 @@ export const mutants: Mutant[] = [
     edits: [
       [
         'src/core/buffers/read-buffer.ts',
-        '      kept.push(this.#block.subarray(0, this.#blockFill))',
-        '      const block = this.#block.subarray(0, this.#blockFill)\n      const before: Uint8Array[] = []\n      kept.moveTo({ piece: bytes => { before.push(bytes) } }, kept.byteLength)\n      ;[block, ...before].forEach(bytes => { kept.push(bytes) })'
+        '      kept.pushRange(this.#block, this.#blockFill, end, true)\n',
+        '      kept.unshift(view.slice(offset, offset + count))\n'
       ]
     ]
   },
