@@ -1,5 +1,5 @@
 /**
- * The errors of the core: the peer broke a rule (ProtocolError), or a program changed a buffer that bytes lie in (BytesChangedError).
+ * The errors of the core: the peer broke a rule (ProtocolError), or a program changed a buffer that bytes lie in.
  */
 import { GoAwayCode } from './wire/frame.ts'
 
@@ -46,12 +46,8 @@ export class ProtocolError extends Error {
   }
 }
 
-export abstract class BytesChangedError extends Error {
-  abstract readonly code: string
-}
-
 /** By the application that gave them to `send()` */
-export class SentBytesChangedError extends BytesChangedError {
+export class SentBytesChangedError extends Error {
   override name = 'SentBytesChangedError'
   readonly code = 'ERR_SENT_BYTES_CHANGED'
 
@@ -61,7 +57,7 @@ export class SentBytesChangedError extends BytesChangedError {
 }
 
 /** By who was given other bytes of the same chunk */
-export class ReceivedBytesChangedError extends BytesChangedError {
+export class ReceivedBytesChangedError extends Error {
   override name = 'ReceivedBytesChangedError'
   readonly code = 'ERR_RECEIVED_BYTES_CHANGED'
 

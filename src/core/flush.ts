@@ -2,6 +2,7 @@
  * When to write: the strategies of `coalesce.strategy`, and what none of them delays: urgent data, control frames, and answers to what has
  * just come in. Owns no timer and no bytes. Hot: decides once per send.
  */
+import type { Session } from './session.ts'
 
 /**
  * What has made output, as a number of flushes: the output leaves inside the call when this turn of the event loop has flushed fewer times,
@@ -52,28 +53,6 @@ export interface Turn {
   readonly flushes: number
   /** It has written all that a turn may, urgent data included */
   readonly isOver: boolean
-}
-
-/** What there is to write: a session */
-export interface Output {
-  readonly lanes: {
-    /** A stream of the urgent lane has data */
-    readonly hasUrgent: boolean
-    /** The data of all streams */
-    readonly queuedBytes: number
-  }
-  readonly control: {
-    /** There are control frames other than acknowledgements, which nobody waits for */
-    readonly hasMoreThanAcks: boolean
-  }
-  readonly underWay: {
-    /** A ping behind the data: like control frames it waits for nothing */
-    readonly isMarkOwed: boolean
-  }
-  readonly roundTrip: {
-    /** Undefined until it was measured */
-    readonly shorterMs: number | undefined
-  }
 }
 
 export interface FlushDecision {
@@ -150,7 +129,7 @@ export class FlushPolicy {
   }
 
   /** There is output and the transport takes it: when should it leave? `isRest`: it is what the last flush left behind its full writes. */
-  decide (occasion: number, turn: Turn, isRest: boolean, isArranged: boolean, output: Output): FlushDecision {
+  decide (occasion: number, turn: Turn, isRest: boolean, isArranged: boolean, session: Session<unknown>): FlushDecision {
     const isNow = turn.flushes < occasion
     const isEnough = turn.flushes >= MAX_FLUSHES_PER_TURN
 
@@ -159,26 +138,26 @@ export class FlushPolicy {
       return turn.flushes === Infinity ? ENOUGH : OFF_NOW
     }
 
-    if (output.lanes.hasUrgent) {
+    if (session.lanes.hasUrgent) {
       return turn.isOver ? ENOUGH : isNow ? URGENT_NOW : URGENT_SOON
     }
 
-    if (output.control.hasMoreThanAcks || output.underWay.isMarkOwed) {
+    if (session.control.hasMoreThanAcks || session.underWay.isMarkOwed) {
       return isEnough ? ENOUGH : isNow ? CONTROL_NOW : CONTROL_SOON
     }
 
-    if (output.lanes.queuedBytes === 0) {
+    if (session.lanes.queuedBytes === 0) {
       return ACKS
     }
 
     if (!this.opensAtOnce) {
-      return this.#delay(output, isEnough, isArranged)
+      return this.#delay(session, isEnough, isArranged)
     }
 
     return isEnough ? ENOUGH : isRest ? REST : isNow ? CHUNK_NOW : TURN_SOON
   }
 
-  #delay ({ lanes, roundTrip }: Output, isEnough: boolean, isArranged: boolean): FlushDecision {
+  #delay ({ lanes, roundTrip }: Session<unknown>, isEnough: boolean, isArranged: boolean): FlushDecision {
     const { strategy, watermarkBytes, delayMs, maxDelayMs } = this.#init
 
     if (lanes.queuedBytes >= watermarkBytes) {

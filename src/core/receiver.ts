@@ -55,6 +55,10 @@ export class Receiver<Owner> implements FrameSink {
       throw new ProtocolError('ERR_INVALID_FRAME', `received a frame of type ${type} on stream id ${streamId}, id ${SESSION_ID} is for types ${TYPE_PING} and ${TYPE_GO_AWAY} only`)
     }
 
+    if (length === 0 && !isAboutSession) {
+      this.#countIfEmpty(flags, streamId)
+    }
+
     if (type === TYPE_DATA) {
       return this.#handleData(flags, streamId, length)
     }
@@ -64,7 +68,7 @@ export class Receiver<Owner> implements FrameSink {
     } else if (type === TYPE_PING) {
       this.#handlePing(flags, length)
     } else {
-      this.#handleGoAway(length)
+      this.#session.handleGoAway(length)
     }
 
     return false
@@ -102,10 +106,6 @@ export class Receiver<Owner> implements FrameSink {
   }
 
   #handleData (flags: number, streamId: number, length: number): boolean {
-    if (length === 0) {
-      this.#countIfEmpty(flags, streamId)
-    }
-
     if ((flags & FLAG_SYN) !== 0 && length > INITIAL_WINDOW_BYTES) {
       // before the stream is registered: nothing may be left behind (CVE-2026-32314)
       throw new ProtocolError('ERR_RECEIVE_WINDOW_EXCEEDED', `received ${length} bytes with the SYN of stream ${streamId}, allowed ${INITIAL_WINDOW_BYTES}`)
@@ -114,14 +114,18 @@ export class Receiver<Owner> implements FrameSink {
     const stream = this.#findOrAccept(flags, streamId, length)
 
     if (stream === undefined) {
-      this.#checkUnwantedBody(streamId, length)
+      // nothing else can be received until such a body is over, so it may not be endless
+      if (length > this.#maxBodyBytes) {
+        throw new ProtocolError('ERR_RECEIVE_WINDOW_EXCEEDED', `received ${length} bytes on stream ${streamId}, which is not open, allowed ${this.#maxBodyBytes}`)
+      }
+
       return false
     }
 
     if ((flags & FLAG_RST) !== 0) {
       // a body that nobody will read is bounded like any other
       stream.receiveWindow.receive(length, streamId)
-      this.#session.resetByPeer(stream, 0, this.#session.receivedMs)
+      this.#session.resetByPeer(stream, 0)
       return false
     }
 
@@ -145,18 +149,7 @@ export class Receiver<Owner> implements FrameSink {
     return true
   }
 
-  /** Nothing else can be received until it is over, so it may not be endless */
-  #checkUnwantedBody (streamId: number, length: number): void {
-    if (length > this.#maxBodyBytes) {
-      throw new ProtocolError('ERR_RECEIVE_WINDOW_EXCEEDED', `received ${length} bytes on stream ${streamId}, which is not open, allowed ${this.#maxBodyBytes}`)
-    }
-  }
-
   #handleWindowUpdate (flags: number, streamId: number, length: number): void {
-    if (length === 0) {
-      this.#countIfEmpty(flags, streamId)
-    }
-
     const stream = this.#findOrAccept(flags, streamId, 0)
 
     if (stream === undefined) {
@@ -164,7 +157,7 @@ export class Receiver<Owner> implements FrameSink {
     }
 
     if ((flags & FLAG_RST) !== 0) {
-      this.#session.resetByPeer(stream, length, this.#session.receivedMs)
+      this.#session.resetByPeer(stream, length)
       return
     }
 
@@ -193,19 +186,11 @@ export class Receiver<Owner> implements FrameSink {
       if (!hasSaidGoAway) {
         control.pong(value)
       }
-    } else if (this.#session.handlePong(value, this.#session.receivedMs)) {
+    } else if (this.#session.handlePong(value)) {
       this.#session.answeredMs = this.#session.receivedMs
     } else {
       this.#spend('emptyFrames')
     }
-  }
-
-  #handleGoAway (code: number): void {
-    if (this.#session.remoteGoAwayCode !== undefined) {
-      this.#spend('emptyFrames')
-    }
-
-    this.#session.handleGoAway(code)
   }
 
   /** A frame of length 0 says something if it opens, ends or acknowledges the stream, and that once */
@@ -262,10 +247,10 @@ export class Receiver<Owner> implements FrameSink {
     }
 
     if (this.#session.isClosing || streams.isInboundFull) {
-      this.#session.refuse(streamId, this.#session.receivedMs)
+      this.#session.refuse(streamId)
       return undefined
     }
 
-    return this.#session.accept(streamId, this.#session.receivedMs)
+    return this.#session.accept(streamId)
   }
 }

@@ -236,18 +236,15 @@ export class Session<Owner> {
 
   /** Throws a ProtocolError when the peer breaks a rule; what came before it has been accounted for */
   receive (chunk: Uint8Array | Iterable<Uint8Array>, nowMs: number): void {
-    if (this.underWay.awaitsPong) {
-      this.underWay.onChunk(chunk instanceof Uint8Array ? chunk.byteLength : lengthOf(chunk), nowMs)
-    }
-
+    const parts = chunk instanceof Uint8Array ? [chunk] : chunk
     this.receivedMs = nowMs
 
-    if (chunk instanceof Uint8Array) {
-      this.#decoder.push(chunk)
-    } else {
-      for (const part of chunk) {
-        this.#decoder.push(part)
-      }
+    if (this.underWay.awaitsPong) {
+      this.underWay.onChunk(lengthOf(parts), nowMs)
+    }
+
+    for (const part of parts) {
+      this.#decoder.push(part)
     }
   }
 
@@ -293,8 +290,8 @@ export class Session<Owner> {
 
   // What frames do: for the receiver
 
-  accept (id: number, nowMs: number): StreamState<Owner> {
-    const stream = this.streams.addInbound(id, nowMs)
+  accept (id: number): StreamState<Owner> {
+    const stream = this.streams.addInbound(id, this.receivedMs)
     this.schedule(stream, PENDING_ACK)
     this.emit(stream, EVENT_OPENED)
 
@@ -302,8 +299,8 @@ export class Session<Owner> {
   }
 
   /** The peer gets a RST for its SYN, and may have sent more behind it */
-  refuse (id: number, nowMs: number): void {
-    this.limits.spend('refusedStreams', nowMs)
+  refuse (id: number): void {
+    this.limits.spend('refusedStreams', this.receivedMs)
     this.limits.expectLate(INITIAL_WINDOW_BYTES, 0)
     this.control.refuse(id)
     this.#observer.onRefused(id)
@@ -336,14 +333,21 @@ export class Session<Owner> {
     if (this.remoteGoAwayCode === undefined) {
       this.remoteGoAwayCode = code
       this.#observer.onGoAway(code)
-    } else if (this.remoteGoAwayCode === GoAwayCode.NormalTermination) {
-      // the first that is no normal end says why
+      return
+    }
+
+    this.limits.spend('emptyFrames', this.receivedMs)
+
+    // the first that is no normal end says why
+    if (this.remoteGoAwayCode === GoAwayCode.NormalTermination) {
       this.remoteGoAwayCode = code
     }
   }
 
   /** Returns false for one that nobody waits for */
-  handlePong (value: number, nowMs: number): boolean {
+  handlePong (value: number): boolean {
+    const nowMs = this.receivedMs
+
     if (value >= FIRST_MARK_VALUE) {
       return this.underWay.acknowledge(value, nowMs)
     }
@@ -368,9 +372,9 @@ export class Session<Owner> {
     }
   }
 
-  resetByPeer (stream: StreamState<Owner>, errorCode: number, nowMs: number): void {
-    if (!stream.isOutbound && nowMs - stream.openedMs < RAPID_MS) {
-      this.limits.spend('resets', nowMs)
+  resetByPeer (stream: StreamState<Owner>, errorCode: number): void {
+    if (!stream.isOutbound && this.receivedMs - stream.openedMs < RAPID_MS) {
+      this.limits.spend('resets', this.receivedMs)
     }
 
     this.forget(stream)

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { FlushPolicy, ON_CHUNK, ON_OPENING, ON_WRITE } from '../../src/core/flush.ts'
 import type { FlushDecision, FlushInit } from '../../src/core/flush.ts'
+import type { Session } from '../../src/core/session.ts'
 
 const WATERMARK_BYTES = 52_415
 
@@ -55,7 +56,9 @@ function ask (policy: FlushPolicy, snapshot: Partial<Snapshot>): FlushDecision {
   const { hasUrgent, hasControl, isMarkOwed, queuedBytes, roundTripMs, flushesThisTurn, isTurnOver, occasion, isRest, isArranged } = { ...SNAPSHOT, ...snapshot }
   const turn = { flushes: flushesThisTurn, isOver: isTurnOver }
 
-  return policy.decide(occasion, turn, isRest, isArranged, { lanes: { hasUrgent, queuedBytes }, control: { hasMoreThanAcks: hasControl }, underWay: { isMarkOwed }, roundTrip: { shorterMs: roundTripMs } })
+  const session = { lanes: { hasUrgent, queuedBytes }, control: { hasMoreThanAcks: hasControl }, underWay: { isMarkOwed }, roundTrip: { shorterMs: roundTripMs } }
+
+  return policy.decide(occasion, turn, isRest, isArranged, session as Session<unknown>)
 }
 
 describe.each([

@@ -7,8 +7,6 @@
  * Invariant: byteLength is the sum of the ranges. A piece is shorter than its range once its buffer was transferred or
  * shrunk: then bytes are lost, and taking them throws.
  */
-import type { BytesChangedError } from '../errors.ts'
-
 export interface PieceSink {
   piece (bytes: Uint8Array): void
 }
@@ -23,10 +21,10 @@ export class PieceQueue {
   #head = 0
   #tail = 0
   readonly #keptPieces: number
-  readonly #ChangedError: new (bytesBefore: number, bytesNow: number) => BytesChangedError
+  readonly #ChangedError: new (bytesBefore: number, bytesNow: number) => Error
 
-  /** Room for `keptPieces` is kept when the queue is empty */
-  constructor (keptPieces: number, ChangedError: new (bytesBefore: number, bytesNow: number) => BytesChangedError) {
+  /** Room for `keptPieces` is kept when the queue is empty. A `ChangedError` says that bytes are gone. */
+  constructor (keptPieces: number, ChangedError: new (bytesBefore: number, bytesNow: number) => Error) {
     this.#keptPieces = keptPieces
     this.#ChangedError = ChangedError
   }
@@ -81,7 +79,7 @@ export class PieceQueue {
   }
 
   /**
-   * Moves the first `count` bytes, which must be there, into `sink`. Throws a BytesChangedError when some are gone;
+   * Moves the first `count` bytes, which must be there, into `sink`. Throws a `ChangedError` when some are gone;
    * then nothing can be said of the rest, and the queue is to be cleared.
    */
   moveTo (sink: PieceSink, count: number): void {

@@ -40,13 +40,14 @@ export interface WindowTuning {
  * Invariant: availableBytes + unread + readBytes = windowBytes, where `unread` is what has arrived
  * and was not read yet. So what a stream holds never exceeds its window.
  */
-export class ReceiveWindow implements BudgetShare {
+export class ReceiveWindow {
   /** The window that the peer was told of */
   windowBytes = INITIAL_WINDOW_BYTES
   /** What the peer may still send */
   availableBytes = INITIAL_WINDOW_BYTES
   /** Taken from the connection's budget */
   grownBytes = 0
+  /** It asked for no more than its fair part of that, and did not get it */
   isDenied = false
   readonly #maxBytes: number
   /** Read by the application, not yet given back */
@@ -116,8 +117,7 @@ export class ReceiveWindow implements BudgetShare {
     const growthBytes = this.#raiseBytes + this.#shrink(nowMs, tuning) + this.#grow(nowMs, tuning)
     const deltaBytes = this.#readBytes + growthBytes
     this.#wasUsedUp = this.availableBytes < this.windowBytes * USED_UP_PART && this.#readBytes + this.availableBytes === this.windowBytes
-    const markBytes = this.windowBytes * SLOWED_UPDATE_PART
-    this.#aheadBytes = growthBytes === 0 ? (this.#aheadBytes + this.#readBytes) % markBytes : 0
+    this.#aheadBytes = growthBytes === 0 ? (this.#aheadBytes + this.#readBytes) % (this.windowBytes * SLOWED_UPDATE_PART) : 0
     this.windowBytes += growthBytes
     this.availableBytes += deltaBytes
     this.#readBytes = 0
@@ -197,11 +197,7 @@ export class ReceiveWindow implements BudgetShare {
 const DENIAL_LASTS_MS = 5000
 
 /** A window's part */
-export interface BudgetShare {
-  grownBytes: number
-  /** It asked for no more than its fair part, and did not get it */
-  isDenied: boolean
-}
+export type BudgetShare = Pick<ReceiveWindow, 'grownBytes' | 'isDenied'>
 
 /**
  * What all receive windows of a connection may grow by together. A thousand streams that each earn

@@ -18,17 +18,13 @@ export class RoundTrip {
   smoothedMs: number | undefined
   onMeasured: ((roundTripMs: number) => void) | undefined
   #nextValue = 0
-  #pendingValue: number | undefined
+  /** What the ping that is under way carries */
+  pendingValue: number | undefined
   /** When the last ping was written; undefined while one waits to be */
   #sentMs: number | undefined
 
   get isPending (): boolean {
-    return this.#pendingValue !== undefined
-  }
-
-  /** What the ping that is under way carries */
-  get pendingValue (): number | undefined {
-    return this.#pendingValue
+    return this.pendingValue !== undefined
   }
 
   /**
@@ -48,7 +44,7 @@ export class RoundTrip {
   begin (): number {
     const value = this.#nextValue
     this.#nextValue = (value + 1) % FIRST_MARK_VALUE
-    this.#pendingValue = value
+    this.pendingValue = value
     this.#sentMs = undefined
 
     return value
@@ -62,11 +58,11 @@ export class RoundTrip {
   /** Returns false for a pong that nobody waits for, which is harmless */
   end (value: number, nowMs: number): boolean {
     // nor does a pong that came before the ping was written
-    if (value !== this.#pendingValue || this.#sentMs === undefined) {
+    if (value !== this.pendingValue || this.#sentMs === undefined) {
       return false
     }
 
-    this.#pendingValue = undefined
+    this.pendingValue = undefined
     const roundTripMs = nowMs - this.#sentMs
     // a clock that was set back must not make time negative
     this.lastMs = Math.max(0, roundTripMs)
