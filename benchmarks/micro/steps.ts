@@ -84,11 +84,11 @@ function schedule (laysOut: boolean): Step {
 
     if (laysOut) {
       batch.begin(2 * MESSAGES * MESSAGE_BYTES)
-      scheduler.fill(batch, Infinity, 0, 0)
+      scheduler.fill(batch, 0, 0)
       finished = batch.finish().byteLength - STREAMS * HEADER_BYTES
     } else {
       counting.roomBytes = 2 * MESSAGES * MESSAGE_BYTES
-      scheduler.fill(counting as unknown as Batch, Infinity, 0, 0)
+      scheduler.fill(counting as unknown as Batch, 0, 0)
     }
 
     expectBytes(finished)

@@ -53,18 +53,18 @@ export class Sender<Owner> {
     const { underWay, lanes, streams, control } = this.#session
     // what fits into the smallest write is shared by nobody
     const writeBytes = lanes.queuedBytes > MIN_WRITE_BYTES ? this.#shareOut(maxBytes) : Math.min(maxBytes, underWay.estimate.writeBytes)
-    batch.begin(writeBytes)
+    batch.begin(writeBytes, maxFrames)
 
     if (underWay.isMarkOwed) {
       this.#writeMark(nowMs)
     }
 
     const freeBytes = batch.roomBytes
-    control.fill(batch, maxFrames, nowMs)
+    control.fill(batch, nowMs)
     const urgentBytes = streams.urgentCount > 0 ? Math.floor(reservedBytes * Math.min(1, writeBytes / maxBytes)) : 0
     const markBytes = underWay.handedDownBytes + writeBytes >= underWay.leavesRoomFromBytes ? HEADER_BYTES : 0
     const urgentDataBytes = !underWay.isHeld || underWay.letsUrgentPass
-      ? lanes.fill(batch, maxFrames, Math.max(urgentBytes, markBytes), nowMs, underWay.isHeld, !underWay.letsUrgentPass)
+      ? lanes.fill(batch, Math.max(urgentBytes, markBytes), nowMs, underWay.isHeld, !underWay.letsUrgentPass)
       : 0
 
     if (batch.frameCount === 0) {
@@ -78,7 +78,7 @@ export class Sender<Owner> {
     }
 
     if (isMarkDue) {
-      this.#followWithMark(Math.max(0, maxBytes - writeBytes), maxFrames, nowMs)
+      this.#followWithMark(Math.max(0, maxBytes - writeBytes), nowMs)
     }
 
     this.#session.framesWritten += batch.frameCount
@@ -114,14 +114,15 @@ export class Sender<Owner> {
    * Behind the data, or in front of the next write if there is no room. There are `spareBytes` more when the write is small for a slow
    * path. While no ping was answered it is an ordinary ping.
    */
-  #followWithMark (spareBytes: number, maxFrames: number, nowMs: number): void {
+  #followWithMark (spareBytes: number, nowMs: number): void {
+    const batch = this.#batch
     const { underWay, roundTrip } = this.#session
 
     if (!underWay.canMark) {
       if (roundTrip.isStale(nowMs)) {
         this.#session.ping()
       }
-    } else if (this.#batch.frameCount < maxFrames && this.#batch.roomBytes + spareBytes >= HEADER_BYTES) {
+    } else if (batch.frameCount < batch.maxFrames && batch.roomBytes + spareBytes >= HEADER_BYTES) {
       this.#writeMark(nowMs)
     } else {
       underWay.isMarkOwed = true

@@ -398,7 +398,6 @@ export class Session<Owner> {
 
   /** Both FINs are through */
   #release (stream: StreamState<Owner>): void {
-    this.streams.acknowledge(stream)
     this.streams.remove(stream)
     this.streams.release(stream)
     this.limits.expectLate(0, stream.dataFramesSent)
@@ -416,7 +415,6 @@ export class Session<Owner> {
     stream.readBuffer.endFrame()
     this.control.remove(stream)
     this.lanes.discard(stream)
-    this.streams.acknowledge(stream)
     this.streams.remove(stream)
   }
 }

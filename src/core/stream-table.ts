@@ -75,6 +75,8 @@ export class StreamTable<Owner> extends Map<number, StreamState<Owner>> {
 
   /** No frame can reach the stream any more */
   remove (stream: StreamState<Owner>): void {
+    this.acknowledge(stream)
+
     if (this.delete(stream.id)) {
       this.urgentCount -= stream.lane === URGENT ? 1 : 0
       this.openOutboundCount -= stream.isOutbound ? 1 : 0

@@ -123,7 +123,7 @@ test('replies come first, then what streams owe, then their data by lane and in 
       scheduler.data.enlist(stream, queuedBytes)
     }
 
-    const frames = fillBatch(batch => { scheduler.fill(batch, Infinity, 0, 0) }, BATCH_BYTES)
+    const frames = fillBatch(batch => { scheduler.fill(batch, 0, 0) }, BATCH_BYTES)
     expect(frames.map(({ type, flags, id, length }): Line => [type, flags, id, length])).toEqual([...controlOf(replies, intents), ...dataOf(intents)])
   }), { numRuns: 300 })
 })

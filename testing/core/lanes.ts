@@ -76,7 +76,7 @@ export function createControlLane (init: LanesInit = {}): ControlLane<unknown> {
 export interface Scheduler {
   control: ControlLane<unknown>
   data: DataLanes<unknown>
-  fill (batch: Batch, maxFrames: number, reservedBytes: number, nowMs: number): void
+  fill (batch: Batch, reservedBytes: number, nowMs: number): void
 }
 
 /** Both, filled as a session does */
@@ -87,17 +87,17 @@ export function createScheduler (init: LanesInit = {}): Scheduler {
   return {
     control,
     data,
-    fill: (batch, maxFrames, reservedBytes, nowMs) => {
-      control.fill(batch, maxFrames, nowMs)
-      data.fill(batch, maxFrames, reservedBytes, nowMs)
+    fill: (batch, reservedBytes, nowMs) => {
+      control.fill(batch, nowMs)
+      data.fill(batch, reservedBytes, nowMs)
     }
   }
 }
 
 /** Runs one batch and parses what was written, headers and payload */
-export function fillBatch (fill: (batch: Batch) => void, maxBytes = 65_519): Frame[] {
+export function fillBatch (fill: (batch: Batch) => void, maxBytes = 65_519, maxFrames = Infinity): Frame[] {
   const batch = new Batch()
-  batch.begin(maxBytes)
+  batch.begin(maxBytes, maxFrames)
   fill(batch)
 
   return parseFrames(batch.finish().subarray())

@@ -60,27 +60,19 @@ export class SendQueue extends PieceQueue {
     // from a backlog on; and a message that is alone, and has to be cut anyway, has no boundaries to keep
     this.isMerging ||= byteLength >= mergeFromBytes || (byteLength === 0 && messageBytes > frameBytes && !this.isNeverCut)
 
-    if (message instanceof Uint8Array) {
-      this.#addPart(message)
-    } else if (messageBytes < COPIED_BELOW_BYTES) {
-      const start = this.#reserve(messageBytes)
-      let end = start
-
-      for (const part of message) {
-        this.#block.set(part, end)
-        end += part.byteLength
-      }
-
-      this.pushRange(this.#block, start, end, this.isMerging)
-    } else if (!this.isMerging && message.length > 1) {
-      // one piece, which shares no frame
-      this.push(concat(message, messageBytes))
-    } else {
+    if (messageBytes < COPIED_BELOW_BYTES) {
+      this.#copy(message instanceof Uint8Array ? [message] : message, messageBytes)
+    } else if (message instanceof Uint8Array) {
+      this.push(message)
+    } else if (this.isMerging) {
       for (const part of message) {
         if (part.byteLength > 0) {
-          this.#addPart(part)
+          this.add(part, part.byteLength)
         }
       }
+    } else {
+      // one piece, which shares no frame
+      this.push(message.length === 1 ? message[0] : concat(message, messageBytes))
     }
   }
 
@@ -93,22 +85,9 @@ export class SendQueue extends PieceQueue {
     }
   }
 
-  #addPart (part: Uint8Array): void {
-    const { byteLength } = part
-
-    if (byteLength >= COPIED_BELOW_BYTES) {
-      this.push(part)
-    } else {
-      const start = this.#reserve(byteLength)
-      this.#block.set(part, start)
-      this.pushRange(this.#block, start, start + byteLength, this.isMerging)
-    }
-  }
-
-  /** Where in the block there is room for so many bytes, which is taken then */
-  #reserve (byteLength: number): number {
+  #copy (parts: Uint8Array[], byteLength: number): void {
     if (this.byteLength === 0) {
-      // all that was in it is in writes by now
+      // all that was in the block is in writes by now
       this.#fillBytes = 0
     }
 
@@ -118,8 +97,12 @@ export class SendQueue extends PieceQueue {
     }
 
     const start = this.#fillBytes
-    this.#fillBytes += byteLength
 
-    return start
+    for (const part of parts) {
+      this.#block.set(part, this.#fillBytes)
+      this.#fillBytes += part.byteLength
+    }
+
+    this.pushRange(this.#block, start, this.#fillBytes, this.isMerging)
   }
 }

@@ -25,6 +25,7 @@ const NUMBERS_PER_HEADER = 4
 export class Batch {
   frameCount = 0
   dataFrameCount = 0
+  maxFrames = Infinity
   /** Less than nothing when a message that must not be cut was longer than the batch */
   roomBytes = 0
   /** Payload in order; undefined stands for the next header. What lies behind the count is empty. */
@@ -33,14 +34,11 @@ export class Batch {
   /** Four numbers a header: type, flags, stream id, length */
   #headers: number[] = []
   #copiedBytes = 0
-  /** Where the last frame began: pieces and copied bytes in front of it, room before it */
-  #framePiece = 0
-  #frameCopiedBytes = 0
-  #frameRoomBytes = 0
 
   /** Starts an empty batch, whatever became of the last one */
-  begin (maxBytes: number): void {
+  begin (maxBytes: number, maxFrames = Infinity): void {
     this.roomBytes = maxBytes
+    this.maxFrames = maxFrames
     this.frameCount = 0
     this.dataFrameCount = 0
 
@@ -49,10 +47,12 @@ export class Batch {
     }
   }
 
+  /** For a frame without payload */
+  get hasRoom (): boolean {
+    return this.roomBytes >= HEADER_BYTES && this.frameCount < this.maxFrames
+  }
+
   header (type: number, flags: number, streamId: number, length: number): void {
-    this.#framePiece = this.#pieceCount
-    this.#frameCopiedBytes = this.#copiedBytes
-    this.#frameRoomBytes = this.roomBytes
     const headers = this.#headers
     const start = this.frameCount * NUMBERS_PER_HEADER
     headers[start] = type
@@ -75,12 +75,18 @@ export class Batch {
     }
   }
 
-  /** Takes back the last frame, which must be a DATA frame; once */
+  /** Takes back the last frame, which must be a DATA frame */
   dropFrame (): void {
-    this.#pieces.fill(undefined, this.#framePiece, this.#pieceCount)
-    this.#pieceCount = this.#framePiece
-    this.#copiedBytes = this.#frameCopiedBytes
-    this.roomBytes = this.#frameRoomBytes
+    let piece: Uint8Array | undefined
+
+    do {
+      piece = this.#pieces[--this.#pieceCount]
+      this.#pieces[this.#pieceCount] = undefined
+      const byteLength = piece?.byteLength ?? HEADER_BYTES
+      this.roomBytes += byteLength
+      this.#copiedBytes -= byteLength < BY_REFERENCE_BYTES ? byteLength : 0
+    } while (piece !== undefined)
+
     this.frameCount--
     this.dataFrameCount--
   }

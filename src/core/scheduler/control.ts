@@ -7,7 +7,7 @@
  */
 import { ProtocolError } from '../errors.ts'
 import { PENDING_FIN, PENDING_RST, PENDING_UPDATE } from '../stream-state.ts'
-import { FLAG_ACK, FLAG_RST, FLAG_SYN, HEADER_BYTES, SESSION_ID, TYPE_GO_AWAY, TYPE_PING, TYPE_WINDOW_UPDATE } from '../wire/frame.ts'
+import { FLAG_ACK, FLAG_RST, FLAG_SYN, SESSION_ID, TYPE_GO_AWAY, TYPE_PING, TYPE_WINDOW_UPDATE } from '../wire/frame.ts'
 import type { Session } from '../session.ts'
 import type { StreamState } from '../stream-state.ts'
 import type { Batch } from './batch.ts'
@@ -85,26 +85,30 @@ export class ControlLane<Owner> {
     }
   }
 
-  fill (batch: Batch, maxFrames: number, nowMs: number): void {
+  fill (batch: Batch, nowMs: number): void {
     if (!this.hasOutput) {
       return
     }
 
-    if (this.#isSessionDue) {
-      this.#writeReplies(batch, maxFrames)
+    while (this.#pongs.length > 0 && batch.hasRoom) {
+      batch.header(TYPE_PING, FLAG_ACK, SESSION_ID, this.#pongs.shift() as number)
     }
 
-    if (this.#pingValue !== undefined && roomFor(batch, maxFrames) > 0) {
+    while (this.#refusedIds.length > 0 && batch.hasRoom) {
+      batch.header(TYPE_WINDOW_UPDATE, FLAG_RST, this.#refusedIds.shift() as number, 0)
+    }
+
+    if (this.#pingValue !== undefined && batch.hasRoom) {
       batch.header(TYPE_PING, FLAG_SYN, SESSION_ID, this.#pingValue)
       this.#pingValue = undefined
       this.#session.onPingWritten(nowMs)
     }
 
     if (this.#streams.size > 0) {
-      this.#writeStreams(batch, maxFrames, nowMs)
+      this.#writeStreams(batch, nowMs)
     }
 
-    if (this.#goAwayCode !== undefined && roomFor(batch, maxFrames) > 0) {
+    if (this.#goAwayCode !== undefined && batch.hasRoom) {
       batch.header(TYPE_GO_AWAY, 0, SESSION_ID, this.#goAwayCode)
       this.#goAwayCode = undefined
       this.hasWrittenGoAway = true
@@ -132,16 +136,6 @@ export class ControlLane<Owner> {
     this.hasOutput = true
   }
 
-  #writeReplies (batch: Batch, maxFrames: number): void {
-    for (const value of this.#pongs.splice(0, roomFor(batch, maxFrames))) {
-      batch.header(TYPE_PING, FLAG_ACK, SESSION_ID, value)
-    }
-
-    for (const streamId of this.#refusedIds.splice(0, roomFor(batch, maxFrames))) {
-      batch.header(TYPE_WINDOW_UPDATE, FLAG_RST, streamId, 0)
-    }
-  }
-
   /** A SYN may have gone with data since; each is found out once */
   #findMoreThanAcks (): boolean {
     for (const stream of this.#beyondAcks) {
@@ -155,9 +149,9 @@ export class ControlLane<Owner> {
     return false
   }
 
-  #writeStreams (batch: Batch, maxFrames: number, nowMs: number): void {
+  #writeStreams (batch: Batch, nowMs: number): void {
     for (const stream of this.#streams) {
-      if (roomFor(batch, maxFrames) <= 0) {
+      if (!batch.hasRoom) {
         return
       }
 
@@ -206,11 +200,6 @@ export class ControlLane<Owner> {
       this.enlist(stream)
     }
   }
-}
-
-/** For how many frames */
-function roomFor (batch: Batch, maxFrames: number): number {
-  return Math.min(maxFrames - batch.frameCount, Math.floor(batch.roomBytes / HEADER_BYTES))
 }
 
 /**

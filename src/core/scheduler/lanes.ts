@@ -125,16 +125,16 @@ export class DataLanes<Owner> {
   }
 
   /**
-   * Fills the batch, up to `maxFrames`. Data that is not urgent leaves `reservedBytes` of it free. When it is held back, it sends a frame
+   * Fills the batch. Data that is not urgent leaves `reservedBytes` of it free. When it is held back, it sends a frame
    * only if its lane was passed for too long: soon if urgent data has had what passes at once. Returns how much of it is urgent data.
    */
-  fill (batch: Batch, maxFrames: number, reservedBytes: number, nowMs: number, isHeldBack = false, isUrgentSpent = false): number {
+  fill (batch: Batch, reservedBytes: number, nowMs: number, isHeldBack = false, isUrgentSpent = false): number {
     const quantumBytes = Math.max(this.#sizes.frameBytes, this.shareBytes)
     const maxPassedBytes = isUrgentSpent ? quantumBytes : Math.max(MAX_PASSED_BYTES, MAX_PASSED_SHARES * quantumBytes)
     let hasRoomForOthers = true
     let urgentBytes = 0
 
-    while (this.streamCount > 0 && batch.frameCount < maxFrames) {
+    while (this.streamCount > 0 && batch.frameCount < batch.maxFrames) {
       hasRoomForOthers &&= batch.roomBytes > reservedBytes
       const lane = this.#next(hasRoomForOthers, isHeldBack, maxPassedBytes)
 
@@ -156,7 +156,7 @@ export class DataLanes<Owner> {
         // by bytes, not by frames: small messages of a lane behind would pile up while megabytes pass
         ring.overtakenBytes = Math.max(0, ring.overtakenBytes - payloadBytes * maxPassedBytes / quantumBytes)
         urgentBytes += lane === URGENT ? payloadBytes : 0
-        this.#rotate(stream, ring, batch, maxFrames)
+        this.#rotate(stream, ring, batch)
 
         if (ring.streamCount < this.streamCount) {
           this.#overtake(lane, payloadBytes)
@@ -275,13 +275,13 @@ export class DataLanes<Owner> {
   }
 
   /** After a frame of the first stream: it goes on, goes to the back, or leaves */
-  #rotate (stream: StreamState<Owner>, ring: Ring, batch: Batch, maxFrames: number): void {
+  #rotate (stream: StreamState<Owner>, ring: Ring, batch: Batch): void {
     if (stream.sendQueue.byteLength === 0) {
       stream.sendQueue.onEmpty()
       this.remove(stream)
 
       if (stream.life.writeStatus === 'closing') {
-        this.#finish(stream, batch, maxFrames)
+        this.#finish(stream, batch)
       }
     } else if (!stream.canSendData) {
       this.remove(stream)
@@ -303,8 +303,8 @@ export class DataLanes<Owner> {
    * The FIN follows the last DATA frame as a frame of its own. It could ride on it, but @libp2p/yamux
    * takes the flags of a frame before its body, and a FIN before data makes it discard them.
    */
-  #finish (stream: StreamState<Owner>, batch: Batch, maxFrames: number): void {
-    if (batch.roomBytes >= HEADER_BYTES && batch.frameCount < maxFrames) {
+  #finish (stream: StreamState<Owner>, batch: Batch): void {
+    if (batch.hasRoom) {
       batch.header(TYPE_WINDOW_UPDATE, FLAG_FIN, stream.id, 0)
       this.#session.finsInBatch.push(stream)
     } else {

@@ -21,7 +21,7 @@ function enlist (id: number, init: StreamInit): StreamState {
 }
 
 function fill (): Frame[] {
-  return fillBatch(batch => { lane.fill(batch, Infinity, 0) })
+  return fillBatch(batch => { lane.fill(batch, 0) })
 }
 
 test('whether there is more than ACKs is known without a look at each stream that pending one', () => {

@@ -35,13 +35,13 @@ function enlist (id: number, init: StreamInit): StreamState {
 }
 
 function fill (maxBytes = 65_519, maxFrames = Infinity): Frame[] {
-  return fillBatch(batch => { lane.fill(batch, maxFrames, NOW_MS) }, maxBytes)
+  return fillBatch(batch => { lane.fill(batch, NOW_MS) }, maxBytes, maxFrames)
 }
 
 function fillBytes (): Uint8Array {
   const batch = new Batch()
   batch.begin(65_519)
-  lane.fill(batch, Infinity, NOW_MS)
+  lane.fill(batch, NOW_MS)
 
   return batch.finish().subarray()
 }

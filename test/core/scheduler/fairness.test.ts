@@ -18,7 +18,7 @@ function enlist (...streams: StreamState[]): void {
 }
 
 function fill (maxBytes: number, maxFrames = Infinity): Frame[] {
-  return fillBatch(batch => { lane.fill(batch, maxFrames, 0, 0) }, maxBytes)
+  return fillBatch(batch => { lane.fill(batch, 0, 0) }, maxBytes, maxFrames)
 }
 
 function ids (frames: Frame[]): number[] {

@@ -15,7 +15,7 @@ beforeEach(() => {
 })
 
 function fill (maxBytes = 65_519, maxFrames = Infinity): Frame[] {
-  return fillBatch(batch => { replies.fill(batch, maxFrames, 0) }, maxBytes)
+  return fillBatch(batch => { replies.fill(batch, 0) }, maxBytes, maxFrames)
 }
 
 const KINDS: Array<[name: string, reply: (value: number) => void]> = [
