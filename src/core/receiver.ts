@@ -4,6 +4,7 @@
 import { ProtocolError } from './errors.ts'
 import { EVENT_DATA, EVENT_STALLED } from './stream-state.ts'
 import { InboundIds } from './stream-table.ts'
+import { Decoder } from './wire/decoder.ts'
 import { FLAG_FIN, FLAG_RST, FLAG_SYN, INITIAL_WINDOW_BYTES, MAX_FRAME_BYTES, MAX_UINT32, SESSION_ID, TYPE_DATA, TYPE_GO_AWAY, TYPE_PING, TYPE_WINDOW_UPDATE } from './wire/frame.ts'
 import type { Limits } from './peer-limits.ts'
 import type { Session, SessionInit } from './session.ts'
@@ -14,6 +15,7 @@ import type { FrameSink } from './wire/decoder.ts'
 const LONG_FRAME_MS = 25
 
 export class Receiver<Owner> implements FrameSink {
+  readonly decoder = new Decoder(this)
   readonly #session: Session<Owner>
   readonly #isDialler: boolean
   readonly #ids: InboundIds

@@ -62,9 +62,9 @@ export class Sender<Owner> {
     const freeBytes = batch.roomBytes
     control.fill(batch, nowMs)
     const urgentBytes = streams.urgentCount > 0 ? Math.floor(reservedBytes * Math.min(1, writeBytes / maxBytes)) : 0
-    const markBytes = underWay.handedDownBytes + writeBytes >= underWay.leavesRoomFromBytes ? HEADER_BYTES : 0
+    const markRoomBytes = underWay.handedDownBytes + writeBytes >= underWay.leavesRoomFromBytes ? HEADER_BYTES : 0
     const urgentDataBytes = !underWay.isHeld || underWay.letsUrgentPass
-      ? lanes.fill(batch, Math.max(urgentBytes, markBytes), nowMs, underWay.isHeld, !underWay.letsUrgentPass)
+      ? lanes.fill(batch, Math.max(urgentBytes, markRoomBytes), nowMs, underWay.isHeld, !underWay.letsUrgentPass)
       : 0
 
     if (batch.frameCount === 0) {

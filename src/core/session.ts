@@ -13,12 +13,10 @@ import { Sender } from './sender.ts'
 import { EVENT_FAILED, EVENT_LOCAL_FIN, EVENT_OPENED, EVENT_REMOTE_FIN, EVENT_REMOTE_RST, PENDING_ACK, PENDING_FIN, PENDING_RST, PENDING_SYN, PENDING_UPDATE } from './stream-state.ts'
 import { StreamTable } from './stream-table.ts'
 import { RoundTrip } from './window/round-trip.ts'
-import { Decoder } from './wire/decoder.ts'
 import { GoAwayCode, INITIAL_WINDOW_BYTES } from './wire/frame.ts'
 import type { NodePaths } from './path/node-paths.ts'
 import type { Limits } from './peer-limits.ts'
 import type { StreamState } from './stream-state.ts'
-import type { WindowTuning } from './window/receive-window.ts'
 import type { Uint8ArrayList } from 'uint8arraylist'
 
 export interface SessionInit {
@@ -65,7 +63,6 @@ export class Session<Owner> {
   readonly limits: PeerLimits
   readonly roundTrip = new RoundTrip()
   readonly underWay: BytesUnderWay
-  readonly windowTuning: WindowTuning
   /** Streams that something has happened to, each once; to be emptied after every `receive` and `pull` */
   readonly eventful: Array<StreamState<Owner>> = []
   /** When the last chunk came */
@@ -82,7 +79,6 @@ export class Session<Owner> {
   readonly #observer: SessionObserver
   readonly #sender: Sender<Owner>
   readonly #receiver: Receiver<Owner>
-  readonly #decoder: Decoder
   /** How much had been handed down in front of the last ping that is no mark */
   #pingedBytes = 0
   framesWritten = 0
@@ -97,12 +93,10 @@ export class Session<Owner> {
     this.streams = new StreamTable(init)
     this.limits = new PeerLimits(init.limits)
     this.underWay = new BytesUnderWay(init.maxQueueDelayMs, init.maxBatchBytes, init.nodePaths)
-    this.windowTuning = { budget: this.streams.budget, roundTrip: this.roundTrip }
     this.control = new ControlLane(this)
     this.lanes = new DataLanes(init, this)
     this.#sender = new Sender(init, this)
     this.#receiver = new Receiver(init, this)
-    this.#decoder = new Decoder(this.#receiver)
   }
 
   /** There is something that may be written now. Hot. */
@@ -244,7 +238,7 @@ export class Session<Owner> {
     }
 
     for (const part of parts) {
-      this.#decoder.push(part)
+      this.#receiver.decoder.push(part)
     }
   }
 
@@ -315,7 +309,7 @@ export class Session<Owner> {
     const nowMs = this.receivedMs
     receiveWindow.read(payloadBytes, nowMs)
 
-    if (receiveWindow.isUpdateDue(nowMs, this.windowTuning) && !stream.life.isReset && !this.#receiver.delaysUpdate(stream, nowMs)) {
+    if (receiveWindow.isUpdateDue(nowMs, this.roundTrip.smoothedMs) && !stream.life.isReset && !this.#receiver.delaysUpdate(stream, nowMs)) {
       if (!stream.mayGrant) {
         stream.hasHeldUpdate = true
         return

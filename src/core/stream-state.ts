@@ -4,11 +4,10 @@
  */
 import { ReadBuffer } from './buffers/read-buffer.ts'
 import { SendQueue } from './buffers/send-queue.ts'
-import { NORMAL } from './scheduler/lane.ts'
+import { LaneMember } from './scheduler/lane.ts'
 import { OPEN } from './stream-life.ts'
 import { ReceiveWindow } from './window/receive-window.ts'
 import { FLAG_ACK, FLAG_FIN, FLAG_RST, FLAG_SYN, INITIAL_WINDOW_BYTES, MAX_FRAME_BYTES } from './wire/frame.ts'
-import type { Link } from './scheduler/lane.ts'
 import type { SessionInit } from './session.ts'
 import type { Step } from './stream-life.ts'
 
@@ -39,7 +38,7 @@ export const EVENT_STALLED = 128
 /** The same for all streams of a connection */
 export type StreamInit = Pick<SessionInit, 'initialWindowBytes' | 'maxWindowBytes' | 'mergeFromBytes' | 'frameBytes'>
 
-export class StreamState<Owner = unknown> implements Link {
+export class StreamState<Owner = unknown> extends LaneMember {
   readonly id: number
   readonly isOutbound: boolean
   /** Who acts for the application */
@@ -73,28 +72,12 @@ export class StreamState<Owner = unknown> implements Link {
   /** Somebody wants to know when nothing is queued any more */
   tellsIdle = false
 
-  // What DataLanes note of it
-
-  /** Which of the LANES its data goes out in */
-  lane = NORMAL
-  isInDataLane = false
-  next: Link = this
-  previous: Link = this
-  /** What is left of its share in this round (the deficit counter of the literature) */
-  deficitBytes = 0
-  /** What it has sent since its lane had sent `roundFromBytes` */
-  roundBytes = 0
-  roundFromBytes = -Infinity
-  /** It goes before those whose turn it is */
-  isAhead = false
-  /** When its next frame began to wait; undefined without metrics */
-  waitsSinceMs: number | undefined
-
   readonly openedMs: number
   /** When bytes last moved in either direction, or this side asked for the end */
   lastActiveMs: number
 
   constructor (id: number, isOutbound: boolean, init: StreamInit, nowMs: number) {
+    super()
     this.id = id
     this.isOutbound = isOutbound
     this.receiveWindow = new ReceiveWindow(init.initialWindowBytes, init.maxWindowBytes)

@@ -7,7 +7,6 @@ import { ControlLane } from '../../src/core/scheduler/control.ts'
 import { DataLanes } from '../../src/core/scheduler/lanes.ts'
 import { StreamState } from '../../src/core/stream-state.ts'
 import { parseFrames, pattern } from '../protocol/frames.ts'
-import type { WindowTuning } from '../../src/core/window/receive-window.ts'
 import type { Session, SessionInit } from '../../src/core/session.ts'
 import type { Frame } from '../protocol/frames.ts'
 
@@ -42,9 +41,6 @@ export function createStream (id: number, init: StreamInit = {}): StreamState {
   return stream
 }
 
-/** With it no window grows: nobody has measured how far the peer is */
-export const noTuning: WindowTuning = { roundTrip: { smoothedMs: undefined }, budget: new ConnectionBudget(0) }
-
 /** What lanes tell their session */
 interface Told {
   emit (stream: StreamState, event: number): void
@@ -57,9 +53,10 @@ interface Told {
 
 type LanesInit = Partial<Pick<SessionInit, 'frameBytes' | 'loneFrameBytes'> & Told>
 
-/** All of a session that lanes know */
+/** All of a session that lanes know. No window grows: nobody has measured how far the peer is. */
 function sessionOf ({ emit = () => {}, onFinWritten = () => {}, onFinDue = () => {}, onResetWritten = () => {}, onPingWritten = () => {} }: LanesInit): Session<unknown> {
-  const session = { windowTuning: noTuning, emit, schedule: onFinDue, onPingWritten, finsInBatch: { push: onFinWritten }, streams: { release: onResetWritten } }
+  const streams = { release: onResetWritten, budget: new ConnectionBudget(0) }
+  const session = { roundTrip: {}, streams, emit, schedule: onFinDue, onPingWritten, finsInBatch: { push: onFinWritten } }
 
   return session as unknown as Session<unknown>
 }

@@ -4,8 +4,6 @@
  *
  * Invariants: the ring closes through itself; streams that go ahead stand in front, `lastAhead` is the last of them.
  */
-import type { StreamState } from '../stream-state.ts'
-
 export const LANES = ['urgent', 'normal', 'bulk'] as const
 
 /**
@@ -21,9 +19,27 @@ export const NORMAL = 1
 export const BULK = 2
 
 /** A stream, or the ring between its last stream and its first */
-export interface Link {
+interface Link {
   next: Link
   previous: Link
+}
+
+/** What the lanes note of a stream. The stream itself has it, so that a lane needs no objects of its own. */
+export abstract class LaneMember implements Link {
+  /** Which of the LANES the stream's data goes out in */
+  lane = NORMAL
+  isInDataLane = false
+  next: Link = this
+  previous: Link = this
+  /** What is left of the stream's share in this round (the deficit counter of the literature) */
+  deficitBytes = 0
+  /** What the stream has sent since its lane had sent `roundFromBytes` */
+  roundBytes = 0
+  roundFromBytes = -Infinity
+  /** The stream goes before those whose turn it is */
+  isAhead = false
+  /** When the stream's next frame began to wait; undefined without metrics */
+  waitsSinceMs: number | undefined
 }
 
 export class Ring implements Link {
@@ -39,7 +55,7 @@ export class Ring implements Link {
   overtakenBytes = 0
 
   /** Ahead of the round, behind those that are there already, or at the back of it */
-  link (stream: StreamState, isAhead: boolean): void {
+  link (stream: LaneMember, isAhead: boolean): void {
     const previous = isAhead ? this.lastAhead : this.previous
     stream.isAhead = isAhead
     stream.previous = previous
@@ -52,7 +68,7 @@ export class Ring implements Link {
     }
   }
 
-  unlink (stream: StreamState): void {
+  unlink (stream: LaneMember): void {
     if (this.lastAhead === stream) {
       this.lastAhead = stream.previous
     }

@@ -29,13 +29,6 @@ const GROW_WITHIN_ROUND_TRIPS = 4
 /** Less credit than this part of the window is none: a sender may not find it worth a frame */
 const USED_UP_PART = 1 / 16
 
-/** What decides on updates and growth, the same for all streams of a connection */
-export interface WindowTuning {
-  /** With the smoothed one; undefined until it was measured */
-  readonly roundTrip: { readonly smoothedMs: number | undefined }
-  readonly budget: ConnectionBudget
-}
-
 /**
  * Invariant: availableBytes + unread + readBytes = windowBytes, where `unread` is what has arrived
  * and was not read yet. So what a stream holds never exceeds its window.
@@ -94,12 +87,12 @@ export class ReceiveWindow {
     this.#epochStartMs ??= nowMs
   }
 
-  /** Enough was read to give credit back */
-  isUpdateDue (nowMs: number, tuning: WindowTuning): boolean {
+  /** Enough was read to give credit back. The round trip is the smoothed one; undefined until it was measured. */
+  isUpdateDue (nowMs: number, roundTripMs: number | undefined): boolean {
     const doneBytes = this.#aheadBytes + this.#readBytes
 
     return doneBytes >= this.windowBytes * UPDATE_PART ||
-      (doneBytes >= this.windowBytes * SLOWED_UPDATE_PART && this.#neededBytes(nowMs, tuning) > this.windowBytes)
+      (doneBytes >= this.windowBytes * SLOWED_UPDATE_PART && this.#neededBytes(nowMs, roundTripMs) > this.windowBytes)
   }
 
   /** The peer may come to a stop soon if it gets no more: it has used half of the protocol's window, or uses one twice as large */
@@ -113,8 +106,11 @@ export class ReceiveWindow {
   }
 
   /** The delta for a window update that is being written now; from here on the peer may use it */
-  takeUpdate (nowMs: number, tuning: WindowTuning): number {
-    const growthBytes = this.#raiseBytes + this.#shrink(nowMs, tuning) + this.#grow(nowMs, tuning)
+  takeUpdate (nowMs: number, roundTripMs: number | undefined, budget: ConnectionBudget): number {
+    // others are denied their part: what is beyond the fair one is not renewed, which is all that yamux allows
+    const shrinkBytes = Math.min(this.#readBytes, budget.excessBytes(this, nowMs))
+    budget.giveBack(this, shrinkBytes)
+    const growthBytes = this.#raiseBytes - shrinkBytes + this.#grow(nowMs, roundTripMs, budget)
     const deltaBytes = this.#readBytes + growthBytes
     this.#wasUsedUp = this.availableBytes < this.windowBytes * USED_UP_PART && this.#readBytes + this.availableBytes === this.windowBytes
     this.#aheadBytes = growthBytes === 0 ? (this.#aheadBytes + this.#readBytes) % (this.windowBytes * SLOWED_UPDATE_PART) : 0
@@ -145,43 +141,32 @@ export class ReceiveWindow {
     return this.#raiseBytes + this.#readBytes > 0
   }
 
-  /** Others are denied their part: what is beyond the fair one is not renewed, which is all that yamux allows */
-  #shrink (nowMs: number, { budget }: WindowTuning): number {
-    const bytes = Math.min(this.#readBytes, budget.excessBytes(this, nowMs))
-
-    if (bytes > 0) {
-      budget.giveBack(this, bytes)
-    }
-
-    return -bytes
-  }
-
   /**
    * Doubles at first: which other streams want to grow shows by then. From there it goes on to what is needed, within
    * its fair part, which takes the same window in one step: 4 MB on a new stream use 0.46 of 1 Gbit/s at 100 ms, not 0.30.
    */
-  #grow (nowMs: number, tuning: WindowTuning): number {
+  #grow (nowMs: number, roundTripMs: number | undefined, budget: ConnectionBudget): number {
     const roomBytes = this.#maxBytes - this.windowBytes - this.#raiseBytes
-    const missingBytes = this.#neededBytes(nowMs, tuning) - this.windowBytes
+    const missingBytes = this.#neededBytes(nowMs, roundTripMs) - this.windowBytes
 
     if (roomBytes <= 0 || missingBytes <= 0) {
       return 0
     }
 
-    const leapBytes = this.grownBytes > 0 ? Math.min(Math.floor(missingBytes), tuning.budget.fairRestBytes(this)) : 0
+    const leapBytes = this.grownBytes > 0 ? Math.min(Math.floor(missingBytes), budget.fairRestBytes(this)) : 0
 
-    return tuning.budget.take(this, Math.min(roomBytes, Math.max(this.windowBytes, leapBytes)), nowMs)
+    return budget.take(this, Math.min(roomBytes, Math.max(this.windowBytes, leapBytes)), nowMs)
   }
 
   /** The window that would not hold the sender back at the rate of the last reads; 0 while they are too few to tell */
-  #neededBytes (nowMs: number, { roundTrip: { smoothedMs } }: WindowTuning): number {
+  #neededBytes (nowMs: number, roundTripMs: number | undefined): number {
     const isTooFew = this.#aheadBytes + this.#readBytes < this.windowBytes * SLOWED_UPDATE_PART
 
-    if (smoothedMs === undefined || this.#epochStartMs === undefined || isTooFew) {
+    if (roundTripMs === undefined || this.#epochStartMs === undefined || isTooFew) {
       return 0
     }
 
-    const holdsBackMs = GROW_WITHIN_ROUND_TRIPS * smoothedMs
+    const holdsBackMs = GROW_WITHIN_ROUND_TRIPS * roundTripMs
     const waitedMs = this.#firstReadMs - this.#epochStartMs
     // the peer waited for credit, and a program at one end for its turn: that time says nothing of the rate
     const isApart = this.#wasUsedUp && waitedMs > holdsBackMs

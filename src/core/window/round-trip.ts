@@ -68,16 +68,11 @@ export class RoundTrip {
     this.lastMs = Math.max(0, roundTripMs)
 
     if (roundTripMs >= 0 && roundTripMs <= LONGEST_MS) {
-      this.#learn(roundTripMs)
+      const { smoothedMs = roundTripMs } = this
+      this.smoothedMs = smoothedMs + SAMPLE_WEIGHT * (roundTripMs - smoothedMs)
+      this.onMeasured?.(roundTripMs)
     }
 
     return true
-  }
-
-  #learn (roundTripMs: number): void {
-    this.smoothedMs = this.smoothedMs === undefined
-      ? roundTripMs
-      : this.smoothedMs + SAMPLE_WEIGHT * (roundTripMs - this.smoothedMs)
-    this.onMeasured?.(roundTripMs)
   }
 }

@@ -1,7 +1,6 @@
 // What the peer may send on a stream, and when it is given more.
 import { describe, expect, test } from 'vitest'
-import { ReceiveWindow, UPDATE_PART } from '../../../src/core/window/receive-window.ts'
-import { noTuning } from '../../../testing/core/lanes.ts'
+import { ConnectionBudget, ReceiveWindow, UPDATE_PART } from '../../../src/core/window/receive-window.ts'
 
 const INITIAL_BYTES = 262_144
 /** Half of the window, a hair less: see UPDATE_PART */
@@ -13,14 +12,14 @@ function createWindow (initialBytes = INITIAL_BYTES): ReceiveWindow {
 }
 
 function takeUpdate (window: ReceiveWindow): number {
-  return window.takeUpdate(0, noTuning)
+  return window.takeUpdate(0, undefined, new ConnectionBudget(0))
 }
 
 /** Reads so much, and tells whether an update is due */
 function read (window: ReceiveWindow, bytes: number): boolean {
   window.read(bytes, 0)
 
-  return window.isUpdateDue(0, noTuning)
+  return window.isUpdateDue(0, undefined)
 }
 
 describe('a window of 256 KiB', () => {
