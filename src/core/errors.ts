@@ -52,7 +52,7 @@ export class SentBytesChangedError extends Error {
   readonly code = 'ERR_SENT_BYTES_CHANGED'
 
   constructor (bytesBefore: number, bytesNow: number) {
-    super(`send() was given ${bytesBefore} bytes, of which ${bytesNow} were left to be written: send a copy of a buffer that you transfer or shrink`)
+    super(`send() was given ${bytesBefore} bytes, ${bytesNow} were left to be written: send a copy of what you transfer or shrink`)
   }
 }
 
@@ -62,6 +62,6 @@ export class ReceivedBytesChangedError extends Error {
   readonly code = 'ERR_RECEIVED_BYTES_CHANGED'
 
   constructor (bytesBefore: number, bytesNow: number) {
-    super(`${bytesBefore} bytes had arrived, of which ${bytesNow} were left to be read: do not transfer the buffer of what a stream delivers`)
+    super(`${bytesBefore} bytes had arrived, ${bytesNow} were left to be read: do not transfer what a stream delivers`)
   }
 }

@@ -24,12 +24,12 @@ export const RAPID_MS = 1000
 /** Frames without payload that may be under way to a stream besides updates: ACK, FIN, RST and a raised window */
 const OTHER_LATE_FRAMES = 4
 
-const VIOLATIONS: Record<keyof Limits, { code: ProtocolErrorCode, what: string }> = {
-  pings: { code: 'ERR_TOO_MANY_PINGS', what: 'pings' },
-  resets: { code: 'ERR_TOO_MANY_RESETS', what: `resets of streams opened less than ${RAPID_MS} ms before` },
-  emptyFrames: { code: 'ERR_TOO_MANY_EMPTY_FRAMES', what: 'frames that change nothing' },
-  refusedStreams: { code: 'ERR_TOO_MANY_REFUSED_STREAMS', what: 'streams that were refused' },
-  unknownStreamFrames: { code: 'ERR_TOO_MANY_UNKNOWN_STREAM_FRAMES', what: 'frames for streams that are not open' }
+const VIOLATIONS: Record<keyof Limits, [code: ProtocolErrorCode, what: string]> = {
+  pings: ['ERR_TOO_MANY_PINGS', 'pings'],
+  resets: ['ERR_TOO_MANY_RESETS', `resets of streams opened less than ${RAPID_MS} ms before`],
+  emptyFrames: ['ERR_TOO_MANY_EMPTY_FRAMES', 'frames that change nothing'],
+  refusedStreams: ['ERR_TOO_MANY_REFUSED_STREAMS', 'streams that were refused'],
+  unknownStreamFrames: ['ERR_TOO_MANY_UNKNOWN_STREAM_FRAMES', 'frames for streams that are not open']
 }
 
 export class PeerLimits {
@@ -85,7 +85,7 @@ export class PeerLimits {
   }
 
   #violation (kind: keyof Limits): ProtocolError {
-    const { code, what } = VIOLATIONS[kind]
+    const [code, what] = VIOLATIONS[kind]
     const { count, limit: { burst, perSecond } } = this.#buckets[kind]
 
     return new ProtocolError(code, `received ${count} ${what}, limits.${kind} allows ${burst} at once and ${perSecond} a second`)

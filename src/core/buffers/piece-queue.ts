@@ -29,12 +29,8 @@ export class PieceQueue {
     this.#ChangedError = ChangedError
   }
 
-  push (piece: Uint8Array): void {
-    this.pushRange(piece, 0, piece.byteLength)
-  }
-
   /** The bytes of `piece` from `start` to `end`, by the length that it had when it came; `isJoined`: one entry with the last, if they lie behind it */
-  pushRange (piece: Uint8Array, start: number, end: number, isJoined = false): void {
+  push (piece: Uint8Array, start = 0, end = piece.byteLength, isJoined = false): void {
     let entry = this.#tail - 1
 
     if (!isJoined || entry < this.#head || this.#pieces[entry] !== piece || this.#ends[entry] !== start) {
@@ -117,34 +113,28 @@ export class PieceQueue {
   }
 
   clear (): void {
-    this.#forget()
+    this.#pieces = []
+    this.#starts = []
+    this.#ends = []
     this.#head = 0
     this.#tail = 0
     this.byteLength = 0
   }
 
   #dropTaken (): void {
-    if (this.#head === this.#tail) {
-      this.#head = 0
-      this.#tail = 0
+    const isEmpty = this.#head === this.#tail
 
-      if (this.#pieces.length > this.#keptPieces) {
-        this.#forget()
-      }
-    } else if (this.#head > this.#keptPieces && this.#head * 2 > this.#tail) {
-      // a queue that is never quite empty does not grow for ever
+    if (isEmpty ? this.#pieces.length > this.#keptPieces : this.#head > this.#keptPieces && this.#head * 2 > this.#tail) {
+      // nor does a queue that is never quite empty grow for ever
       this.#pieces = this.#pieces.slice(this.#head, this.#tail)
       this.#starts = this.#starts.slice(this.#head, this.#tail)
       this.#ends = this.#ends.slice(this.#head, this.#tail)
       this.#tail -= this.#head
       this.#head = 0
+    } else if (isEmpty) {
+      this.#head = 0
+      this.#tail = 0
     }
-  }
-
-  #forget (): void {
-    this.#pieces = []
-    this.#starts = []
-    this.#ends = []
   }
 }
 

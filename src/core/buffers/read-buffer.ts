@@ -165,7 +165,9 @@ export class ReadBuffer {
     if (bytes instanceof Uint8Array) {
       this.#ready.append(bytes, byteLength)
     } else {
-      this.#ready.appendAll(bytes)
+      for (const view of bytes) {
+        this.#ready.append(view)
+      }
     }
 
     this.readyBytes += byteLength
@@ -198,14 +200,8 @@ class UnreadBytes {
 
   /** `byteLength` is what the view had when it came, if that was earlier */
   append (view: Uint8Array, byteLength = view.byteLength): void {
-    this.#fresh.pushRange(view, 0, byteLength)
+    this.#fresh.push(view, 0, byteLength)
     this.byteLength += byteLength
-  }
-
-  appendAll (views: Iterable<Uint8Array>): void {
-    for (const view of views) {
-      this.append(view)
-    }
   }
 
   /** Puts bytes that nobody else has in front of everything */
@@ -266,7 +262,7 @@ class UnreadBytes {
       const end = Math.min(this.#block.byteLength, this.#blockFill + view.byteLength - offset)
       const count = end - this.#blockFill
       this.#block.set(view.subarray(offset, offset + count), this.#blockFill)
-      kept.pushRange(this.#block, this.#blockFill, end, true)
+      kept.push(this.#block, this.#blockFill, end, true)
       this.#blockFill = end
       offset += count
     }

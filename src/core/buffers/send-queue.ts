@@ -103,6 +103,6 @@ export class SendQueue extends PieceQueue {
       this.#fillBytes += part.byteLength
     }
 
-    this.pushRange(this.#block, start, this.#fillBytes, this.isMerging)
+    this.push(this.#block, start, this.#fillBytes, this.isMerging)
   }
 }

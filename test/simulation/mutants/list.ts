@@ -384,7 +384,7 @@ export const mutants: Mutant[] = [
     edits: [
       [
         'src/core/buffers/read-buffer.ts',
-        '      kept.pushRange(this.#block, this.#blockFill, end, true)\n',
+        '      kept.push(this.#block, this.#blockFill, end, true)\n',
         '      kept.unshift(view.slice(offset, offset + count))\n'
       ]
     ]
