@@ -69,7 +69,7 @@ function schedule (laysOut: boolean): Step {
   const scheduler = createScheduler()
   const streams = ids.map(id => createStream(id))
   const batch = new Batch()
-  const counting = { frameCount: 0, roomBytes: 0, header () {}, piece (bytes: Uint8Array) { finished += bytes.byteLength } }
+  const counting = { frameCount: 0, maxFrames: Infinity, roomBytes: 0, header () {}, piece (bytes: Uint8Array) { finished += bytes.byteLength } }
 
   return () => {
     finished = 0
