@@ -61,7 +61,7 @@ export class SendQueue extends PieceQueue {
     this.isMerging ||= byteLength >= mergeFromBytes || (byteLength === 0 && messageBytes > frameBytes && !this.isNeverCut)
 
     if (messageBytes < COPIED_BELOW_BYTES) {
-      this.#copy(message instanceof Uint8Array ? [message] : message, messageBytes)
+      this.#copy(message, messageBytes)
     } else if (message instanceof Uint8Array) {
       this.push(message)
     } else if (this.isMerging) {
@@ -85,7 +85,7 @@ export class SendQueue extends PieceQueue {
     }
   }
 
-  #copy (parts: Uint8Array[], byteLength: number): void {
+  #copy (message: Uint8Array | Uint8Array[], byteLength: number): void {
     if (this.byteLength === 0) {
       // all that was in the block is in writes by now
       this.#fillBytes = 0
@@ -96,13 +96,20 @@ export class SendQueue extends PieceQueue {
       this.#fillBytes = 0
     }
 
-    const start = this.#fillBytes
+    let end = this.#fillBytes
 
-    for (const part of parts) {
-      this.#block.set(part, this.#fillBytes)
-      this.#fillBytes += part.byteLength
+    if (message instanceof Uint8Array) {
+      // most are one: an array around it would be 56 bytes of garbage for each
+      this.#block.set(message, end)
+      end += byteLength
+    } else {
+      for (const part of message) {
+        this.#block.set(part, end)
+        end += part.byteLength
+      }
     }
 
-    this.push(this.#block, start, this.#fillBytes, this.isMerging)
+    this.push(this.#block, this.#fillBytes, end, this.isMerging)
+    this.#fillBytes = end
   }
 }
