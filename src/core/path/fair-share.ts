@@ -7,19 +7,13 @@
 import { GROWTH } from './known-rate.ts'
 import { RecentHighest } from './recent-highest.ts'
 import type { NodePath, NodePaths, Share } from './node-paths.ts'
+import type { PathSample } from './path-estimate.ts'
 
 const LATELY_MS = 60_000
 
 export class FairShare {
-  readonly #path: NodePath
-  readonly #nodePaths: NodePaths
   readonly #carriedLately = new RecentHighest()
   #share: Share | undefined
-
-  constructor (path: NodePath, nodePaths: NodePaths) {
-    this.#path = path
-    this.#nodePaths = nodePaths
-  }
 
   /** 0 where no other fills the line */
   get bytesPerMs (): number {
@@ -30,18 +24,14 @@ export class FairShare {
     return this.#share?.queueMs ?? 0
   }
 
-  /** A sample has come */
-  learn (isAppLimited: boolean, nowMs: number): void {
-    this.#carriedLately.learn(this.#path.bytesPerMs, isAppLimited, nowMs, LATELY_MS)
-  }
+  /** A peer that bounds its own data makes pongs wait behind that, which is no queue of this line */
+  learn (path: NodePath, nodePaths: NodePaths, { nowMs, isAppLimited, isNewRound }: Pick<PathSample, 'nowMs' | 'isAppLimited' | 'isNewRound'>, isPeerBounded: boolean): void {
+    this.#carriedLately.learn(path.bytesPerMs, isAppLimited, nowMs, LATELY_MS)
 
-  /** Once a round: it looks at all paths of the node */
-  look (nowMs: number): void {
-    this.#share = this.#nodePaths.shareOf(this.#path, nowMs)
-  }
-
-  /** Pongs wait behind the peer's own data, which is no queue of this line */
-  forget (): void {
-    this.#share = undefined
+    if (isPeerBounded) {
+      this.#share = undefined
+    } else if (isNewRound) {
+      this.#share = nodePaths.shareOf(path, nowMs)
+    }
   }
 }

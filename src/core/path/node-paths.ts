@@ -3,7 +3,6 @@
  * like a longer path, or like a peer that is slow. What others say makes a path that seems longer wait until all fall silent, and never
  * refuses it for good: they may share no line.
  */
-import { PutOff } from './put-off.ts'
 
 /** The queue that the marks of one wait in is that of another if the other's wait for so much of it */
 const SHARED_PART = 1 / 2
@@ -16,6 +15,7 @@ const WAITS_MS = 10_000
 
 /** To fall silent costs all others something: it is so rare, and rarer each time */
 const FIRST_PUT_OFF_MS = 8000
+const LONGEST_PUT_OFF_MS = 60_000
 const PUT_OFF_ROUND_TRIPS = 100
 
 /** A line is empty after so many times what a mark waited: what was written behind the mark has joined its queue */
@@ -39,15 +39,6 @@ export interface NodePath {
   drain (nowMs: number, inMs: number): void
 }
 
-export interface LongerPath {
-  nowMs: number
-  /** What the path carried before */
-  bytesPerMs: number
-  longerMs: number
-  /** Others that look for their rate are waited for */
-  waitsForStarts: boolean
-}
-
 export interface Share {
   bytesPerMs: number
   queueMs: number
@@ -55,7 +46,9 @@ export interface Share {
 
 export class NodePaths {
   readonly #paths = new Set<NodePath>()
-  readonly #drains = new PutOff(FIRST_PUT_OFF_MS)
+  /** When all may fall silent again, and for how long that is put off the next time */
+  #nextDrainMs = 0
+  #putOffMs = FIRST_PUT_OFF_MS
 
   /** It has measured something. Those that have not for long make room. */
   note (path: NodePath, nowMs: number): void {
@@ -75,12 +68,12 @@ export class NodePaths {
   }
 
   /**
-   * A path that has carried so much seems to be so much longer. When others wait in a queue like that, and have enough under way to be that
+   * A path that carried so much before seems to be so much longer. When others wait in a queue like that, and have enough under way to be that
    * queue, all of them fall silent until the line must be empty, and then measure it: unless they have done so lately, or one of them looks
    * for its rate and `waitsForStarts`. A peer may delay its pongs for as long as it likes, but no queue is longer than what any of those in it
    * has waited.
    */
-  drain (path: NodePath, { bytesPerMs, longerMs, nowMs, waitsForStarts }: LongerPath): 'alone' | 'drained' | 'put-off' {
+  drain (path: NodePath, longerMs: number, bytesPerMs: number, waitsForStarts: boolean, nowMs: number): 'alone' | 'drained' | 'put-off' {
     const sharing = this.#sharing(path, longerMs, nowMs)
     const queuedBytes = sharing.reduce((sum, other) => sum + mostUnderWayBytes(other, nowMs), 0)
 
@@ -100,13 +93,14 @@ export class NodePaths {
       }
     }
 
-    this.#drains.begin(nowMs, PUT_OFF_ROUND_TRIPS * path.lastRoundTripMs)
+    this.#nextDrainMs = nowMs + Math.min(LONGEST_PUT_OFF_MS, Math.max(this.#putOffMs, PUT_OFF_ROUND_TRIPS * path.lastRoundTripMs))
+    this.#putOffMs *= 2
 
     return 'drained'
   }
 
   mayDrain (nowMs: number): boolean {
-    return this.#drains.isOver(nowMs)
+    return nowMs >= this.#nextDrainMs
   }
 
   /** What all others carry that wait for as long. One of which that is not known carries next to nothing yet. */

@@ -97,9 +97,9 @@ export class PathEstimate implements NodePath {
   readonly #known = new KnownRate()
   readonly #fast = new FastPath()
   readonly #peersQueue = new PeersQueue()
-  readonly #probes: Probes
-  readonly #slowPrograms: SlowPrograms
-  readonly #fairShare: FairShare
+  readonly #probes = new Probes()
+  readonly #slowPrograms = new SlowPrograms()
+  readonly #fairShare = new FairShare()
   readonly #nodePaths: NodePaths
   /** How long what is handed down may wait below the muxer */
   readonly #maxQueueDelayMs: number
@@ -109,9 +109,6 @@ export class PathEstimate implements NodePath {
 
   constructor (maxQueueDelayMs: number, maxWriteBytes: number, nodePaths = new NodePaths()) {
     this.#nodePaths = nodePaths
-    this.#slowPrograms = new SlowPrograms(this, nodePaths)
-    this.#fairShare = new FairShare(this, nodePaths)
-    this.#probes = new Probes(nodePaths)
     this.#maxQueueDelayMs = maxQueueDelayMs
     this.#bound = new Bound(maxWriteBytes)
 
@@ -195,18 +192,11 @@ export class PathEstimate implements NodePath {
     this.#beginAnew()
     const validMs = this.#chooseValidMs(sample)
     this.#rate.learn(sample.deliveredBytes / sample.intervalMs, isAppLimited, nowMs, validMs)
-    this.#fairShare.learn(isAppLimited, nowMs)
     this.sampledMs = nowMs
     this.lastRoundTripMs = roundTripMs
     this.queueMs = roundTripMs - this.#own.knownMs
     this.#nodePaths.note(this, nowMs)
-
-    if (this.#isPeerBounded) {
-      this.#fairShare.forget()
-    } else if (sample.isNewRound) {
-      this.#fairShare.look(nowMs)
-    }
-
+    this.#fairShare.learn(this, this.#nodePaths, sample, this.#isPeerBounded)
     this.#fast.learn(this.bytesPerMs)
     this.#isRateKnown ||= !isAppLimited || sample.intervalMs >= FILLED_ROUND_TRIPS * this.#own.knownMs
 
@@ -232,7 +222,9 @@ export class PathEstimate implements NodePath {
 
   /** All that was under way while data waited has come back */
   onCameBack (cameBack: CameBack): void {
-    if (!this.#slowPrograms.onCameBack(cameBack, this.roundTripMs ?? 0, this.#phase === 'startUp')) {
+    const sharedBytesPerMs = this.#nodePaths.sharedBytesPerMs(this, cameBack.silentMs, cameBack.nowMs)
+
+    if (!this.#slowPrograms.onCameBack(cameBack, this.bytesPerMs, sharedBytesPerMs, this.roundTripMs ?? 0, this.#phase === 'startUp')) {
       return
     }
 
@@ -302,7 +294,7 @@ export class PathEstimate implements NodePath {
     this.#known.bytesPerMs = Math.max(this.#known.bytesPerMs, this.#rate.confirmed)
 
     // what a probe would measure there is the peer's queue
-    if (this.#peersQueue.roundTripMs === 0 && this.#probes.isDue(nowMs, { roundTripMs: this.roundTripMs ?? 0, hasFallen: this.#known.hasFallenTo(this.bytesPerMs) })) {
+    if (this.#peersQueue.roundTripMs === 0 && this.#probes.isDue(nowMs, this.roundTripMs ?? 0, this.#known.hasFallenTo(this.bytesPerMs), this.#nodePaths.mayDrain(nowMs))) {
       this.#probe(nowMs)
     }
   }
@@ -315,7 +307,7 @@ export class PathEstimate implements NodePath {
 
     // the queue may be that of others: an empty line shows how long it is
     if (longerMs > 0 && !isJoint && this.#probes.mayAskOthers(nowMs)) {
-      const answer = this.#nodePaths.drain(this, { nowMs, longerMs, bytesPerMs: this.#known.bytesPerMs, waitsForStarts: this.#probes.waitsForStarts(nowMs) })
+      const answer = this.#nodePaths.drain(this, longerMs, this.#known.bytesPerMs, this.#probes.waitsForStarts(nowMs), nowMs)
 
       if (answer !== 'alone') {
         if (answer === 'put-off') {

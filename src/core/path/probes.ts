@@ -2,7 +2,6 @@
  * The path's own round trip is measured anew, with next to nothing under way for a round: now and then, and when less arrives than before.
  * Knows when, and what a probe that goes on has to wait for.
  */
-import type { NodePaths } from './node-paths.ts'
 
 /** A path that has become faster and longer at once may look as it did: now and then its round trip is measured anew */
 const EVERY_MS = 120_000
@@ -21,17 +20,9 @@ const LONGEST_WAIT_MS = 60_000
 /** A probe that finds no empty path so soon has not emptied it: others fill it */
 const MAX_ROUNDS = 3
 
-/** What has been learned of the path since the last probe */
-export interface ProbeReasons {
-  roundTripMs: number
-  /** Less arrives than when the path was last found to be as it was */
-  hasFallen: boolean
-}
-
 export class Probes {
   /** Nothing is handed down, and only marks count that are written from then on: by then the line is empty. Undefined while a little is handed down. */
   drainedFromMs: number | undefined
-  readonly #nodePaths: NodePaths
   #probedMs = 0
   /** The last probe has found another round trip */
   #hasChanged = false
@@ -40,14 +31,12 @@ export class Probes {
   #putOffMs = Infinity
   #asksAgainMs = 0
 
-  constructor (nodePaths: NodePaths) {
-    this.#nodePaths = nodePaths
-  }
-
-  isDue (nowMs: number, { roundTripMs, hasFallen }: ProbeReasons): boolean {
+  /** `hasFallen`: less arrives than when the path was last found to be as it was. `mayDrain`: all that share the line may fall silent. */
+  isDue (nowMs: number, roundTripMs: number, hasFallen: boolean, mayDrain: boolean): boolean {
     const everyMs = Math.max(EVERY_MS, EVERY_ROUND_TRIPS * roundTripMs) * (this.#hasChanged ? CHANGED_PART : 1)
+    const asksAgain = nowMs >= this.#asksAgainMs && (mayDrain || !this.mayAskOthers(nowMs))
 
-    return Math.abs(nowMs - this.#probedMs) >= everyMs || (this.#putOffMs === Infinity ? hasFallen : this.#mayAskAgain(nowMs))
+    return Math.abs(nowMs - this.#probedMs) >= everyMs || (this.#putOffMs === Infinity ? hasFallen : asksAgain)
   }
 
   /** The round trip is being measured, or was just seen */
@@ -80,9 +69,5 @@ export class Probes {
   end (hasChanged: boolean): void {
     this.#putOffMs = Infinity
     this.#hasChanged = hasChanged
-  }
-
-  #mayAskAgain (nowMs: number): boolean {
-    return nowMs >= this.#asksAgainMs && (this.#nodePaths.mayDrain(nowMs) || !this.mayAskOthers(nowMs))
   }
 }

@@ -3,7 +3,6 @@
  * late, and for a moment a multiple of what came back at once, to see whether the path carries that too.
  */
 import { LongestSilence } from './longest-silence.ts'
-import type { NodePath, NodePaths } from './node-paths.ts'
 import type { CameBack } from './pong-silence.ts'
 
 /** So much more is tried while the rate is looked for, and later */
@@ -21,16 +20,9 @@ const REST_PART = 1 / 4
 export class SlowPrograms {
   /** What is tried until so much has arrived */
   boostBytes = 0
-  readonly #path: NodePath
-  readonly #nodePaths: NodePaths
   /** How long what is under way must last */
   readonly longest = new LongestSilence()
   #boostUntilBytes = 0
-
-  constructor (path: NodePath, nodePaths: NodePaths) {
-    this.#path = path
-    this.#nodePaths = nodePaths
-  }
 
   onArrived (arrivedBytes: number, nowMs: number): void {
     this.longest.fade(nowMs)
@@ -40,11 +32,11 @@ export class SlowPrograms {
     }
   }
 
-  /** Returns whether programs, or pongs, were slow */
-  onCameBack (cameBack: CameBack, roundTripMs: number, isRateLookedFor: boolean): boolean {
+  /** The path carries so much, and others that may share its line. Returns whether programs, or pongs, were slow. */
+  onCameBack (cameBack: CameBack, bytesPerMs: number, sharedBytesPerMs: number, roundTripMs: number, isRateLookedFor: boolean): boolean {
     const { nowMs, arrivedBytes, silentMs, byteLength } = cameBack
 
-    if (!this.#isOwn(cameBack) || this.longest.forgives(silentMs, nowMs)) {
+    if (!isEmptied(cameBack, bytesPerMs, sharedBytesPerMs) || this.longest.forgives(silentMs, nowMs)) {
       return false
     }
 
@@ -55,12 +47,11 @@ export class SlowPrograms {
 
     return true
   }
+}
 
-  /** The path had nothing left to do. What stood together in the queue of a shared line comes together too, but at the pace of all. */
-  #isOwn ({ nowMs, silentMs, byteLength, restBytes, restMs, hasLost }: CameBack): boolean {
-    const sharedBytesPerMs = this.#nodePaths.sharedBytesPerMs(this.#path, silentMs, nowMs)
-    const isFaster = restMs * (this.#path.bytesPerMs + sharedBytesPerMs) <= TOGETHER_PART * restBytes
+/** The path had nothing left to do. What stood together in the queue of a shared line comes together too, but at the pace of all. */
+function isEmptied ({ byteLength, restBytes, restMs, hasLost }: CameBack, bytesPerMs: number, sharedBytesPerMs: number): boolean {
+  const isFaster = restMs * (bytesPerMs + sharedBytesPerMs) <= TOGETHER_PART * restBytes
 
-    return sharedBytesPerMs === 0 ? isFaster || restMs <= TOGETHER_MS : isFaster && (hasLost || restBytes >= REST_PART * byteLength)
-  }
+  return sharedBytesPerMs === 0 ? isFaster || restMs <= TOGETHER_MS : isFaster && (hasLost || restBytes >= REST_PART * byteLength)
 }

@@ -9,47 +9,47 @@ function createPath (bytesPerMs: number, ownQueueMs: number): NodePath {
 }
 
 let nodePaths: NodePaths
+let share: FairShare
 
-beforeEach(() => { nodePaths = new NodePaths() })
+beforeEach(() => {
+  nodePaths = new NodePaths()
+  share = new FairShare()
+})
 
-/** Of a path that carries so much, and has carried `lately` */
-function createShare (bytesPerMs: number, lately: number): FairShare {
-  const share = new FairShare({ ...createPath(bytesPerMs, 15), get bytesPerMs () { return rate } }, nodePaths)
-  let rate = lately
-  share.learn(false, 0)
-  rate = bytesPerMs
+/** A path carries 100 bytes a millisecond, and has carried so much before; a round has shown that */
+function learn (lately: number): void {
+  share.learn(createPath(lately, 15), nodePaths, { nowMs: 0, isAppLimited: false, isNewRound: false }, false)
+  look()
+}
 
-  return share
+function look (isPeerBounded = false): void {
+  share.learn(createPath(100, 15), nodePaths, { nowMs: 0, isAppLimited: false, isNewRound: true }, isPeerBounded)
 }
 
 test('is nothing, and no queue, for a connection that has the line to itself', () => {
-  const share = createShare(100, 1000)
-  share.look(0)
+  learn(1000)
 
   expect([share.bytesPerMs, share.queueMs]).toEqual([0, 0])
 })
 
 test('is the mean of what it carries and the others do', () => {
-  const share = createShare(100, 1000)
   nodePaths.note(createPath(900, 60), 0)
-  share.look(0)
+  learn(1000)
 
   expect([share.bytesPerMs, share.queueMs]).toEqual([500, 60])
 })
 
 test('is a quarter more than what it has carried in the last minute at most: the others may have lines of their own', () => {
-  const share = createShare(100, 200)
   nodePaths.note(createPath(90_000, 60), 0)
-  share.look(0)
+  learn(200)
 
   expect(share.bytesPerMs).toBe(250)
 })
 
 test('is nothing any more while pongs wait behind the data of the peer itself', () => {
-  const share = createShare(100, 1000)
   nodePaths.note(createPath(900, 60), 0)
-  share.look(0)
-  share.forget()
+  learn(1000)
+  look(true)
 
   expect([share.bytesPerMs, share.queueMs]).toEqual([0, 0])
 })

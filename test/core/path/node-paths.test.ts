@@ -42,7 +42,7 @@ function sample (nowMs: number, ...paths: FakePath[]): void {
 
 /** It seems to be 100 ms longer than when it carried 1000 bytes a millisecond, or so many */
 function drain (path: NodePath, nowMs: number, { bytesPerMs = 1000, waitsForStarts = true } = {}): string {
-  return nodePaths.drain(path, { bytesPerMs, longerMs: 100, nowMs, waitsForStarts })
+  return nodePaths.drain(path, 100, bytesPerMs, waitsForStarts, nowMs)
 }
 
 /** When they are first allowed to, at times that are a second apart; undefined if never within so many seconds */
