@@ -52,7 +52,7 @@ export class Sender<Owner> {
     const batch = this.#batch
     const { underWay, lanes, streams, control } = this.#session
     // what fits into the smallest write is shared by nobody
-    const writeBytes = lanes.queuedBytes > MIN_WRITE_BYTES ? this.#shareOut(maxBytes) : Math.min(maxBytes, underWay.estimate.writeBytes)
+    const writeBytes = lanes.queuedBytes > MIN_WRITE_BYTES ? this.#shareOut(maxBytes) : Math.min(maxBytes, underWay.estimate.bound.writeBytes)
     batch.begin(writeBytes, maxFrames)
 
     if (underWay.isMarkOwed) {
@@ -63,8 +63,9 @@ export class Sender<Owner> {
     control.fill(batch, nowMs)
     const urgentBytes = streams.urgentCount > 0 ? Math.floor(reservedBytes * Math.min(1, writeBytes / maxBytes)) : 0
     const markRoomBytes = underWay.handedDownBytes + writeBytes >= underWay.leavesRoomFromBytes ? HEADER_BYTES : 0
-    const urgentDataBytes = !underWay.isHeld || underWay.letsUrgentPass
-      ? lanes.fill(batch, Math.max(urgentBytes, markRoomBytes), nowMs, underWay.isHeld, !underWay.letsUrgentPass)
+    const { isSpent } = underWay.urgent
+    const urgentDataBytes = !underWay.isHeld || !isSpent
+      ? lanes.fill(batch, Math.max(urgentBytes, markRoomBytes), nowMs, underWay.isHeld, isSpent)
       : 0
 
     if (batch.frameCount === 0) {
@@ -89,8 +90,9 @@ export class Sender<Owner> {
   /** Returns what the next write may hold. Where something urgent may come that is one record at most: it waits for the write. */
   #shareOut (recordBytes: number): number {
     const { underWay, lanes, streams } = this.#session
-    const { bytesPerMs, writeBytes, boundBytes } = underWay.estimate
-    lanes.aheadBytes = chooseAheadBytes(boundBytes === Infinity ? 0 : bytesPerMs, lanes.streamCount)
+    const { bytesPerMs, bound } = underWay.estimate
+    const { writeBytes } = bound
+    lanes.aheadBytes = chooseAheadBytes(bound.bytes === Infinity ? 0 : bytesPerMs, lanes.streamCount)
 
     if (writeBytes < recordBytes) {
       lanes.shareBytes = writeBytes
@@ -100,7 +102,7 @@ export class Sender<Owner> {
 
     const hasUrgent = streams.urgentCount > 0
     const isLone = lanes.streamCount === 1 && !hasUrgent
-    const turnBytes = isLone ? Math.min(LONE_SHARE_MS * bytesPerMs, LONE_SHARE_PART * boundBytes) : SHARE_MS * bytesPerMs
+    const turnBytes = isLone ? Math.min(LONE_SHARE_MS * bytesPerMs, LONE_SHARE_PART * bound.bytes) : SHARE_MS * bytesPerMs
     lanes.shareBytes = chooseShareBytes(this.#sizes, turnBytes)
 
     return hasUrgent ? recordBytes : chooseWriteBytes(this.#sizes, recordBytes, lanes.queuedBytes, turnBytes)

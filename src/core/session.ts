@@ -103,7 +103,7 @@ export class Session<Owner> {
   get hasOutput (): boolean {
     const { underWay, lanes } = this
 
-    return (lanes.streamCount > 0 && (!underWay.isHeld || (lanes.hasUrgent && underWay.letsUrgentPass))) || underWay.isMarkOwed || this.control.hasOutput
+    return (lanes.streamCount > 0 && (!underWay.isHeld || (lanes.hasUrgent && !underWay.urgent.isSpent))) || underWay.isMarkOwed || this.control.hasOutput
   }
 
   /** The peer may not have read all data: no mark behind it was answered yet */

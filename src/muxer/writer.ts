@@ -290,7 +290,7 @@ export class Writer {
   /** What was left out of a full write would not fill another, and nobody waits for it */
   #hasRest (): boolean {
     const { lanes, control, underWay } = this.#session
-    const isLittle = lanes.queuedBytes + HEADER_BYTES < Math.min(this.#driver.config.maxBatchBytes, underWay.writeBytes)
+    const isLittle = lanes.queuedBytes + HEADER_BYTES < Math.min(this.#driver.config.maxBatchBytes, underWay.estimate.bound.writeBytes)
 
     return isLittle && !this.policy.isOff && !this.#turn.isLong && !lanes.hasUrgent && !control.hasMoreThanAcks
   }

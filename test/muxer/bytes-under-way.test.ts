@@ -427,5 +427,5 @@ test('marks of the peer are told from other pings when they come', () => {
   session.receive(ping(FIRST_MARK_VALUE, SYN), 1000)
   session.receive(ping(FIRST_MARK_VALUE + 1, SYN), 1200)
 
-  expect(session.underWay.estimate.peerBoundedMs).toBe(1200)
+  expect(session.underWay.estimate.peer.markedMs).toBe(1200)
 })

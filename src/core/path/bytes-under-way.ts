@@ -5,7 +5,7 @@
  * Invariants: acknowledgedBytes <= handedDownBytes; data that is held back waits for a mark that is under way, or for a look.
  */
 import { HEADER_BYTES } from '../wire/frame.ts'
-import { FIRST_MARK_VALUE, Marks } from './marks.ts'
+import { Marks } from './marks.ts'
 import { FIRST_BYTES, MARKS_UNDER_WAY, MIN_MARK_EVERY_BYTES, PathEstimate } from './path-estimate.ts'
 import { PongSilence } from './pong-silence.ts'
 import { Rounds } from './rounds.ts'
@@ -26,15 +26,14 @@ const LIFT_ROUND_TRIPS = 4
 /** A peer that has not answered any ping yet may be one that answers none */
 const FIRST_LIFT_MS = 500
 
-/** Of a peer with bulk they are no farther apart, as on a line of 0.25 Mbit/s; those behind a few messages are */
-const PEERS_MARKS_MS = 250
-
 /** What stood behind the last mark has arrived when its pong has come, and so much time has passed */
 const ARRIVED_MS = 1000
 const ARRIVED_ROUND_TRIPS = 4
 
 export class BytesUnderWay {
   readonly estimate: PathEstimate
+  /** What of urgent data need not wait */
+  readonly urgent = new UrgentAllowance()
   /** Data may be held back */
   isBounded: boolean
   handedDownBytes = 0
@@ -43,10 +42,6 @@ export class BytesUnderWay {
   markedBytes = 0
   /** Data that is not urgent has to wait */
   isHeld = false
-  /** Urgent data need not wait, as long as it is little */
-  letsUrgentPass = true
-  /** Marks are under way */
-  awaitsPong = false
   /** A mark goes with the next write, or is one by itself */
   isMarkOwed = false
   /** A write that ends behind so many bytes leaves room for a mark: in it a mark costs nothing, behind it a write of its own */
@@ -59,28 +54,19 @@ export class BytesUnderWay {
   #markFromBytes: number
   readonly #marks = new Marks()
   readonly #rounds = new Rounds()
-  #peersMark = 0
-  #peersMarkMs = -Infinity
-  /** Until this has arrived samples are app-limited */
-  #appLimitedBytes = 0
-  /** There was no more to send */
-  #isAllHandedDown = true
   #lastPongMs = 0
   #heldSinceMs = 0
   /** Since the last sample */
   #wasHeld = false
   #looks = 0
   #handedDownMs = 0
-  /** From the peer, while marks were under way */
-  #receivedBytes = 0
   readonly #silence = new PongSilence()
-  readonly #urgent = new UrgentAllowance()
 
   /** `maxQueueDelayMs` is Infinity if nothing is to be held back */
   constructor (maxQueueDelayMs: number, maxWriteBytes: number, nodePaths?: NodePaths) {
     this.estimate = new PathEstimate(maxQueueDelayMs, maxWriteBytes, nodePaths)
     this.isBounded = maxQueueDelayMs !== Infinity
-    this.#holdsFromBytes = this.isBounded ? this.estimate.holdsFromBytes : Infinity
+    this.#holdsFromBytes = this.estimate.bound.holdsFromBytes
     this.#markFromBytes = this.isBounded ? FIRST_BYTES / 2 : Infinity
   }
 
@@ -88,16 +74,16 @@ export class BytesUnderWay {
     return this.handedDownBytes - this.acknowledgedBytes
   }
 
-  /** What can still be under way: behind the last mark stands little, which nobody answers */
-  pendingBytes (nowMs: number): number {
-    const isAnswered = this.#marks.isEmpty && nowMs - this.#handedDownMs >= Math.max(ARRIVED_MS, ARRIVED_ROUND_TRIPS * this.#rounds.lastRoundTripMs)
-
-    return isAnswered ? 0 : this.byteLength
+  /** Marks are under way. Hot. */
+  get awaitsPong (): boolean {
+    return this.#marks.underWay.length > 0
   }
 
-  /** What one write may hold */
-  get writeBytes (): number {
-    return this.estimate.writeBytes
+  /** What can still be under way: behind the last mark stands little, which nobody answers */
+  pendingBytes (nowMs: number): number {
+    const isAnswered = !this.awaitsPong && nowMs - this.#handedDownMs >= Math.max(ARRIVED_MS, ARRIVED_ROUND_TRIPS * this.estimate.lastRoundTripMs)
+
+    return isAnswered ? 0 : this.byteLength
   }
 
   /** A ping was answered. A peer that answers none is not asked again and again. */
@@ -109,10 +95,10 @@ export class BytesUnderWay {
   get lookDelayMs (): number {
     // there may have been more marks than are allowed at once
     if (this.handedDownBytes >= this.#markFromBytes) {
-      return this.estimate.markIntervalMs
+      return this.estimate.fast.markIntervalMs
     }
 
-    return Math.min(LONGEST_LOOK_MS, Math.max(this.estimate.markIntervalMs, LOOK_ROUND_TRIPS * this.#rounds.lastRoundTripMs) * 2 ** Math.max(0, this.#looks + 1 - QUICK_LOOKS))
+    return Math.min(LONGEST_LOOK_MS, Math.max(this.estimate.fast.markIntervalMs, LOOK_ROUND_TRIPS * this.estimate.lastRoundTripMs) * 2 ** Math.max(0, this.#looks + 1 - QUICK_LOOKS))
   }
 
   /**
@@ -121,25 +107,13 @@ export class BytesUnderWay {
    */
   handDown (byteLength: number, nowMs: number, isAppLimited: boolean, urgentBytes = 0, hasData = true): boolean {
     if (this.isHeld) {
-      this.#urgent.spend(urgentBytes)
-      this.letsUrgentPass = !this.#urgent.isSpent
+      this.urgent.spend(urgentBytes)
     }
 
-    const isFirst = this.#marks.isEmpty && this.#isAllHandedDown
-    this.#isAllHandedDown = isAppLimited
-
-    if (isFirst) {
-      this.#rounds.begin(this.handedDownBytes, nowMs)
-      this.#silence.beganMs = nowMs
-    }
-
+    const positionBytes = this.handedDownBytes
     this.handedDownBytes += byteLength
     this.#handedDownMs = nowMs
-
-    // also in the first round trip, in which the path fills
-    if (isAppLimited || isFirst) {
-      this.#appLimitedBytes = this.handedDownBytes
-    }
+    this.#rounds.onWrite(positionBytes, this.handedDownBytes, isAppLimited, this.#marks.underWay.length === 0, nowMs)
 
     if (!this.isHeld && this.handedDownBytes - this.acknowledgedBytes >= this.#holdsFromBytes) {
       this.#hold(nowMs)
@@ -151,19 +125,19 @@ export class BytesUnderWay {
 
   /** The value of a mark that is written now */
   mark (nowMs: number): number {
+    const isFirst = !this.awaitsPong
     const value = this.#marks.write({
       sentMs: nowMs,
       positionBytes: this.handedDownBytes,
       acknowledgedBytes: this.acknowledgedBytes,
-      receivedBytes: this.#receivedBytes,
-      isAppLimited: this.#appLimitedBytes > this.acknowledgedBytes
+      receivedBytes: this.estimate.peer.receivedBytes,
+      isAppLimited: this.#rounds.appLimitedBytes > this.acknowledgedBytes
     })
     this.markedBytes = this.handedDownBytes
     this.isMarkOwed = false
     this.handedDownBytes += HEADER_BYTES
 
-    if (!this.awaitsPong) {
-      this.awaitsPong = true
+    if (isFirst) {
       this.estimate.onWaiting(nowMs, nowMs)
     }
 
@@ -174,51 +148,35 @@ export class BytesUnderWay {
 
   /** Returns false for a pong to a mark that nobody waits for */
   acknowledge (value: number, nowMs: number): boolean {
-    const answered = this.#marks.answer(value)
+    const mark = this.#marks.answer(value)
 
-    if (answered === undefined) {
+    if (mark === undefined) {
       return false
     }
 
-    const { mark, lostMarks } = answered
+    const { estimate, isHeld: wasHeld } = this
     const arrivedBytes = mark.positionBytes - this.acknowledgedBytes
-    const wasHeld = this.isHeld
-    this.estimate.answersFew = this.#marks.answersFew
-
-    if (this.isHeld && !this.estimate.isProbing) {
-      this.#silence.watch({
-        nowMs,
-        lostMarks,
-        positionBytes: mark.positionBytes,
-        acknowledgedBytes: this.acknowledgedBytes,
-        handedDownBytes: this.handedDownBytes,
-        markedBytes: this.markedBytes,
-        bytesPerMs: this.estimate.bytesPerMs,
-        usualSilenceMs: this.estimate.usualSilenceMs
-      })
-    }
-
-    this.#noteWaiting(nowMs)
+    const cameBack = this.#silence.onPong(mark, this, wasHeld && !estimate.isProbing ? estimate : undefined, nowMs)
 
     if (wasHeld) {
-      this.estimate.pongGap.learn(nowMs - Math.max(this.#lastPongMs, this.#silence.beganMs), arrivedBytes, this.byteLength)
+      estimate.pongGap.learn(nowMs - Math.max(this.#lastPongMs, this.#rounds.beganMs), arrivedBytes, this.byteLength)
     }
 
+    estimate.answersFew = this.#marks.answersFew
     this.acknowledgedBytes = mark.positionBytes
     this.#lastPongMs = nowMs
     this.#looks = 0
-    const cameBack = this.#silence.noteCameBack(mark.positionBytes, this.byteLength, nowMs)
+    this.#noteWaiting(nowMs)
 
     if (this.isBounded) {
       this.#learn(mark, nowMs)
 
       if (cameBack !== undefined) {
-        this.estimate.onCameBack(cameBack)
+        estimate.onCameBack(cameBack)
       }
 
       this.#follow(nowMs)
-      this.#urgent.renew(arrivedBytes, wasHeld, this.estimate.bytesPerMs)
-      this.letsUrgentPass = !this.#urgent.isSpent
+      this.urgent.renew(arrivedBytes, wasHeld, estimate.bytesPerMs)
     }
 
     return true
@@ -236,20 +194,15 @@ export class BytesUnderWay {
     }
   }
 
-  /** Values above FIRST_MARK_VALUE that count up are marks of a peer that does the same; others count from 0, or draw theirs */
+  /** It may be a mark of the peer's */
   onPing (value: number, nowMs: number): void {
-    if (value > FIRST_MARK_VALUE && value === this.#peersMark + 1 && nowMs - this.#peersMarkMs <= PEERS_MARKS_MS) {
-      this.estimate.peerBoundedMs = nowMs
-    }
-
-    this.#peersMark = value
-    this.#peersMarkMs = nowMs
+    this.estimate.peer.onPing(value, nowMs)
   }
 
   /** Something came, while marks are under way */
   onChunk (byteLength: number, nowMs: number): void {
-    this.#receivedBytes += byteLength
-    this.#silence.onChunk(nowMs)
+    this.estimate.peer.receivedBytes += byteLength
+    this.#silence.onChunk(nowMs, this.#rounds.beganMs)
   }
 
   onTransportFull (nowMs: number): void {
@@ -280,7 +233,7 @@ export class BytesUnderWay {
 
     const quietMs = Math.abs(nowMs - Math.max(this.#lastPongMs, this.#heldSinceMs))
 
-    if (quietMs >= (this.canMark ? Math.max(SHORTEST_LIFT_MS, LIFT_ROUND_TRIPS * this.#rounds.lastRoundTripMs) : FIRST_LIFT_MS)) {
+    if (quietMs >= (this.canMark ? Math.max(SHORTEST_LIFT_MS, LIFT_ROUND_TRIPS * this.estimate.lastRoundTripMs) : FIRST_LIFT_MS)) {
       this.estimate.lift()
       this.#follow(nowMs)
     } else {
@@ -290,8 +243,7 @@ export class BytesUnderWay {
   }
 
   #noteWaiting (nowMs: number): void {
-    this.awaitsPong = !this.#marks.isEmpty
-    this.estimate.onWaiting(this.#marks.firstSentMs, nowMs)
+    this.estimate.onWaiting(this.#marks.underWay[0]?.sentMs ?? Infinity, nowMs)
   }
 
   #hold (nowMs: number): void {
@@ -300,16 +252,16 @@ export class BytesUnderWay {
     this.#heldSinceMs = nowMs
     // else no pong would come, or late
     this.isMarkOwed ||= this.canMark &&
-      (this.#marks.isEmpty || (this.handedDownBytes - this.markedBytes >= MIN_MARK_EVERY_BYTES && this.#mayMark(nowMs)))
+      (!this.awaitsPong || (this.handedDownBytes - this.markedBytes >= MIN_MARK_EVERY_BYTES && this.#mayMark(nowMs)))
   }
 
   #mayMark (nowMs: number): boolean {
-    return this.#marks.mayFollow(nowMs, this.estimate.markIntervalMs, this.estimate.isFast)
+    return this.#marks.mayFollow(nowMs, this.estimate.fast.markIntervalMs, this.estimate.fast.isFast)
   }
 
   #setMarkFrom (): void {
     if (this.isBounded && this.canMark) {
-      const everyBytes = Math.max(MIN_MARK_EVERY_BYTES, this.byteLength / MARKS_UNDER_WAY, this.estimate.bytesPerMs * this.estimate.markIntervalMs)
+      const everyBytes = Math.max(MIN_MARK_EVERY_BYTES, this.byteLength / MARKS_UNDER_WAY, this.estimate.bytesPerMs * this.estimate.fast.markIntervalMs)
       // a peer that answers few is asked less often: so the one it answers has more in front of it
       const farBytes = this.markedBytes + MARK_FROM_PART * everyBytes / this.#marks.answeredPart
       // nor is one needed while little is under way: requests have none
@@ -331,7 +283,7 @@ export class BytesUnderWay {
       nowMs,
       arrivedBytes: this.acknowledgedBytes,
       markedBytes: mark.positionBytes - mark.acknowledgedBytes,
-      receivedBytes: this.#receivedBytes - mark.receivedBytes,
+      receivedBytes: this.estimate.peer.receivedBytes - mark.receivedBytes,
       isAppLimited: mark.isAppLimited,
       isBoundLimited: this.#wasHeld
     })
@@ -340,7 +292,7 @@ export class BytesUnderWay {
 
   /** The estimate has changed, or what is under way */
   #follow (nowMs: number): void {
-    this.#holdsFromBytes = this.estimate.holdsFromBytes
+    this.#holdsFromBytes = this.estimate.bound.holdsFromBytes
     this.#setMarkFrom()
     const isHeld = this.byteLength >= this.#holdsFromBytes
 
@@ -349,7 +301,7 @@ export class BytesUnderWay {
     } else if (!isHeld && this.isHeld) {
       this.isHeld = false
       this.heldMs += Math.max(0, nowMs - this.#heldSinceMs)
-    } else if (isHeld && this.#marks.isEmpty) {
+    } else if (isHeld && !this.awaitsPong) {
       // the last mark has been answered, and stood in front of what is under way now
       this.isMarkOwed ||= this.canMark
     }

@@ -28,67 +28,55 @@ export interface Mark {
   /** What had come from the peer */
   receivedBytes: number
   isAppLimited: boolean
-}
-
-export interface Answered {
-  mark: Mark
-  /** Marks in front of it that have had no pong, and never will: pongs come in order */
+  /** Marks in front of it that had no pong when its own came, and never will have: pongs come in order */
   lostMarks: number
 }
 
 export class Marks {
   /** The part of the last marks that was answered */
   answeredPart = 1
-  #underWay: Mark[] = []
+  underWay: Mark[] = []
   #nextValue = 0
   /** When there may be another */
   #nextMs = 0
-
-  get isEmpty (): boolean {
-    return this.#underWay.length === 0
-  }
-
-  /** When the first was written; Infinity for none */
-  get firstSentMs (): number {
-    return this.#underWay.length > 0 ? this.#underWay[0].sentMs : Infinity
-  }
 
   get answersFew (): boolean {
     return this.answeredPart < FEW_PART
   }
 
   /** Returns the value of the mark that is written now */
-  write (place: Omit<Mark, 'value'>): number {
+  write (place: Omit<Mark, 'value' | 'lostMarks'>): number {
     const value = FIRST_MARK_VALUE + this.#nextValue
     this.#nextValue = (this.#nextValue + 1) % FIRST_MARK_VALUE
 
-    if (this.#underWay.length === MAX_MARKS) {
-      this.#underWay.shift()
+    if (this.underWay.length === MAX_MARKS) {
+      this.underWay.shift()
     }
 
-    this.#underWay.push({ value, ...place })
+    this.underWay.push({ value, lostMarks: 0, ...place })
 
     return value
   }
 
   /** Returns undefined for the pong to a mark that nobody waits for */
-  answer (value: number): Answered | undefined {
-    const lostMarks = this.#underWay.findIndex(mark => mark.value === value)
+  answer (value: number): Mark | undefined {
+    const lostMarks = this.underWay.findIndex(mark => mark.value === value)
 
     if (lostMarks === -1) {
       return undefined
     }
 
-    const mark = this.#underWay[lostMarks]
-    this.#underWay.splice(0, lostMarks + 1)
+    const mark = this.underWay[lostMarks]
+    mark.lostMarks = lostMarks
+    this.underWay.splice(0, lostMarks + 1)
     this.answeredPart = this.answeredPart * ANSWERED_FADES ** (lostMarks + 1) + 1 - ANSWERED_FADES
 
-    return { mark, lostMarks }
+    return mark
   }
 
   /** Another ping has told of them */
   forgetUpTo (positionBytes: number): void {
-    this.#underWay = this.#underWay.filter(mark => mark.positionBytes > positionBytes)
+    this.underWay = this.underWay.filter(mark => mark.positionBytes > positionBytes)
   }
 
   /** One in `intervalMs`, some of them ahead of time unless they are `isRare`. Whoever is told "yes" writes it. */

@@ -13,7 +13,7 @@ import { FastPath, MARK_INTERVAL_MS } from './fast-path.ts'
 import { GROWTH, KnownRate } from './known-rate.ts'
 import { NodePaths } from './node-paths.ts'
 import { OwnRoundTrip } from './own-round-trip.ts'
-import { PeersQueue } from './peers-queue.ts'
+import { PeersData } from './peers-data.ts'
 import { PongGap } from './pong-gap.ts'
 import { Probes } from './probes.ts'
 import { RecentHighest } from './recent-highest.ts'
@@ -35,8 +35,6 @@ export const FIRST_BYTES = 65_536
 const PROBE_PART = 3 / 4
 /** Or with so many of the smallest writes */
 const PROBE_WRITES = 2
-/** The peer's marks count for so long */
-const PEER_SEEN_MS = 2000
 
 const VALID_ROUND_TRIPS = 10
 const VALID_MS = 500
@@ -79,8 +77,9 @@ export interface PathSample extends Round {
 type Phase = 'first' | 'lifted' | 'startUp' | 'steady' | 'probing'
 
 export class PathEstimate implements NodePath {
-  /** When the peer last sent a mark of its own */
-  peerBoundedMs = -Infinity
+  readonly bound: Bound
+  readonly fast = new FastPath()
+  readonly peer = new PeersData()
   /** The peer answers few marks */
   answersFew = false
   /** How long the last mark took, and how much of that it waited beyond the path's own round trip */
@@ -91,12 +90,9 @@ export class PathEstimate implements NodePath {
   waitsSinceMs = Infinity
   /** How long it is from one pong to the next while data waits */
   readonly pongGap = new PongGap()
-  readonly #bound: Bound
   readonly #own = new OwnRoundTrip()
   readonly #rate = new RecentHighest()
   readonly #known = new KnownRate()
-  readonly #fast = new FastPath()
-  readonly #peersQueue = new PeersQueue()
   readonly #probes = new Probes()
   readonly #slowPrograms = new SlowPrograms()
   readonly #fairShare = new FairShare()
@@ -110,7 +106,7 @@ export class PathEstimate implements NodePath {
   constructor (maxQueueDelayMs: number, maxWriteBytes: number, nodePaths = new NodePaths()) {
     this.#nodePaths = nodePaths
     this.#maxQueueDelayMs = maxQueueDelayMs
-    this.#bound = new Bound(maxWriteBytes)
+    this.bound = new Bound(maxWriteBytes)
 
     if (maxQueueDelayMs === Infinity) {
       this.lift()
@@ -121,27 +117,12 @@ export class PathEstimate implements NodePath {
 
   /** Infinity if nothing is held back */
   get boundBytes (): number {
-    return this.#bound.bytes
-  }
-
-  /** From here on data waits */
-  get holdsFromBytes (): number {
-    return this.#bound.holdsFromBytes
-  }
-
-  /** What one write may hold */
-  get writeBytes (): number {
-    return this.#bound.writeBytes
+    return this.bound.bytes
   }
 
   /** The path's own; undefined until it was measured */
   get roundTripMs (): number | undefined {
     return this.#own.ms
-  }
-
-  /** Nothing is to be gained by holding data back */
-  get isFast (): boolean {
-    return this.#fast.isFast
   }
 
   /** What the path carries; 0 until it was measured */
@@ -152,11 +133,6 @@ export class PathEstimate implements NodePath {
   /** Less is allowed than the path needs: that it is idle says nothing */
   get isProbing (): boolean {
     return this.#phase === 'probing'
-  }
-
-  /** There are no more marks than one in so many milliseconds */
-  get markIntervalMs (): number {
-    return this.#fast.markIntervalMs
   }
 
   get ownQueueMs (): number {
@@ -186,7 +162,7 @@ export class PathEstimate implements NodePath {
     const { nowMs, roundTripMs, isAppLimited } = sample
     this.#own.see(roundTripMs)
     // writes are whole, and marks come on top
-    const isLittle = sample.markedBytes <= this.#probeBytes + this.writeBytes / 2
+    const isLittle = sample.markedBytes <= this.#probeBytes + this.bound.writeBytes / 2
     const isEmpty = isLittle && nowMs - roundTripMs >= (this.#probes.drainedFromMs ?? 0)
 
     this.#beginAnew()
@@ -197,10 +173,10 @@ export class PathEstimate implements NodePath {
     this.queueMs = roundTripMs - this.#own.knownMs
     this.#nodePaths.note(this, nowMs)
     this.#fairShare.learn(this, this.#nodePaths, sample, this.#isPeerBounded)
-    this.#fast.learn(this.bytesPerMs)
+    this.fast.learn(this.bytesPerMs)
     this.#isRateKnown ||= !isAppLimited || sample.intervalMs >= FILLED_ROUND_TRIPS * this.#own.knownMs
 
-    this.#peersQueue.learn(sample, this.#isPeerBounded)
+    this.peer.learn(sample)
     this.#slowPrograms.onArrived(sample.arrivedBytes, nowMs)
 
     if (this.#phase === 'startUp' && sample.isNewRound && !isAppLimited) {
@@ -240,7 +216,7 @@ export class PathEstimate implements NodePath {
     if (!this.#isRateKnown) {
       this.lift()
     } else {
-      this.#fast.onTransportFull(underWayBytes)
+      this.fast.onTransportFull(underWayBytes)
     }
   }
 
@@ -294,7 +270,7 @@ export class PathEstimate implements NodePath {
     this.#known.bytesPerMs = Math.max(this.#known.bytesPerMs, this.#rate.confirmed)
 
     // what a probe would measure there is the peer's queue
-    if (this.#peersQueue.roundTripMs === 0 && this.#probes.isDue(nowMs, this.roundTripMs ?? 0, this.#known.hasFallenTo(this.bytesPerMs), this.#nodePaths.mayDrain(nowMs))) {
+    if (this.peer.roundTripMs === 0 && this.#probes.isDue(nowMs, this.roundTripMs ?? 0, this.#known.hasFallenTo(this.bytesPerMs), this.#nodePaths.mayDrain(nowMs))) {
       this.#probe(nowMs)
     }
   }
@@ -358,8 +334,8 @@ export class PathEstimate implements NodePath {
 
   #setBound (): void {
     const leastBytes = this.#phase === 'probing' ? 0 : this.#slowPrograms.boostBytes
-    const boundBytes = this.isFast ? Infinity : Math.max(this.#chooseBound(), leastBytes)
-    this.#bound.set(boundBytes, this.#phase === 'first' || this.#phase === 'startUp')
+    const boundBytes = this.fast.isFast ? Infinity : Math.max(this.#chooseBound(), leastBytes)
+    this.bound.set(boundBytes, this.#phase === 'first' || this.#phase === 'startUp')
   }
 
   #chooseBound (): number {
@@ -370,7 +346,7 @@ export class PathEstimate implements NodePath {
         return Infinity
       case 'startUp':
         // the line there may carry as much as the line back: to double it would take round trips of seconds
-        return Math.max(FIRST_BYTES, this.#neededBytes, this.#carriedBytes(START_UP_GAIN), this.#peersQueue.byteLength)
+        return Math.max(FIRST_BYTES, this.#neededBytes, this.#carriedBytes(START_UP_GAIN), this.peer.byteLength)
       case 'probing':
         return this.#probes.drainedFromMs === undefined ? this.#probeBytes : 0
       default:
@@ -380,12 +356,12 @@ export class PathEstimate implements NodePath {
 
   /** Its data is under way as well, and pongs wait behind it for as long as ours may make its wait */
   get #isPeerBounded (): boolean {
-    return Math.abs(this.sampledMs - this.peerBoundedMs) < PEER_SEEN_MS
+    return this.peer.isBounded(this.sampledMs)
   }
 
   /** In so many round trips, and in the time that what is handed down may wait */
   #carriedBytes (roundTrips: number): number {
-    return this.bytesPerMs * (roundTrips * Math.max(this.roundTripMs ?? 0, this.#peersQueue.roundTripMs) + this.#maxQueueDelayMs)
+    return this.bytesPerMs * (roundTrips * Math.max(this.roundTripMs ?? 0, this.peer.roundTripMs) + this.#maxQueueDelayMs)
   }
 
   /** With less the path runs empty: what it carries in a round trip and until pongs come that come late */
@@ -395,7 +371,7 @@ export class PathEstimate implements NodePath {
 
   get #neededMs (): number {
     const sharedMs = (this.roundTripMs ?? 0) + this.#fairShare.queueMs
-    const neededMs = Math.max(this.usualSilenceMs, sharedMs, SILENCE_GAIN * this.#slowPrograms.longest.ms, ROUND_TRIP_GAIN * this.#peersQueue.roundTripMs)
+    const neededMs = Math.max(this.usualSilenceMs, sharedMs, SILENCE_GAIN * this.#slowPrograms.longest.ms, ROUND_TRIP_GAIN * this.peer.roundTripMs)
 
     return this.#isPeerBounded && this.bytesPerMs > 0 ? Math.max(neededMs, ROUND_TRIP_GAIN * this.#longestRoundTripMs) : neededMs
   }

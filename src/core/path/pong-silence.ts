@@ -3,6 +3,9 @@
  * or faster than the path carries it, it had long arrived, and what was slow are programs, or pongs, or a path that holds more than was
  * allowed. If the rest comes at the path's own pace, the path is what is slow.
  */
+import type { BytesUnderWay } from './bytes-under-way.ts'
+import type { Mark } from './marks.ts'
+import type { PathEstimate } from './path-estimate.ts'
 
 /** So many times what the path takes for the bytes between two marks: else that is what the silence was */
 const UNUSUAL_SILENCE = 1.3
@@ -14,52 +17,35 @@ const PROGRESS_PART = 1 / 16
 /** Of a silence, while nothing at all came */
 const QUIET_PART = 1 / 3
 
-/** A pong, before what it says is accounted for */
-export interface PongBehindSilence {
-  nowMs: number
-  /** Marks in front of this one that have had no pong, and never will */
-  lostMarks: number
-  /** Where its mark stood */
-  positionBytes: number
-  acknowledgedBytes: number
-  handedDownBytes: number
-  /** Where the last mark stands */
-  markedBytes: number
-  /** 0 if it is not known */
-  bytesPerMs: number
-  /** One that is no longer needs no more under way */
-  usualSilenceMs: number
-}
+type AnsweredMark = Pick<Mark, 'positionBytes' | 'lostMarks'>
+/** Before what the pong says is accounted for */
+type UnderWay = Pick<BytesUnderWay, 'acknowledgedBytes' | 'handedDownBytes' | 'markedBytes'>
+type Pace = Pick<PathEstimate, 'bytesPerMs' | 'usualSilenceMs'>
 
-/** All that was under way while data waited has come back */
-export interface CameBack {
-  nowMs: number
-  /** All that has arrived so far */
-  arrivedBytes: number
-  /** Behind so long without a pong */
+/** No pong came for so long, and then one did */
+interface Silence {
   silentMs: number
-  /** And had been so much */
+  endedMs: number
+  /** So much was under way */
   byteLength: number
-  /** So much of it came behind the first pong, in so long */
+  /** And so much of it came behind the first pong, or is to come */
   restBytes: number
-  restMs: number
+  /** When so much has arrived, all has come back */
+  untilBytes: number
   /** Marks in between have had no pong: it is the peer that was silent */
   hasLost: boolean
 }
 
-interface Silence {
-  silentMs: number
-  hasLost: boolean
-  endedMs: number
-  byteLength: number
-  restBytes: number
-  /** When so much has arrived, all has come back */
-  untilBytes: number
+/** All that was under way while data waited has come back behind it */
+export interface CameBack extends Silence {
+  nowMs: number
+  /** All that has arrived so far */
+  arrivedBytes: number
+  /** The rest came in so long */
+  restMs: number
 }
 
 export class PongSilence {
-  /** When data was handed down and nothing was under way before. A field: a call would be one for each lone request. */
-  beganMs = 0
   #silence: Silence | undefined
   /** When pongs last told of more than a little, and what had arrived then */
   #progressMs = 0
@@ -68,10 +54,10 @@ export class PongSilence {
   /** The longest time since then in which nothing at all came */
   #quietMs = 0
 
-  /** Something came from the peer, while marks are under way */
-  onChunk (nowMs: number): void {
-    if (this.beganMs > this.#progressMs) {
-      this.#progressMs = this.beganMs
+  /** Something came from the peer, while marks are under way. Nothing was before `beganMs`. */
+  onChunk (nowMs: number, beganMs: number): void {
+    if (beganMs > this.#progressMs) {
+      this.#progressMs = beganMs
       this.#quietMs = 0
     }
 
@@ -79,55 +65,43 @@ export class PongSilence {
     this.#receivedMs = nowMs
   }
 
-  /** While data waits. `noteCameBack` follows when it is accounted for. */
-  watch (pong: PongBehindSilence): void {
-    const { nowMs, acknowledgedBytes, positionBytes, handedDownBytes } = pong
-    const silentMs = this.#silentBefore(pong)
+  /** To a mark. `path` is undefined while that is idle says nothing: no data waits, or less is under way than the path needs. */
+  onPong ({ positionBytes, lostMarks }: AnsweredMark, { acknowledgedBytes, handedDownBytes, markedBytes }: UnderWay, path: Pace | undefined, nowMs: number): CameBack | undefined {
+    const silentMs = nowMs - this.#progressMs
+    const hasLost = lostMarks > 0
 
-    if (silentMs > pong.usualSilenceMs && !isExplained(pong, silentMs)) {
-      const untilBytes = acknowledgedBytes + EMPTIED_PART * (pong.markedBytes - acknowledgedBytes)
+    if (path !== undefined && silentMs > path.usualSilenceMs && (hasLost || (this.#quietMs >= QUIET_PART * silentMs && !isExplained(path, silentMs, positionBytes - acknowledgedBytes)))) {
+      const untilBytes = acknowledgedBytes + EMPTIED_PART * (markedBytes - acknowledgedBytes)
 
       this.#silence = {
         silentMs,
-        hasLost: pong.lostMarks > 0,
+        hasLost,
         untilBytes,
         endedMs: nowMs,
         byteLength: handedDownBytes - acknowledgedBytes,
         restBytes: Math.max(0, untilBytes - positionBytes)
       }
     }
-  }
 
-  /** So much has arrived now, and so much is still under way */
-  noteCameBack (arrivedBytes: number, leftBytes: number, nowMs: number): CameBack | undefined {
-    const silence = this.#silence
-    const newBytes = arrivedBytes - this.#progressBytes
-
-    if (newBytes >= PROGRESS_PART * (newBytes + leftBytes)) {
+    if (positionBytes - this.#progressBytes >= PROGRESS_PART * (handedDownBytes - this.#progressBytes)) {
       this.#progressMs = nowMs
-      this.#progressBytes = arrivedBytes
+      this.#progressBytes = positionBytes
       this.#quietMs = 0
     }
 
-    if (silence === undefined || arrivedBytes < silence.untilBytes) {
+    const silence = this.#silence
+
+    if (silence === undefined || positionBytes < silence.untilBytes) {
       return undefined
     }
 
     this.#silence = undefined
-    const { endedMs, untilBytes, ...behind } = silence
 
-    return { ...behind, nowMs, arrivedBytes, restMs: nowMs - endedMs }
-  }
-
-  /** Without a pong; marks that were lost would have told sooner, else other bytes of the peer may have been in front of it */
-  #silentBefore ({ nowMs, lostMarks }: PongBehindSilence): number {
-    const silentMs = nowMs - this.#progressMs
-
-    return lostMarks > 0 || this.#quietMs >= QUIET_PART * silentMs ? silentMs : 0
+    return { ...silence, nowMs, arrivedBytes: positionBytes, restMs: nowMs - silence.endedMs }
   }
 }
 
 /** The path needs so long for what stood in front of the mark */
-function isExplained ({ lostMarks, bytesPerMs, positionBytes, acknowledgedBytes }: PongBehindSilence, silentMs: number): boolean {
-  return lostMarks === 0 && bytesPerMs > 0 && silentMs * bytesPerMs <= UNUSUAL_SILENCE * (positionBytes - acknowledgedBytes)
+function isExplained ({ bytesPerMs }: Pace, silentMs: number, arrivedBytes: number): boolean {
+  return bytesPerMs > 0 && silentMs * bytesPerMs <= UNUSUAL_SILENCE * arrivedBytes
 }

@@ -28,15 +28,32 @@ export interface Round {
 }
 
 export class Rounds {
-  lastRoundTripMs = 0
+  /** When the first began behind a time in which nothing was under way. A field, as all that a lone request meets: a call would be one more. */
+  beganMs = 0
+  /** Until this has arrived samples show what was asked of the path */
+  appLimitedBytes = 0
+  /** There was no more to send */
+  #isAllHandedDown = true
   /** The ends of this round and of the one before. From one pong to another is exact. */
   #last: Arrival = { bytes: 0, atMs: 0, sentMs: 0, isStart: true }
   #before = this.#last
 
-  /** There was nothing to send until now: that time is no part of a sample */
-  begin (positionBytes: number, nowMs: number): void {
-    this.#last = { bytes: positionBytes, atMs: nowMs, sentMs: nowMs, isStart: true }
-    this.#before = this.#last
+  /** A write that ends there. `isAppLimited`: there is no more to send. `isIdle`: no pong is awaited. Hot. */
+  onWrite (positionBytes: number, endBytes: number, isAppLimited: boolean, isIdle: boolean, nowMs: number): void {
+    const isFirst = isIdle && this.#isAllHandedDown
+    this.#isAllHandedDown = isAppLimited
+
+    // there was nothing to send until now: that time is no part of a sample
+    if (isFirst) {
+      this.beganMs = nowMs
+      this.#last = { bytes: positionBytes, atMs: nowMs, sentMs: nowMs, isStart: true }
+      this.#before = this.#last
+    }
+
+    // also in the first round trip, in which the path fills
+    if (isAppLimited || isFirst) {
+      this.appLimitedBytes = endBytes
+    }
   }
 
   /** A pong has come. Returns undefined if the clock has jumped. */
@@ -62,7 +79,6 @@ export class Rounds {
 
     const since = this.#before
     const isNewRound = this.#last.isStart || mark.acknowledgedBytes >= this.#last.bytes
-    this.lastRoundTripMs = roundTripMs
 
     if (isNewRound) {
       this.#before = this.#last

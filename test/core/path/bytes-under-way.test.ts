@@ -196,9 +196,9 @@ describe('what is under way', () => {
     underWay.look(10_000)
     expect(underWay.isHeld).toBe(false)
     expect(underWay.isMarkOwed).toBe(false)
-    expect(underWay.letsUrgentPass).toBe(true)
+    expect(underWay.urgent.isSpent).toBe(false)
     expect(underWay.estimate.bytesPerMs).toBe(0)
-    expect(underWay.writeBytes).toBe(WRITE_BYTES)
+    expect(underWay.estimate.bound.writeBytes).toBe(WRITE_BYTES)
   })
 
   test('can be asked about although it is not bounded', () => {
@@ -277,7 +277,7 @@ describe('marks', () => {
   test('begin again when half of what is allowed has gathered behind what was answered', () => {
     underWay.acknowledge(mark(MARKS_FROM_BYTES, 0), ROUND_TRIP_MS)
     // the mark itself is under way still
-    const bytes = underWay.estimate.holdsFromBytes / 2 - HEADER_BYTES
+    const bytes = underWay.estimate.bound.holdsFromBytes / 2 - HEADER_BYTES
 
     expect(underWay.handDown(bytes - 1, 30, false)).toBe(false)
     expect(underWay.handDown(1, 30, false)).toBe(true)
@@ -556,7 +556,7 @@ describe('on a fast path', () => {
 
   test('nothing is held back, and there is one mark in 100 ms', () => {
     run(500_000, 0, 100)
-    expect(underWay.estimate.isFast).toBe(true)
+    expect(underWay.estimate.fast.isFast).toBe(true)
     const { heldMs } = underWay
     const markedMs = run(500_000, 100, 1000)
 
@@ -577,7 +577,7 @@ describe('on a fast path', () => {
   test('data is held back again when the rate has fallen below half of what makes it one', () => {
     run(500_000, 0, 100)
     run(104_000, 100, 2000)
-    expect(underWay.estimate.isFast).toBe(false)
+    expect(underWay.estimate.fast.isFast).toBe(false)
 
     expect(fill(2100).length).toBeLessThan(10)
     expect(underWay.isHeld).toBe(true)
@@ -590,18 +590,18 @@ describe('on a fast path', () => {
     // they arrive in 30 ms
     run(10_000, 230, 100)
     // 200,000 in 20 ms
-    expect(underWay.estimate.isFast).toBe(false)
+    expect(underWay.estimate.fast.isFast).toBe(false)
 
     run(20_000, 330, 100)
     // 400,000
-    expect(underWay.estimate.isFast).toBe(true)
+    expect(underWay.estimate.fast.isFast).toBe(true)
   })
 
   test('nothing is held back as long as it has not', () => {
     run(500_000, 0, 100)
     run(105_000, 100, 2000)
 
-    expect(underWay.estimate.isFast).toBe(true)
+    expect(underWay.estimate.fast.isFast).toBe(true)
   })
 })
 
@@ -609,37 +609,37 @@ describe('urgent data', () => {
   test('passes up to a frame while other data is held back', () => {
     fill(0)
     underWay.handDown(16_383, 1, false, 16_383)
-    expect(underWay.letsUrgentPass).toBe(true)
+    expect(underWay.urgent.isSpent).toBe(false)
 
     underWay.handDown(1, 1, false, 1)
-    expect(underWay.letsUrgentPass).toBe(false)
+    expect(underWay.urgent.isSpent).toBe(true)
   })
 
   test('is not counted while nothing is held back', () => {
     underWay.handDown(20_000, 0, false, 20_000)
 
-    expect(underWay.letsUrgentPass).toBe(true)
+    expect(underWay.urgent.isSpent).toBe(false)
   })
 
   test('is what is urgent of what is handed down', () => {
     fill(0)
     underWay.handDown(60_000, 1, false, 16_383)
 
-    expect(underWay.letsUrgentPass).toBe(true)
+    expect(underWay.urgent.isSpent).toBe(false)
   })
 
   test('passes again when eight times what it used up has arrived while other data was held back', () => {
     const [first, second] = [mark(120_000, 0), mark(12_000, 0)]
     underWay.handDown(16_384, 0, false, 16_384)
     mark(300_000, 0)
-    expect(underWay.letsUrgentPass).toBe(false)
+    expect(underWay.urgent.isSpent).toBe(true)
 
     // an eighth of 120,000 bytes is 15,000
     underWay.acknowledge(first, ROUND_TRIP_MS)
-    expect(underWay.letsUrgentPass).toBe(false)
+    expect(underWay.urgent.isSpent).toBe(true)
     // and of 12,012 more with the mark 1501
     underWay.acknowledge(second, ROUND_TRIP_MS)
-    expect(underWay.letsUrgentPass).toBe(true)
+    expect(underWay.urgent.isSpent).toBe(false)
   })
 
   test('passes when nothing was held back any more', () => {
@@ -649,7 +649,7 @@ describe('urgent data', () => {
     expect(underWay.isHeld).toBe(false)
     underWay.acknowledge(mark(1000, 2 * ROUND_TRIP_MS), 3 * ROUND_TRIP_MS)
 
-    expect(underWay.letsUrgentPass).toBe(true)
+    expect(underWay.urgent.isSpent).toBe(false)
   })
 })
 
@@ -698,7 +698,7 @@ describe('the peer bounds what it has under way too', () => {
       underWay.onPing(value, nowMs)
     }
 
-    return underWay.estimate.peerBoundedMs === pings[pings.length - 1][1]
+    return underWay.estimate.peer.markedMs === pings[pings.length - 1][1]
   }
 
   test('when values of its pings count up from where marks begin, and they are 250 ms apart at most', () => {

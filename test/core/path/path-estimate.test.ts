@@ -47,7 +47,7 @@ function settle (bytesPerMs: number, roundTripMs: number, forMs = Math.max(1000,
 
 /** Behind 100 ms without a pong all that was under way has come back at once; returns the bound */
 function comeBack (init: Partial<CameBack> = {}): number {
-  estimate.onCameBack({ nowMs, arrivedBytes, silentMs: 100, byteLength: 80_000, restBytes: 60_000, restMs: 0, hasLost: false, ...init })
+  estimate.onCameBack({ nowMs, arrivedBytes, untilBytes: arrivedBytes, silentMs: 100, endedMs: nowMs, byteLength: 80_000, restBytes: 60_000, restMs: 0, hasLost: false, ...init })
 
   return estimate.boundBytes
 }
@@ -84,14 +84,14 @@ describe('the rate of a path', () => {
 describe('the bound', () => {
   test('is 64 KiB before anything is known, of which a write is a quarter, and half a write may go beyond it', () => {
     expect(estimate.boundBytes).toBe(65_536)
-    expect(estimate.writeBytes).toBe(16_384)
-    expect(estimate.holdsFromBytes).toBe(57_344)
+    expect(estimate.bound.writeBytes).toBe(16_384)
+    expect(estimate.bound.holdsFromBytes).toBe(57_344)
   })
 
   test('is none after a transport that said "wait" before anything was measured, and stays when it says so later', () => {
     estimate.onTransportFull(30_000)
     expect(estimate.boundBytes).toBe(Infinity)
-    expect(estimate.writeBytes).toBe(WRITE_BYTES)
+    expect(estimate.bound.writeBytes).toBe(WRITE_BYTES)
 
     settle(1000, 50)
     estimate.onTransportFull(30_000)
@@ -105,7 +105,7 @@ describe('the bound', () => {
     expect(estimate.boundBytes).toBe(72_500 + 9062.5 + 4096)
     expect(estimate.boundBytes).toBe(STEADY_BYTES)
     // less half of a write of 10,707
-    expect(estimate.holdsFromBytes).toBe(80_305)
+    expect(estimate.bound.holdsFromBytes).toBe(80_305)
   })
 
   test('has room for 4 KiB that marks have not shown on a slow path', () => {
@@ -341,36 +341,36 @@ describe('a fast path', () => {
   test('carries what a kernel takes, 4 MiB, in 20 ms: nothing is held back, writes are whole, and marks rare', () => {
     // 209,715.2 bytes a millisecond
     sample(209_715, 2)
-    expect([estimate.isFast, estimate.markIntervalMs]).toEqual([false, 5])
+    expect([estimate.fast.isFast, estimate.fast.markIntervalMs]).toEqual([false, 5])
 
     sample(209_716, 2)
-    expect([estimate.isFast, estimate.markIntervalMs]).toEqual([true, 100])
-    expect([estimate.boundBytes, estimate.holdsFromBytes]).toEqual([Infinity, Infinity])
-    expect(estimate.writeBytes).toBe(WRITE_BYTES)
+    expect([estimate.fast.isFast, estimate.fast.markIntervalMs]).toEqual([true, 100])
+    expect([estimate.boundBytes, estimate.bound.holdsFromBytes]).toEqual([Infinity, Infinity])
+    expect(estimate.bound.writeBytes).toBe(WRITE_BYTES)
   })
 
   test('is one until its rate has fallen below half of that', () => {
     settle(300_000, 2)
     settle(104_858, 2)
-    expect(estimate.isFast).toBe(true)
+    expect(estimate.fast.isFast).toBe(true)
 
     settle(104_857, 2)
-    expect(estimate.isFast).toBe(false)
+    expect(estimate.fast.isFast).toBe(false)
     expect(estimate.boundBytes).toBeLessThan(Infinity)
   })
 
   test('is one from a lower rate on if the transport said "wait" when less was under way', () => {
     settle(10_000, 2)
     estimate.onTransportFull(200_000)
-    expect(estimate.isFast).toBe(false)
+    expect(estimate.fast.isFast).toBe(false)
     sample(9999, 2)
-    expect(estimate.isFast).toBe(true)
+    expect(estimate.fast.isFast).toBe(true)
 
     estimate = createEstimate()
     settle(9999, 2)
     estimate.onTransportFull(200_000)
     sample(9999, 2)
-    expect(estimate.isFast).toBe(false)
+    expect(estimate.fast.isFast).toBe(false)
   })
 
   test('is no other because of a transport that says "wait" when nothing is held back', () => {
@@ -378,7 +378,7 @@ describe('a fast path', () => {
     estimate.onTransportFull(100_000_000)
     sample(300_000, 2)
 
-    expect(estimate.isFast).toBe(true)
+    expect(estimate.fast.isFast).toBe(true)
   })
 })
 
@@ -405,20 +405,20 @@ test('a probe that never finds the path empty, for others fill it, ends after th
 describe('a write', () => {
   test('is an eighth of the bound, between 4 KiB and what was asked for', () => {
     settle(20, 50)
-    expect(estimate.writeBytes).toBe(MIN_WRITE_BYTES)
+    expect(estimate.bound.writeBytes).toBe(MIN_WRITE_BYTES)
 
     settle(1000, 50)
     // of 85,658.5
-    expect(estimate.writeBytes).toBe(10_707)
+    expect(estimate.bound.writeBytes).toBe(10_707)
 
     settle(20_000, 50)
-    expect(estimate.writeBytes).toBe(WRITE_BYTES)
+    expect(estimate.bound.writeBytes).toBe(WRITE_BYTES)
   })
 
   test('is a quarter of the bound while the rate is looked for', () => {
     sample(1000, 50)
 
-    expect(estimate.writeBytes).toBe(154_500 / 4)
+    expect(estimate.bound.writeBytes).toBe(154_500 / 4)
   })
 })
 
@@ -467,7 +467,7 @@ describe('the round trip behind the queue of a peer that bounds it too', () => {
       sample(300, 400, { markedBytes: 340_000, isNewRound: false })
     }
 
-    estimate.peerBoundedMs = nowMs + 400 - peerSilentMs
+    estimate.peer.markedMs = nowMs + 400 - peerSilentMs
     sample(300, 400, { markedBytes: 4000 })
 
     return estimate.roundTripMs
@@ -518,9 +518,9 @@ describe('a pong that waits behind the peer\'s own data', () => {
   test.each([
     ['the peer sends next to nothing', 16_383, -Infinity],
     ['the peer bounds its data too, and waits for ours', 2_000_000, 0]
-  ])('tells nothing new when %s', (_, receivedBytes, peerBoundedMs) => {
+  ])('tells nothing new when %s', (_, receivedBytes, peerMarkedMs) => {
     settle(1000, 50)
-    estimate.peerBoundedMs = nowMs + peerBoundedMs
+    estimate.peer.markedMs = nowMs + peerMarkedMs
     waitBehindPeer(1000, receivedBytes)
 
     expect(estimate.boundBytes).toBeLessThan(250_000)

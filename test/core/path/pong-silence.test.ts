@@ -1,47 +1,50 @@
 // A silence behind which all that was under way comes back, and what is none.
 import { beforeEach, describe, expect, test } from 'vitest'
 import { PongSilence } from '../../../src/core/path/pong-silence.ts'
-import type { CameBack, PongBehindSilence } from '../../../src/core/path/pong-silence.ts'
+import type { CameBack } from '../../../src/core/path/pong-silence.ts'
 
 /** 100,000 bytes are under way, the last mark at 96,000 of them: all is back when 90,000 are, 15 of 16 */
 const UNDER_WAY_BYTES = 100_000
 const MARKED_BYTES = 96_000
 const ALL_BYTES = 90_000
 
+/** A pong, and what was under way when it came */
+const first = {
+  nowMs: 100,
+  lostMarks: 0,
+  positionBytes: 40_000,
+  acknowledgedBytes: 0,
+  handedDownBytes: UNDER_WAY_BYTES,
+  markedBytes: MARKED_BYTES,
+  bytesPerMs: 0,
+  usualSilenceMs: 50
+}
+
 let silence: PongSilence
+/** When data was handed down, and nothing was under way before */
+let beganMs: number
 
 /** So much has arrived of what is under way */
-function arrive (bytes: number, nowMs: number): CameBack | undefined {
-  return silence.noteCameBack(bytes, UNDER_WAY_BYTES - bytes, nowMs)
+function arrive (bytes: number, nowMs: number, handedDownBytes = UNDER_WAY_BYTES): CameBack | undefined {
+  return silence.onPong({ ...first, positionBytes: bytes }, { ...first, handedDownBytes }, undefined, nowMs)
 }
 
 /** Since 0, when the first mark was written, nothing has come; now a pong does, while data waits */
-function pong (init: Partial<PongBehindSilence> = {}): CameBack | undefined {
-  const behind = {
-    nowMs: 100,
-    lostMarks: 0,
-    positionBytes: 40_000,
-    acknowledgedBytes: 0,
-    handedDownBytes: UNDER_WAY_BYTES,
-    markedBytes: MARKED_BYTES,
-    bytesPerMs: 0,
-    usualSilenceMs: 50,
-    ...init
-  }
-  silence.onChunk(behind.nowMs)
-  silence.watch(behind)
+function pong (init: Partial<typeof first> = {}): CameBack | undefined {
+  const pong = { ...first, ...init }
+  silence.onChunk(pong.nowMs, beganMs)
 
-  return silence.noteCameBack(behind.positionBytes, behind.handedDownBytes - behind.positionBytes, behind.nowMs)
+  return silence.onPong(pong, pong, pong, pong.nowMs)
 }
 
 /** A pong that tells of all at once */
-function lastPong (init: Partial<PongBehindSilence> = {}): CameBack | undefined {
+function lastPong (init: Partial<typeof first> = {}): CameBack | undefined {
   return pong({ positionBytes: MARKED_BYTES, ...init })
 }
 
 beforeEach(() => {
   silence = new PongSilence()
-  silence.beganMs = 0
+  beganMs = 0
 })
 
 describe('what was under way', () => {
@@ -52,7 +55,9 @@ describe('what was under way', () => {
     expect(arrive(ALL_BYTES, 100)).toEqual({
       nowMs: 100,
       arrivedBytes: ALL_BYTES,
+      untilBytes: ALL_BYTES,
       silentMs: 100,
+      endedMs: 100,
       byteLength: UNDER_WAY_BYTES,
       restBytes: 50_000,
       restMs: 0,
@@ -73,9 +78,9 @@ describe('what was under way', () => {
   test('is what had not been acknowledged', () => {
     // 15 of 16 of the 96,000 behind the first 1,000,000
     pong({ acknowledgedBytes: 1_000_000, positionBytes: 1_040_000, markedBytes: 1_096_000, handedDownBytes: 1_100_000 })
-    expect(silence.noteCameBack(1_089_999, 10_001, 100)).toBe(undefined)
+    expect(arrive(1_089_999, 100, 1_100_000)).toBe(undefined)
 
-    expect(silence.noteCameBack(1_090_000, 10_000, 100)).toMatchObject({ byteLength: UNDER_WAY_BYTES, restBytes: 50_000 })
+    expect(arrive(1_090_000, 100, 1_100_000)).toMatchObject({ byteLength: UNDER_WAY_BYTES, restBytes: 50_000 })
   })
 
   test('is told of with the time that the rest of it took', () => {
@@ -90,8 +95,8 @@ describe('what was under way', () => {
     pong({ nowMs: 160, acknowledgedBytes: 40_000, positionBytes: 60_000, handedDownBytes: 140_000, markedBytes: 136_000 })
 
     // 40,000 and 15 of 16 of 96,000
-    expect(silence.noteCameBack(129_999, 10_001, 160)).toBe(undefined)
-    expect(silence.noteCameBack(130_000, 10_000, 160)).toMatchObject({ silentMs: 60, byteLength: 100_000, restBytes: 70_000 })
+    expect(arrive(129_999, 160, 140_000)).toBe(undefined)
+    expect(arrive(130_000, 160, 140_000)).toMatchObject({ silentMs: 60, byteLength: 100_000, restBytes: 70_000 })
   })
 })
 
@@ -104,7 +109,7 @@ describe('a silence', () => {
   })
 
   test('lasts from when there was something under way', () => {
-    silence.beganMs = 30
+    beganMs = 30
 
     expect(lastPong()).toMatchObject({ silentMs: 70 })
   })
@@ -116,13 +121,13 @@ describe('a silence', () => {
   })
 
   test('goes on behind pongs that tell of less than a sixteenth of what is under way, as of messages that pass what waits', () => {
-    silence.onChunk(50)
+    silence.onChunk(50, beganMs)
     arrive(6249, 50)
     expect(lastPong({ acknowledgedBytes: 6249 })).toMatchObject({ silentMs: 100 })
   })
 
   test('ends with a pong that tells of a sixteenth of what is under way', () => {
-    silence.onChunk(50)
+    silence.onChunk(50, beganMs)
     arrive(6250, 50)
     expect(lastPong({ acknowledgedBytes: 6250, usualSilenceMs: 40 })).toMatchObject({ silentMs: 50 })
   })
@@ -134,32 +139,32 @@ describe('a silence', () => {
 
   test('is none when other bytes of the peer came all the time: the pong may have been behind them', () => {
     for (const nowMs of [25, 50, 75]) {
-      silence.onChunk(nowMs)
+      silence.onChunk(nowMs, beganMs)
     }
 
     expect(lastPong()).toBe(undefined)
   })
 
   test('is one although other bytes came now and then: nothing did for a third of it', () => {
-    silence.onChunk(33)
-    silence.onChunk(66)
+    silence.onChunk(33, beganMs)
+    silence.onChunk(66, beganMs)
 
     expect(lastPong()).toMatchObject({ silentMs: 100 })
   })
 
   test('is one although other bytes came right in front of the pong', () => {
-    silence.onChunk(99)
-    silence.onChunk(99.5)
+    silence.onChunk(99, beganMs)
+    silence.onChunk(99.5, beganMs)
 
     expect(lastPong()).toMatchObject({ silentMs: 100 })
   })
 
   test('is none for what was quiet before the last pong', () => {
-    silence.onChunk(1000)
+    silence.onChunk(1000, beganMs)
     arrive(10_000, 1000)
 
     for (const nowMs of [1025, 1050, 1075]) {
-      silence.onChunk(nowMs)
+      silence.onChunk(nowMs, beganMs)
     }
 
     expect(lastPong({ nowMs: 1100, acknowledgedBytes: 10_000 })).toBe(undefined)
@@ -167,14 +172,14 @@ describe('a silence', () => {
 
   test('behind which marks are found lost is one in any case: they would have told sooner', () => {
     for (const nowMs of [25, 50, 75]) {
-      silence.onChunk(nowMs)
+      silence.onChunk(nowMs, beganMs)
     }
 
     expect(pong({ lostMarks: 1, markedBytes: 40_000, bytesPerMs: 400 })).toMatchObject({ silentMs: 100, hasLost: true })
   })
 
   test('is none when the clock was set back', () => {
-    silence.beganMs = 3_600_000
+    beganMs = 3_600_000
 
     expect(lastPong()).toBe(undefined)
   })

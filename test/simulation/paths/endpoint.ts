@@ -193,7 +193,7 @@ export class Endpoint {
     const { underWay } = this
     const { program, out, msPerMegabyte } = this.#init
     const { nowMs } = program
-    const writeBytes = Math.min(MAX_WRITE_BYTES, underWay.writeBytes)
+    const writeBytes = Math.min(MAX_WRITE_BYTES, underWay.estimate.bound.writeBytes)
     const content: Content = { dataBytes: 0, urgentDueMs: [], pings: [], pongs: [] }
     let markBytes = 0
 
