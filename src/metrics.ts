@@ -148,7 +148,7 @@ export class NodeMetrics {
     }))
     group('under_way_bytes', 'of', 'Bytes handed down that have not reached the peer, and how many may be, both of connections that have a bound', () => ({
       actual: sum(this.#bounded(), ({ underWay }) => underWay.pendingBytes(clock.nowMs())),
-      bound: sum(this.#bounded(), ({ underWay }) => underWay.estimate.boundBytes)
+      bound: sum(this.#bounded(), ({ underWay }) => underWay.estimate.bound.bytes)
     }))
     gauge('path_bytes_per_second', 'What the paths of all connections carry together, as far as it was measured', () => sum(sessions, ({ underWay }) => underWay.estimate.bytesPerMs * 1000))
     gauge('path_round_trip_seconds', 'The longest round trip of a path without a queue, of all connections', () => largest(sessions, ({ underWay }) => underWay.estimate.roundTripMs ?? 0) / 1000)
@@ -168,7 +168,7 @@ export class NodeMetrics {
   }
 
   #bounded (): Array<Session<unknown>> {
-    return Array.from(this.sessions).filter(({ underWay }) => underWay.isBounded && underWay.estimate.boundBytes < Infinity)
+    return Array.from(this.sessions).filter(({ underWay }) => underWay.isBounded && underWay.estimate.bound.bytes < Infinity)
   }
 
   * #streams (): Iterable<StreamState> {

@@ -234,7 +234,7 @@ describe('receive windows', () => {
 test('what may be under way leaves out a connection whose path is so fast that there is no bound', () => {
   const peer = createMeteredPeer({ coalesce: { maxQueueDelayMs: 50 } })
   const [{ underWay }] = peer.nodeMetrics.sessions
-  expect(peer.sink.calculate('under_way_bytes')).toEqual({ actual: 0, bound: underWay.estimate.boundBytes })
+  expect(peer.sink.calculate('under_way_bytes')).toEqual({ actual: 0, bound: underWay.estimate.bound.bytes })
 
   underWay.estimate.lift()
   expect(peer.sink.calculate('under_way_bytes')).toEqual({ actual: 0, bound: 0 })

@@ -9,6 +9,7 @@ const FIRST_WRITES_PER_BOUND = 4
 export const MIN_WRITE_BYTES = 4096
 
 export class Bound {
+  /** Infinity if nothing is held back */
   bytes = 0
   /** From here on data waits: another write would go beyond the bound. Writes are whole, so what is under way is within half a write of it. */
   holdsFromBytes = 0

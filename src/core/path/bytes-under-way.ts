@@ -10,7 +10,6 @@ import { FIRST_BYTES, MARKS_UNDER_WAY, MIN_MARK_EVERY_BYTES, PathEstimate } from
 import { PongSilence } from './pong-silence.ts'
 import { Rounds } from './rounds.ts'
 import { UrgentAllowance } from './urgent-allowance.ts'
-import type { Mark } from './marks.ts'
 import type { NodePaths } from './node-paths.ts'
 
 /** A write that is nearly as large as the space between two marks is not waited with for another */
@@ -56,8 +55,6 @@ export class BytesUnderWay {
   readonly #rounds = new Rounds()
   #lastPongMs = 0
   #heldSinceMs = 0
-  /** Since the last sample */
-  #wasHeld = false
   #looks = 0
   #handedDownMs = 0
   readonly #silence = new PongSilence()
@@ -169,7 +166,11 @@ export class BytesUnderWay {
     this.#noteWaiting(nowMs)
 
     if (this.isBounded) {
-      this.#learn(mark, nowMs)
+      const sample = this.#rounds.onPong(mark, estimate.roundTripMs ?? Infinity, estimate.peer.receivedBytes, wasHeld, nowMs)
+
+      if (sample !== undefined) {
+        estimate.onSample(sample)
+      }
 
       if (cameBack !== undefined) {
         estimate.onCameBack(cameBack)
@@ -248,7 +249,7 @@ export class BytesUnderWay {
 
   #hold (nowMs: number): void {
     this.isHeld = true
-    this.#wasHeld = true
+    this.#rounds.wasHeld = true
     this.#heldSinceMs = nowMs
     // else no pong would come, or late
     this.isMarkOwed ||= this.canMark &&
@@ -269,25 +270,6 @@ export class BytesUnderWay {
       this.#markFromBytes = Math.max(farBytes, this.acknowledgedBytes + fewBytes)
       this.leavesRoomFromBytes = Math.min(this.#markFromBytes, this.acknowledgedBytes + this.#holdsFromBytes)
     }
-  }
-
-  #learn (mark: Mark, nowMs: number): void {
-    const round = this.#rounds.onPong(mark, this.estimate.roundTripMs ?? Infinity, nowMs)
-
-    if (round === undefined) {
-      return
-    }
-
-    this.estimate.onSample({
-      ...round,
-      nowMs,
-      arrivedBytes: this.acknowledgedBytes,
-      markedBytes: mark.positionBytes - mark.acknowledgedBytes,
-      receivedBytes: this.estimate.peer.receivedBytes - mark.receivedBytes,
-      isAppLimited: mark.isAppLimited,
-      isBoundLimited: this.#wasHeld
-    })
-    this.#wasHeld = this.isHeld
   }
 
   /** The estimate has changed, or what is under way */

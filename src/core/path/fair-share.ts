@@ -7,7 +7,7 @@
 import { GROWTH } from './known-rate.ts'
 import { RecentHighest } from './recent-highest.ts'
 import type { NodePath, NodePaths, Share } from './node-paths.ts'
-import type { PathSample } from './path-estimate.ts'
+import type { PathSample } from './rounds.ts'
 
 const LATELY_MS = 60_000
 

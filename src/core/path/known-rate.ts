@@ -13,11 +13,6 @@ export class KnownRate {
   bytesPerMs = 0
   #roundsWithoutGrowth = 0
 
-  startOver (): void {
-    this.bytesPerMs = 0
-    this.#roundsWithoutGrowth = 0
-  }
-
   /** A round has shown this rate. Returns whether it still grows. */
   grows (bytesPerMs: number): boolean {
     if (bytesPerMs >= this.bytesPerMs * GROWTH) {

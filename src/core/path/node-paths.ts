@@ -3,6 +3,7 @@
  * like a longer path, or like a peer that is slow. What others say makes a path that seems longer wait until all fall silent, and never
  * refuses it for good: they may share no line.
  */
+import type { Bound } from './bound.ts'
 
 /** The queue that the marks of one wait in is that of another if the other's wait for so much of it */
 const SHARED_PART = 1 / 2
@@ -23,8 +24,8 @@ const EMPTIED_WAITS = 2
 
 export interface NodePath {
   readonly bytesPerMs: number
-  /** Infinity if nothing is held back */
-  readonly boundBytes: number
+  /** How much it may have under way */
+  readonly bound: Pick<Bound, 'bytes'>
   /** How long its last mark took, and how much of that it waited */
   readonly lastRoundTripMs: number
   readonly queueMs: number
@@ -127,7 +128,7 @@ export class NodePaths {
   #sharing (path: NodePath, queueMs: number, nowMs: number): NodePath[] {
     const leastMs = queueMs * SHARED_PART
 
-    return Array.from(this.#paths).filter(other => other !== path && other.boundBytes !== Infinity &&
+    return Array.from(this.#paths).filter(other => other !== path && other.bound.bytes !== Infinity &&
       ((other.queueMs >= leastMs && isRecent(other, nowMs)) || (isWaiting(other, nowMs) && nowMs - other.waitsSinceMs >= leastMs)))
   }
 }
@@ -144,7 +145,7 @@ function waitedMs ({ lastRoundTripMs, waitsSinceMs }: NodePath, nowMs: number): 
 }
 
 function mostUnderWayBytes (path: NodePath, nowMs: number): number {
-  return path.bytesPerMs === 0 ? path.boundBytes : Math.min(path.boundBytes, path.bytesPerMs * waitedMs(path, nowMs))
+  return path.bytesPerMs === 0 ? path.bound.bytes : Math.min(path.bound.bytes, path.bytesPerMs * waitedMs(path, nowMs))
 }
 
 function isRecent ({ sampledMs }: NodePath, nowMs: number): boolean {

@@ -20,7 +20,7 @@ import { RecentHighest } from './recent-highest.ts'
 import { SlowPrograms } from './slow-programs.ts'
 import type { NodePath } from './node-paths.ts'
 import type { CameBack } from './pong-silence.ts'
-import type { Round } from './rounds.ts'
+import type { PathSample } from './rounds.ts'
 
 /** A path that is only just full runs empty when a pong comes late */
 const ROUND_TRIP_GAIN = 1.25
@@ -53,28 +53,13 @@ export const MARKS_UNDER_WAY = 8
 /** Pongs are rare that come so many times less often than marks are written. On a line that connections share they come in bursts, and are not. */
 const RARE_PONGS = 2
 
-export interface PathSample extends Round {
-  nowMs: number
-  /** All that has arrived so far */
-  arrivedBytes: number
-  /** What was under way when the mark was written */
-  markedBytes: number
-  /** What has come from the peer meanwhile */
-  receivedBytes: number
-  /** There was no more to send: the path may carry more than this */
-  isAppLimited: boolean
-  /** The bound has held data back */
-  isBoundLimited: boolean
-}
-
 /**
- * - `first`: no ping was answered yet
- * - `lifted`: the peer answers none
+ * - `lifted`: the peer answers no pings
  * - `startUp`: the rate may be higher than all that was measured
  * - `steady`: the bound is what the path needs
  * - `probing`: less than that, until a mark finds the path empty and measures its round trip
  */
-type Phase = 'first' | 'lifted' | 'startUp' | 'steady' | 'probing'
+type Phase = 'lifted' | 'startUp' | 'steady' | 'probing'
 
 export class PathEstimate implements NodePath {
   readonly bound: Bound
@@ -92,14 +77,14 @@ export class PathEstimate implements NodePath {
   readonly pongGap = new PongGap()
   readonly #own = new OwnRoundTrip()
   readonly #rate = new RecentHighest()
-  readonly #known = new KnownRate()
+  #known = new KnownRate()
   readonly #probes = new Probes()
   readonly #slowPrograms = new SlowPrograms()
   readonly #fairShare = new FairShare()
   readonly #nodePaths: NodePaths
   /** How long what is handed down may wait below the muxer */
   readonly #maxQueueDelayMs: number
-  #phase: Phase = 'first'
+  #phase: Phase
   /** A sample has shown what the path carries, not only what was asked of it */
   #isRateKnown = false
 
@@ -107,17 +92,8 @@ export class PathEstimate implements NodePath {
     this.#nodePaths = nodePaths
     this.#maxQueueDelayMs = maxQueueDelayMs
     this.bound = new Bound(maxWriteBytes)
-
-    if (maxQueueDelayMs === Infinity) {
-      this.lift()
-    } else {
-      this.#setBound()
-    }
-  }
-
-  /** Infinity if nothing is held back */
-  get boundBytes (): number {
-    return this.bound.bytes
+    this.#phase = maxQueueDelayMs === Infinity ? 'lifted' : 'startUp'
+    this.#setBound()
   }
 
   /** The path's own; undefined until it was measured */
@@ -179,8 +155,9 @@ export class PathEstimate implements NodePath {
     this.peer.learn(sample)
     this.#slowPrograms.onArrived(sample.arrivedBytes, nowMs)
 
-    if (this.#phase === 'startUp' && sample.isNewRound && !isAppLimited) {
-      this.#lookForGrowth(nowMs)
+    if (this.#phase === 'startUp' && sample.isNewRound && !isAppLimited && !this.#known.grows(this.bytesPerMs)) {
+      this.#steady()
+      this.#probes.begin(nowMs)
     } else if (this.#phase === 'steady' && sample.isBoundLimited) {
       this.#lookForChange(nowMs)
     }
@@ -243,26 +220,10 @@ export class PathEstimate implements NodePath {
     return Math.max(PROBE_WRITES * MIN_WRITE_BYTES, PROBE_PART * this.bytesPerMs * (this.roundTripMs ?? 0))
   }
 
-  /** What two writes took when the path was last found to be as it was: at a low rate they, not the path, would be most of a round trip */
-  get #probeMs (): number {
-    return PROBE_WRITES * MIN_WRITE_BYTES / this.#known.bytesPerMs
-  }
-
   #beginAnew (): void {
-    if ((this.#phase === 'lifted' && !this.answersFew) || this.#phase === 'first') {
-      this.#startUp()
-    }
-  }
-
-  #startUp (): void {
-    this.#phase = 'startUp'
-    this.#known.startOver()
-  }
-
-  #lookForGrowth (nowMs: number): void {
-    if (!this.#known.grows(this.bytesPerMs)) {
-      this.#steady()
-      this.#probes.begin(nowMs)
+    if (this.#phase === 'lifted' && !this.answersFew) {
+      this.#phase = 'startUp'
+      this.#known = new KnownRate()
     }
   }
 
@@ -277,7 +238,9 @@ export class PathEstimate implements NodePath {
 
   /** The round trip of a mark with next to nothing of ours under way is the path's own, longer or shorter than it was */
   #endProbe (roundTripMs: number, nowMs: number): void {
-    const ownRoundTripMs = Math.max(this.#own.knownMs, roundTripMs - this.#probeMs)
+    // what two writes took when the path was last found to be as it was: at a low rate they, not the path, would be most of a round trip
+    const writesMs = PROBE_WRITES * MIN_WRITE_BYTES / this.#known.bytesPerMs
+    const ownRoundTripMs = Math.max(this.#own.knownMs, roundTripMs - writesMs)
     const longerMs = ownRoundTripMs - this.#own.knownMs
     const isJoint = this.#probes.drainedFromMs !== undefined
 
@@ -333,24 +296,22 @@ export class PathEstimate implements NodePath {
   }
 
   #setBound (): void {
-    const leastBytes = this.#phase === 'probing' ? 0 : this.#slowPrograms.boostBytes
-    const boundBytes = this.fast.isFast ? Infinity : Math.max(this.#chooseBound(), leastBytes)
-    this.bound.set(boundBytes, this.#phase === 'first' || this.#phase === 'startUp')
+    this.bound.set(this.fast.isFast ? Infinity : this.#chooseBound(), this.#phase === 'startUp')
   }
 
   #chooseBound (): number {
+    const { boostBytes } = this.#slowPrograms
+
     switch (this.#phase) {
-      case 'first':
-        return FIRST_BYTES
       case 'lifted':
         return Infinity
-      case 'startUp':
-        // the line there may carry as much as the line back: to double it would take round trips of seconds
-        return Math.max(FIRST_BYTES, this.#neededBytes, this.#carriedBytes(START_UP_GAIN), this.peer.byteLength)
       case 'probing':
         return this.#probes.drainedFromMs === undefined ? this.#probeBytes : 0
+      case 'startUp':
+        // the line there may carry as much as the line back: to double it would take round trips of seconds
+        return Math.max(boostBytes, FIRST_BYTES, this.#neededBytes, this.#carriedBytes(START_UP_GAIN), this.peer.byteLength)
       default:
-        return this.#neededBytes + this.#unknownBytes + MIN_WRITE_BYTES
+        return Math.max(boostBytes, this.#neededBytes + this.#unknownBytes + MIN_WRITE_BYTES)
     }
   }
 

@@ -4,7 +4,7 @@
  * hundredth of the rate.
  */
 import { FIRST_MARK_VALUE } from './marks.ts'
-import type { PathSample } from './path-estimate.ts'
+import type { PathSample } from './rounds.ts'
 
 /** Marks of a peer with bulk are no farther apart, as on a line of 0.25 Mbit/s; those behind a few messages are */
 const MARKS_MS = 250

@@ -17,7 +17,8 @@ interface Arrival {
   isStart: boolean
 }
 
-export interface Round {
+export interface PathSample {
+  nowMs: number
   /** From when the mark was written until its pong came */
   roundTripMs: number
   /** So much has arrived in so long */
@@ -25,6 +26,16 @@ export interface Round {
   intervalMs: number
   /** The mark was written when the one that began the last round had been answered */
   isNewRound: boolean
+  /** All that has arrived so far */
+  arrivedBytes: number
+  /** What was under way when the mark was written */
+  markedBytes: number
+  /** What has come from the peer meanwhile */
+  receivedBytes: number
+  /** There was no more to send: the path may carry more than this */
+  isAppLimited: boolean
+  /** The bound has held data back */
+  isBoundLimited: boolean
 }
 
 export class Rounds {
@@ -32,6 +43,8 @@ export class Rounds {
   beganMs = 0
   /** Until this has arrived samples show what was asked of the path */
   appLimitedBytes = 0
+  /** Data was held back since the last sample */
+  wasHeld = false
   /** There was no more to send */
   #isAllHandedDown = true
   /** The ends of this round and of the one before. From one pong to another is exact. */
@@ -56,8 +69,8 @@ export class Rounds {
     }
   }
 
-  /** A pong has come. Returns undefined if the clock has jumped. */
-  onPong (mark: Mark, ownRoundTripMs: number, nowMs: number): Round | undefined {
+  /** A pong has come, and so much from the peer so far. Returns undefined if the clock has jumped. */
+  onPong (mark: Mark, ownRoundTripMs: number, receivedBytes: number, isHeld: boolean, nowMs: number): PathSample | undefined {
     const roundTripMs = nowMs - mark.sentMs
 
     if (roundTripMs < 0 || roundTripMs > LONGEST_MS) {
@@ -85,12 +98,21 @@ export class Rounds {
       this.#last = arrival
     }
 
+    const isBoundLimited = this.wasHeld
+    this.wasHeld = isHeld
+
     return {
+      nowMs,
       roundTripMs,
       deliveredBytes: mark.positionBytes - since.bytes,
       // the longer of the two: a burst that a buffer has swallowed was not delivered, nor has a clump of pongs come so fast
       intervalMs: Math.max(SHORTEST_MS, nowMs - since.atMs, mark.sentMs - since.sentMs),
-      isNewRound
+      isNewRound,
+      arrivedBytes: mark.positionBytes,
+      markedBytes: mark.positionBytes - mark.acknowledgedBytes,
+      receivedBytes: receivedBytes - mark.receivedBytes,
+      isAppLimited: mark.isAppLimited,
+      isBoundLimited
     }
   }
 }

@@ -522,16 +522,16 @@ describe('of the marks in front of one that is answered', () => {
     expect(underWay.isHeld).toBe(true)
     answer(values.slice(-1), 400)
     expect(underWay.isHeld).toBe(false)
-    expect(underWay.estimate.boundBytes).toBe(Infinity)
+    expect(underWay.estimate.bound.bytes).toBe(Infinity)
     const [next, last] = [mark(10_000_000, 400), mark(10_000_000, 400)]
     expect(underWay.isHeld).toBe(false)
 
     answer([next], 500)
     expect(underWay.isHeld).toBe(true)
-    expect(underWay.estimate.boundBytes).toBeLessThan(10_000_000)
+    expect(underWay.estimate.bound.bytes).toBeLessThan(10_000_000)
     answer([last], 600)
     expect(underWay.isHeld).toBe(false)
-    expect(underWay.estimate.boundBytes).toBeLessThan(Infinity)
+    expect(underWay.estimate.bound.bytes).toBeLessThan(Infinity)
   })
 })
 
@@ -660,7 +660,7 @@ describe('a silence', () => {
     expect(underWay.byteLength).toBe(57_416)
     answer(values, 200)
 
-    expect(underWay.estimate.boundBytes).toBe(8 * 57_416)
+    expect(underWay.estimate.bound.bytes).toBe(8 * 57_416)
   })
 
   test('behind which all comes at the pace of the path does not', () => {
@@ -669,7 +669,7 @@ describe('a silence', () => {
     // 28 KiB at 100 bytes a millisecond, then 4 KiB each time
     values.forEach((value, i) => { answer([value], 307 + 41 * i) })
 
-    expect(underWay.estimate.boundBytes).toBe(65_536)
+    expect(underWay.estimate.bound.bytes).toBe(65_536)
   })
 
   test('in which the peer has sent other bytes all the time does not', () => {
@@ -680,14 +680,14 @@ describe('a silence', () => {
     }
     answer(values, 200)
 
-    expect(underWay.estimate.boundBytes).toBe(65_536)
+    expect(underWay.estimate.bound.bytes).toBe(65_536)
   })
 
   test('while nothing was held back does not', () => {
     underWay.handDown(40_000, 0, false)
     answer([underWay.mark(0)], 200)
 
-    expect(underWay.estimate.boundBytes).toBe(65_536)
+    expect(underWay.estimate.bound.bytes).toBe(65_536)
   })
 })
 

@@ -5,7 +5,7 @@ import { NodePaths } from '../../../src/core/path/node-paths.ts'
 import type { NodePath } from '../../../src/core/path/node-paths.ts'
 
 function createPath (bytesPerMs: number, ownQueueMs: number): NodePath {
-  return { bytesPerMs, boundBytes: 100_000, lastRoundTripMs: 150, queueMs: 100, ownQueueMs, sampledMs: 0, waitsSinceMs: Infinity, canDrain: true, drain () {} }
+  return { bytesPerMs, bound: { bytes: 100_000 }, lastRoundTripMs: 150, queueMs: 100, ownQueueMs, sampledMs: 0, waitsSinceMs: Infinity, canDrain: true, drain () {} }
 }
 
 let nodePaths: NodePaths

@@ -7,7 +7,7 @@ type Writable<Type> = { -readonly [Name in keyof Type]: Type[Name] }
 
 class FakePath implements Writable<NodePath> {
   bytesPerMs = 1000
-  boundBytes = 100_000
+  bound = { bytes: 100_000 }
   lastRoundTripMs = 150
   queueMs = 100
   sampledMs = 0
@@ -61,7 +61,7 @@ const OTHERS: Array<[string, Partial<NodePath>]> = [
   ['that has measured nothing for two seconds', { sampledMs: -2000 }],
   ['that has measured nothing for two seconds, and whose mark has waited for ten, for it may be no more', { sampledMs: -2000, waitsSinceMs: -10_000 }],
   ['whose rate is not known, and whose first mark has waited for less than half as long', { queueMs: 0, bytesPerMs: 0, waitsSinceMs: -49 }],
-  ['that nothing holds back, as its peer answers nothing', { boundBytes: Infinity, bytesPerMs: 0, waitsSinceMs: -5000 }]
+  ['that nothing holds back, as its peer answers nothing', { bound: { bytes: Infinity }, bytesPerMs: 0, waitsSinceMs: -5000 }]
 ]
 
 /** And those that do */
@@ -103,8 +103,8 @@ describe('a path that seems longer', () => {
 
   test.each([
     ['whose marks wait as long for the little that it carries', { bytesPerMs: 100 }],
-    ['that carries enough, but may have less under way than that', { boundBytes: 24_999 }],
-    ['whose rate is not known, and that may have less under way than that', { boundBytes: 24_999, bytesPerMs: 0, waitsSinceMs: -5000 }]
+    ['that carries enough, but may have less under way than that', { bound: { bytes: 24_999 } }],
+    ['whose rate is not known, and that may have less under way than that', { bound: { bytes: 24_999 }, bytesPerMs: 0, waitsSinceMs: -5000 }]
   ])('is alone on its line beside one %s, which cannot be the queue', (_, init) => {
     const path = addPath()
     addPath(init)

@@ -4,7 +4,7 @@ import { NodePaths } from '../../../src/core/path/node-paths.ts'
 import { MIN_WRITE_BYTES } from '../../../src/core/path/bound.ts'
 import { FIRST_BYTES, PathEstimate } from '../../../src/core/path/path-estimate.ts'
 import type { CameBack } from '../../../src/core/path/pong-silence.ts'
-import type { PathSample } from '../../../src/core/path/path-estimate.ts'
+import type { PathSample } from '../../../src/core/path/rounds.ts'
 
 const WRITE_BYTES = 65_519
 const QUEUE_MS = 10
@@ -49,7 +49,7 @@ function settle (bytesPerMs: number, roundTripMs: number, forMs = Math.max(1000,
 function comeBack (init: Partial<CameBack> = {}): number {
   estimate.onCameBack({ nowMs, arrivedBytes, untilBytes: arrivedBytes, silentMs: 100, endedMs: nowMs, byteLength: 80_000, restBytes: 60_000, restMs: 0, hasLost: false, ...init })
 
-  return estimate.boundBytes
+  return estimate.bound.bytes
 }
 
 function createEstimate (nodePaths?: NodePaths): PathEstimate {
@@ -83,27 +83,27 @@ describe('the rate of a path', () => {
 
 describe('the bound', () => {
   test('is 64 KiB before anything is known, of which a write is a quarter, and half a write may go beyond it', () => {
-    expect(estimate.boundBytes).toBe(65_536)
+    expect(estimate.bound.bytes).toBe(65_536)
     expect(estimate.bound.writeBytes).toBe(16_384)
     expect(estimate.bound.holdsFromBytes).toBe(57_344)
   })
 
   test('is none after a transport that said "wait" before anything was measured, and stays when it says so later', () => {
     estimate.onTransportFull(30_000)
-    expect(estimate.boundBytes).toBe(Infinity)
+    expect(estimate.bound.bytes).toBe(Infinity)
     expect(estimate.bound.writeBytes).toBe(WRITE_BYTES)
 
     settle(1000, 50)
     estimate.onTransportFull(30_000)
-    expect(estimate.boundBytes).toBe(STEADY_BYTES)
+    expect(estimate.bound.bytes).toBe(STEADY_BYTES)
   })
 
   test('is what the path carries in a round trip and a quarter and in the time that it may wait, an eighth for what marks have not shown, and a write', () => {
     settle(1000, 50)
 
     // 72.5 ms are 72,500 bytes, their eighth 9062.5, a write 4096
-    expect(estimate.boundBytes).toBe(72_500 + 9062.5 + 4096)
-    expect(estimate.boundBytes).toBe(STEADY_BYTES)
+    expect(estimate.bound.bytes).toBe(72_500 + 9062.5 + 4096)
+    expect(estimate.bound.bytes).toBe(STEADY_BYTES)
     // less half of a write of 10,707
     expect(estimate.bound.holdsFromBytes).toBe(80_305)
   })
@@ -112,33 +112,33 @@ describe('the bound', () => {
     settle(100, 50)
 
     // 72.5 ms are 7250 bytes
-    expect(estimate.boundBytes).toBe(7250 + 4096 + 4096)
+    expect(estimate.bound.bytes).toBe(7250 + 4096 + 4096)
   })
 
   test('has room for what 5 ms bring that marks have not shown on a short path', () => {
     settle(5000, 2)
 
     // 12.5 ms are 62,500 bytes, 5 ms 25,000
-    expect(estimate.boundBytes).toBe(62_500 + 25_000 + 4096)
+    expect(estimate.bound.bytes).toBe(62_500 + 25_000 + 4096)
   })
 
   test('is twice as much and more while the rate is looked for, and 64 KiB at least', () => {
     sample(1000, 50)
     // 2.89 round trips are 144.5 ms, and may wait for 10
-    expect(estimate.boundBytes).toBe(154_500)
+    expect(estimate.bound.bytes).toBe(154_500)
 
     estimate = createEstimate()
     sample(10, 50)
-    expect(estimate.boundBytes).toBe(FIRST_BYTES)
+    expect(estimate.bound.bytes).toBe(FIRST_BYTES)
   })
 
   test('is none when no pong comes, until one does', () => {
     settle(1000, 50)
     estimate.lift()
-    expect(estimate.boundBytes).toBe(Infinity)
+    expect(estimate.bound.bytes).toBe(Infinity)
 
     sample(1000, 50)
-    expect(estimate.boundBytes).toBe(154_500)
+    expect(estimate.bound.bytes).toBe(154_500)
   })
 
   test('is two writes when the rate of a short path has fallen, until a mark finds it empty', () => {
@@ -148,9 +148,9 @@ describe('the bound', () => {
       sample(2500, 2.1, { markedBytes: 80_000, isNewRound: false })
     }
 
-    expect(estimate.boundBytes).toBe(2 * MIN_WRITE_BYTES)
+    expect(estimate.bound.bytes).toBe(2 * MIN_WRITE_BYTES)
     sample(2500, 5, { markedBytes: 2 * (MIN_WRITE_BYTES + 12) })
-    expect(estimate.boundBytes).toBeGreaterThan(2500 * QUEUE_MS)
+    expect(estimate.bound.bytes).toBeGreaterThan(2500 * QUEUE_MS)
   })
 })
 
@@ -167,7 +167,7 @@ describe('when all has come back behind a silence', () => {
     comeBack()
     settle(1000, 50, 20_000)
 
-    expect(estimate.boundBytes).toBe(STEADY_BYTES)
+    expect(estimate.bound.bytes).toBe(STEADY_BYTES)
   })
 
   test('twice as much as was under way is tried if that is more, until so much has come back', () => {
@@ -177,10 +177,10 @@ describe('when all has come back behind a silence', () => {
     expect(comeBack({ silentMs: 75, byteLength: 100_000 })).toBe(200_000)
 
     sample(1000, 50, { arrivedBytes: untilBytes - 1 })
-    expect(estimate.boundBytes).toBe(200_000)
+    expect(estimate.bound.bytes).toBe(200_000)
     sample(1000, 50, { arrivedBytes: untilBytes })
-    expect(estimate.boundBytes).toBeLessThan(150_658.5)
-    expect(estimate.boundBytes).toBeGreaterThan(145_000)
+    expect(estimate.bound.bytes).toBeLessThan(150_658.5)
+    expect(estimate.bound.bytes).toBeGreaterThan(145_000)
   })
 
   test.each([[25, 4], [37.5, 6], [50, 8], [150, 8]])('of %d ms while the rate is looked for %d times as much is tried', (silentMs, times) => {
@@ -210,11 +210,11 @@ describe('when all has come back behind a silence', () => {
     expect(comeBack({ silentMs: 100 })).toBeLessThan(Infinity)
     expect(comeBack({ silentMs: 101 })).toBe(Infinity)
     sample(1000, 50)
-    expect(estimate.boundBytes).toBe(Infinity)
+    expect(estimate.bound.bytes).toBe(Infinity)
 
     estimate.answersFew = false
     sample(1000, 50)
-    expect(estimate.boundBytes).toBeLessThan(200_000)
+    expect(estimate.bound.bytes).toBeLessThan(200_000)
   })
 })
 
@@ -257,13 +257,13 @@ describe('beside another path whose marks wait for as long', () => {
 
   test('both fall silent when one seems to be longer, and measure it with marks that were written when the line was empty', () => {
     seemLonger()
-    expect([estimate, other].map(({ boundBytes, isProbing }) => [boundBytes, isProbing])).toEqual([[0, true], [0, true]])
+    expect([estimate, other].map(({ bound, isProbing }) => [bound.bytes, isProbing])).toEqual([[0, true], [0, true]])
 
     // written 149 ms later, and 150 ms
     sample(500, 70, { markedBytes: 4096, intervalMs: 219 })
-    expect(estimate.boundBytes).toBe(0)
+    expect(estimate.bound.bytes).toBe(0)
     sample(500, 70, { markedBytes: 4096, intervalMs: 1 })
-    expect(estimate.boundBytes).toBeGreaterThan(0)
+    expect(estimate.bound.bytes).toBeGreaterThan(0)
     // 70, less what two writes of 4096 bytes take at the rate of before
     expect(estimate.roundTripMs).toBeCloseTo(70 - 8.192)
   })
@@ -301,7 +301,7 @@ describe('beside another path whose marks wait for as long', () => {
       askAfter(9000)
       expect(estimate.isProbing).toBe(false)
       askAfter(1000)
-      expect([estimate.isProbing, estimate.boundBytes, other.isProbing]).toEqual([true, 0, false])
+      expect([estimate.isProbing, estimate.bound.bytes, other.isProbing]).toEqual([true, 0, false])
     })
 
     test('one that seems to be longer remembers what it carried before, however its rate falls until it measures that', () => {
@@ -345,7 +345,7 @@ describe('a fast path', () => {
 
     sample(209_716, 2)
     expect([estimate.fast.isFast, estimate.fast.markIntervalMs]).toEqual([true, 100])
-    expect([estimate.boundBytes, estimate.bound.holdsFromBytes]).toEqual([Infinity, Infinity])
+    expect([estimate.bound.bytes, estimate.bound.holdsFromBytes]).toEqual([Infinity, Infinity])
     expect(estimate.bound.writeBytes).toBe(WRITE_BYTES)
   })
 
@@ -356,7 +356,7 @@ describe('a fast path', () => {
 
     settle(104_857, 2)
     expect(estimate.fast.isFast).toBe(false)
-    expect(estimate.boundBytes).toBeLessThan(Infinity)
+    expect(estimate.bound.bytes).toBeLessThan(Infinity)
   })
 
   test('is one from a lower rate on if the transport said "wait" when less was under way', () => {
@@ -388,7 +388,7 @@ test('one sample that is too high, as of a clump of pongs, does not make the rat
 
   for (let round = 0; round < 40; round++) {
     sample(1000, 50)
-    expect(estimate.boundBytes).toBeGreaterThan(1000 * 50)
+    expect(estimate.bound.bytes).toBeGreaterThan(1000 * 50)
   }
 })
 
@@ -399,7 +399,7 @@ test('a probe that never finds the path empty, for others fill it, ends after th
     sample(1250, 200, { markedBytes: 340_000 })
   }
 
-  expect(estimate.boundBytes).toBeGreaterThan(1250 * 50)
+  expect(estimate.bound.bytes).toBeGreaterThan(1250 * 50)
 })
 
 describe('a write', () => {
@@ -505,14 +505,14 @@ describe('a pong that waits behind the peer\'s own data', () => {
   test('is no queue of ours where the peer bounds nothing and goes on for two seconds: as much may be under way as the path carries until it comes', () => {
     settle(1000, 50)
     waitBehindPeer(400)
-    expect(estimate.boundBytes).toBeLessThan(250_000)
+    expect(estimate.bound.bytes).toBeLessThan(250_000)
 
     waitBehindPeer(100)
-    expect(estimate.boundBytes).toBeGreaterThanOrEqual(1.25 * 1000 * 1600)
+    expect(estimate.bound.bytes).toBeGreaterThanOrEqual(1.25 * 1000 * 1600)
 
     // and no longer than that lasts
     sample(1000, 50)
-    expect(estimate.boundBytes).toBeCloseTo(STEADY_BYTES)
+    expect(estimate.bound.bytes).toBeCloseTo(STEADY_BYTES)
   })
 
   test.each([
@@ -523,13 +523,13 @@ describe('a pong that waits behind the peer\'s own data', () => {
     estimate.peer.markedMs = nowMs + peerMarkedMs
     waitBehindPeer(1000, receivedBytes)
 
-    expect(estimate.boundBytes).toBeLessThan(250_000)
+    expect(estimate.bound.bytes).toBeLessThan(250_000)
   })
 
   test('tells in the first round trips how much the path may carry: what the peer has sent meanwhile', () => {
     sample(40, 1600, { receivedBytes: 1_500_000 })
     sample(40, 1600, { receivedBytes: 1_500_000 })
 
-    expect(estimate.boundBytes).toBe(1_500_000)
+    expect(estimate.bound.bytes).toBe(1_500_000)
   })
 })

@@ -64,7 +64,7 @@ function replay (plan: Plan): void {
     stepMs: plan.durationMs * STEP_PART,
     onStep (nowMs, own) {
       const connections = own.map(({ underWay: { estimate, byteLength, isHeld } }) =>
-        `${kilobytes(byteLength)} of ${kilobytes(estimate.boundBytes)} KB${isHeld ? ', held' : ''}, ${Math.round(estimate.bytesPerMs)} KB/s, ${estimate.roundTripMs?.toFixed(1) ?? '-'} ms`)
+        `${kilobytes(byteLength)} of ${kilobytes(estimate.bound.bytes)} KB${isHeld ? ', held' : ''}, ${Math.round(estimate.bytesPerMs)} KB/s, ${estimate.roundTripMs?.toFixed(1) ?? '-'} ms`)
       console.info(`${Math.round(nowMs)} ms  ${connections.join('  |  ')}`)
     }
   })

@@ -84,7 +84,7 @@ function checkUnderWay ({ session, name, tap, peer }: Side): void {
 
   law(handedDownBytes === tap.writtenBytes, () => `the ${name} counts ${handedDownBytes} bytes handed down of ${tap.writtenBytes}`)
   law(acknowledgedBytes <= peer.tap.receivedBytes, () => `the ${name} takes ${acknowledgedBytes} bytes for arrived, ${peer.tap.receivedBytes} have`)
-  law(estimate.boundBytes >= 2 * MIN_WRITE_BYTES, () => `the ${name} allows ${estimate.boundBytes} bytes under way`)
+  law(estimate.bound.bytes >= 2 * MIN_WRITE_BYTES, () => `the ${name} allows ${estimate.bound.bytes} bytes under way`)
   law(estimate.bound.writeBytes >= 1 && estimate.bytesPerMs < Infinity, () => `the ${name} has writes of ${estimate.bound.writeBytes} bytes on a path of ${estimate.bytesPerMs} bytes a millisecond`)
   law(!isHeld || handedDownBytes > acknowledgedBytes, () => `the ${name} holds back data with nothing under way`)
 }
