@@ -13,11 +13,10 @@ export class Bound {
   bytes = 0
   /** From here on data waits: another write would go beyond the bound. Writes are whole, so what is under way is within half a write of it. */
   holdsFromBytes = 0
-  writeBytes: number
+  writeBytes = 0
   readonly #maxWriteBytes: number
 
   constructor (maxWriteBytes: number) {
-    this.writeBytes = maxWriteBytes
     this.#maxWriteBytes = maxWriteBytes
   }
 

@@ -107,10 +107,9 @@ export class BytesUnderWay {
       this.urgent.spend(urgentBytes)
     }
 
-    const positionBytes = this.handedDownBytes
+    this.#rounds.onWrite(this.handedDownBytes, byteLength, isAppLimited, this.#marks.underWay.length === 0, nowMs)
     this.handedDownBytes += byteLength
     this.#handedDownMs = nowMs
-    this.#rounds.onWrite(positionBytes, this.handedDownBytes, isAppLimited, this.#marks.underWay.length === 0, nowMs)
 
     if (!this.isHeld && this.handedDownBytes - this.acknowledgedBytes >= this.#holdsFromBytes) {
       this.#hold(nowMs)
@@ -122,7 +121,6 @@ export class BytesUnderWay {
 
   /** The value of a mark that is written now */
   mark (nowMs: number): number {
-    const isFirst = !this.awaitsPong
     const value = this.#marks.write({
       sentMs: nowMs,
       positionBytes: this.handedDownBytes,
@@ -133,11 +131,7 @@ export class BytesUnderWay {
     this.markedBytes = this.handedDownBytes
     this.isMarkOwed = false
     this.handedDownBytes += HEADER_BYTES
-
-    if (isFirst) {
-      this.estimate.onWaiting(nowMs, nowMs)
-    }
-
+    this.#noteWaiting(nowMs)
     this.#setMarkFrom()
 
     return value

@@ -16,12 +16,10 @@ export class OwnRoundTrip {
     return this.ms ?? Infinity
   }
 
-  see (roundTripMs: number): void {
-    this.shortestMs = Math.min(this.shortestMs, roundTripMs)
-  }
-
   /** Follows one that is shorter */
-  follow (roundTripMs: number): void {
+  learn (roundTripMs: number): void {
+    this.shortestMs = Math.min(this.shortestMs, roundTripMs)
+
     if (roundTripMs <= this.knownMs) {
       this.ms = this.ms === undefined ? roundTripMs : this.ms + SHORTER_WEIGHT * (roundTripMs - this.ms)
     }

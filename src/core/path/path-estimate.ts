@@ -128,26 +128,25 @@ export class PathEstimate implements NodePath {
 
   /** A ping was answered that is no mark */
   onRoundTrip (roundTripMs: number): void {
-    this.#own.see(roundTripMs)
     this.#beginAnew()
-    this.#own.follow(roundTripMs)
+    this.#own.learn(roundTripMs)
     this.#setBound()
   }
 
   onSample (sample: PathSample): void {
     const { nowMs, roundTripMs, isAppLimited } = sample
-    this.#own.see(roundTripMs)
     // writes are whole, and marks come on top
     const isLittle = sample.markedBytes <= this.#probeBytes + this.bound.writeBytes / 2
     const isEmpty = isLittle && nowMs - roundTripMs >= (this.#probes.drainedFromMs ?? 0)
 
     this.#beginAnew()
-    const validMs = this.#chooseValidMs(sample)
+    // as many round trips as BBR takes, of the path's own: those that wait in a queue would keep a rate for minutes that has fallen to a hundredth
+    const validRoundTripsMs = VALID_ROUND_TRIPS * Math.min(roundTripMs, this.#own.knownMs)
+    const validMs = Math.max(VALID_MS, validRoundTripsMs, VALID_SAMPLES * (nowMs - this.sampledMs), VALID_SILENCES * this.#slowPrograms.longest.ms)
     this.#rate.learn(sample.deliveredBytes / sample.intervalMs, isAppLimited, nowMs, validMs)
     this.sampledMs = nowMs
     this.lastRoundTripMs = roundTripMs
     this.queueMs = roundTripMs - this.#own.knownMs
-    this.#nodePaths.note(this, nowMs)
     this.#fairShare.learn(this, this.#nodePaths, sample, this.#isPeerBounded)
     this.fast.learn(this.bytesPerMs)
     this.#isRateKnown ||= !isAppLimited || sample.intervalMs >= FILLED_ROUND_TRIPS * this.#own.knownMs
@@ -166,10 +165,9 @@ export class PathEstimate implements NodePath {
       this.#endProbe(roundTripMs, nowMs)
     } else if (this.#phase === 'probing' && sample.isNewRound && !this.#probes.goesOn()) {
       this.#steady()
-    } else {
-      this.#own.follow(roundTripMs)
     }
 
+    this.#own.learn(roundTripMs)
     this.#setBound()
   }
 
@@ -208,13 +206,6 @@ export class PathEstimate implements NodePath {
     this.#nodePaths.forget(this)
   }
 
-  /** As many round trips of the path's own as BBR takes: those that wait in a queue would keep a rate for minutes that has fallen to a hundredth */
-  #chooseValidMs ({ nowMs, roundTripMs }: PathSample): number {
-    const ownRoundTripMs = Math.min(roundTripMs, this.#own.knownMs)
-
-    return Math.max(VALID_MS, VALID_ROUND_TRIPS * ownRoundTripMs, VALID_SAMPLES * (nowMs - this.sampledMs), VALID_SILENCES * this.#slowPrograms.longest.ms)
-  }
-
   /** With so little under way nothing of ours queues */
   get #probeBytes (): number {
     return Math.max(PROBE_WRITES * MIN_WRITE_BYTES, PROBE_PART * this.bytesPerMs * (this.roundTripMs ?? 0))
@@ -242,19 +233,18 @@ export class PathEstimate implements NodePath {
     const writesMs = PROBE_WRITES * MIN_WRITE_BYTES / this.#known.bytesPerMs
     const ownRoundTripMs = Math.max(this.#own.knownMs, roundTripMs - writesMs)
     const longerMs = ownRoundTripMs - this.#own.knownMs
-    const isJoint = this.#probes.drainedFromMs !== undefined
 
     // the queue may be that of others: an empty line shows how long it is
-    if (longerMs > 0 && !isJoint && this.#probes.mayAskOthers(nowMs)) {
+    if (longerMs > 0 && this.#probes.drainedFromMs === undefined && this.#probes.mayAskOthers(nowMs)) {
       const answer = this.#nodePaths.drain(this, longerMs, this.#known.bytesPerMs, this.#probes.waitsForStarts(nowMs), nowMs)
 
-      if (answer !== 'alone') {
-        if (answer === 'put-off') {
-          // what was is remembered: a rate that falls meanwhile is no news
-          this.#probes.awaitDrain(nowMs)
-          this.#phase = 'steady'
-        }
+      if (answer === 'put-off') {
+        // what was is remembered: a rate that falls meanwhile is no news
+        this.#probes.awaitDrain(nowMs)
+        this.#phase = 'steady'
+      }
 
+      if (answer !== 'alone') {
         return
       }
     }

@@ -65,7 +65,7 @@ export class PongSilence {
     this.#receivedMs = nowMs
   }
 
-  /** To a mark. `path` is undefined while that is idle says nothing: no data waits, or less is under way than the path needs. */
+  /** A mark was answered. There is no `path` to look at while no data waits, or less is allowed than the path needs: that it is idle says nothing then. */
   onPong ({ positionBytes, lostMarks }: AnsweredMark, { acknowledgedBytes, handedDownBytes, markedBytes }: UnderWay, path: Pace | undefined, nowMs: number): CameBack | undefined {
     const silentMs = nowMs - this.#progressMs
     const hasLost = lostMarks > 0

@@ -51,8 +51,8 @@ export class Rounds {
   #last: Arrival = { bytes: 0, atMs: 0, sentMs: 0, isStart: true }
   #before = this.#last
 
-  /** A write that ends there. `isAppLimited`: there is no more to send. `isIdle`: no pong is awaited. Hot. */
-  onWrite (positionBytes: number, endBytes: number, isAppLimited: boolean, isIdle: boolean, nowMs: number): void {
+  /** So much is handed down behind `positionBytes`. `isAppLimited`: there is no more to send. `isIdle`: no pong is awaited. Hot. */
+  onWrite (positionBytes: number, byteLength: number, isAppLimited: boolean, isIdle: boolean, nowMs: number): void {
     const isFirst = isIdle && this.#isAllHandedDown
     this.#isAllHandedDown = isAppLimited
 
@@ -65,7 +65,7 @@ export class Rounds {
 
     // also in the first round trip, in which the path fills
     if (isAppLimited || isFirst) {
-      this.appLimitedBytes = endBytes
+      this.appLimitedBytes = positionBytes + byteLength
     }
   }
 

@@ -21,6 +21,8 @@ function sample (bytesPerMs: number, roundTripMs: number, init: Partial<PathSamp
   const deliveredBytes = bytesPerMs * intervalMs
   nowMs += intervalMs
   arrivedBytes += deliveredBytes
+  // no mark is under way any more
+  estimate.onWaiting(Infinity, nowMs)
   estimate.onSample({
     nowMs,
     roundTripMs,
