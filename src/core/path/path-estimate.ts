@@ -62,8 +62,11 @@ const RARE_PONGS = 2
 type Phase = 'lifted' | 'startUp' | 'steady' | 'probing'
 
 export class PathEstimate implements NodePath {
+  /** How much may be under way, and in one write */
   readonly bound: Bound
+  /** Whether anything is to be gained by holding data back */
   readonly fast = new FastPath()
+  /** What the peer has under way itself */
   readonly peer = new PeersData()
   /** The peer answers few marks */
   answersFew = false

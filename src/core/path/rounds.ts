@@ -1,5 +1,5 @@
 /**
- * What has arrived from one pong to another, a round trip apart at least: a sample of the path's rate. Hot: runs once per pong.
+ * What has arrived from one pong to another, a round trip apart at least: a sample of the path's rate. Hot: runs once per write and pong.
  */
 import type { Mark } from './marks.ts'
 
@@ -39,7 +39,7 @@ export interface PathSample {
 }
 
 export class Rounds {
-  /** When the first began behind a time in which nothing was under way. A field, as all that a lone request meets: a call would be one more. */
+  /** When data was last handed down and nothing was under way before */
   beganMs = 0
   /** Until this has arrived samples show what was asked of the path */
   appLimitedBytes = 0

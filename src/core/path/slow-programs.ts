@@ -42,7 +42,7 @@ export class SlowPrograms {
 
     const startUpBoost = Math.min(MOST_BOOST, START_UP_BOOST * Math.max(1, silentMs / LONG_SILENCE_MS))
     this.longest.learn(silentMs + roundTripMs, nowMs)
-    this.boostBytes = Math.max(this.boostBytes, byteLength * (isRateLookedFor ? startUpBoost : BOOST))
+    this.boostBytes = byteLength * (isRateLookedFor ? startUpBoost : BOOST)
     this.#boostUntilBytes = arrivedBytes + this.boostBytes
 
     return true
