@@ -4,8 +4,7 @@
  * for what the path carries, and allows itself even less. No more is due than what the path has carried lately: that the others share its
  * line is likely and never certain.
  */
-import { GROWTH } from './known-rate.ts'
-import { RecentHighest } from './recent-highest.ts'
+import { GROWTH, RecentHighest } from './rate.ts'
 import type { NodePath, NodePaths, Share } from './node-paths.ts'
 import type { PathSample } from './rounds.ts'
 

@@ -1,6 +1,6 @@
 // The highest sample of the last while.
 import { beforeEach, describe, expect, test } from 'vitest'
-import { RecentHighest } from '../../../src/core/path/recent-highest.ts'
+import { RecentHighest } from '../../../src/core/path/rate.ts'
 
 const VALID_MS = 1000
 
