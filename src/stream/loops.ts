@@ -7,35 +7,30 @@
  */
 import { StreamBufferError } from '@libp2p/interface'
 import { ReadBuffer } from '../core/buffers/read-buffer.ts'
-import type { Reader } from './reader.ts'
 import type { Uint8ArrayList } from 'uint8arraylist'
-
-type Chunk = Uint8Array | Uint8ArrayList
 
 /** An application that reads each message with an iterator of its own drops thousands: those that were left behind first are given up */
 const MAX_LEFT_BEHIND = 16
 
-interface Loop {
-  /** It waits for a chunk; only meanwhile is it told that there are no more */
-  asked: PromiseWithResolvers<Chunk | undefined> | undefined
-  /** What came since it was left behind; undefined while it is waited for */
+export interface Loop {
+  /** The loop waits for a chunk; only meanwhile is it told that there are no more */
+  asked: PromiseWithResolvers<Uint8ArrayList | undefined> | undefined
+  /** What came since the loop was left behind; undefined while it is waited for */
   missed: ReadBuffer | undefined
-  /** Why it was given up */
+  /** Why the loop was given up */
   error: Error | undefined
 }
 
 export class Loops {
   readonly #mergeFromBytes: number
-  readonly #reader: Reader
   /** Those that were left behind in the order in which they were */
   readonly #loops = new Set<Loop>()
   /** Handed to loops that have not asked for the next chunk yet */
   #unfinishedBytes = 0
 
   /** What a loop has missed is handed over as the stream's own bytes are: see ReadBuffer */
-  constructor (mergeFromBytes: number, reader: Reader) {
+  constructor (mergeFromBytes: number) {
     this.#mergeFromBytes = mergeFromBytes
-    this.#reader = reader
   }
 
   /** Neither one that is waited for nor one that was left behind */
@@ -65,43 +60,17 @@ export class Loops {
     return true
   }
 
-  /**
-   * One chunk at a time is handed over, so there is no queue. With that of it-pushable a loop that answers one message took 1.1 to 1.5 times
-   * as long.
-   */
-  async * iterate (): AsyncGenerator<Chunk> {
+  /** A loop that is waited for from here on */
+  begin (): Loop {
     const loop: Loop = { asked: undefined, missed: undefined, error: undefined }
     this.leaveBehind()
     this.#loops.add(loop)
-    this.#reader.onLoop()
 
-    try {
-      while (true) {
-        while (loop.missed !== undefined && loop.missed.readyBytes > 0) {
-          yield loop.missed.take()
-        }
+    return loop
+  }
 
-        if (loop.error !== undefined) {
-          throw loop.error
-        }
-
-        // it has what it missed, and keeps up from here on
-        loop.missed = undefined
-        loop.asked = Promise.withResolvers()
-        const { promise } = loop.asked
-        this.#reader.onAsk()
-        const chunk = await promise
-
-        if (chunk === undefined) {
-          return
-        }
-
-        yield chunk
-      }
-    } finally {
-      this.#loops.delete(loop)
-      this.#reader.onAsk()
-    }
+  remove (loop: Loop): void {
+    this.#loops.delete(loop)
   }
 
   /** Somebody else begins to read, or goes on */
@@ -132,17 +101,12 @@ export class Loops {
     return bytes
   }
 
-  /** Hands over a chunk that counts as read when the loops ask again. They must all be asking. */
-  push (chunk: Uint8ArrayList, maxMissedBytes: number): void {
-    this.#unfinishedBytes += chunk.byteLength
-    this.pushRead(chunk, maxMissedBytes)
-  }
-
   /**
-   * Hands over a chunk that is being read by others. All loops together may miss `maxMissedBytes`; then the one that was left behind first
-   * ends with an error when it comes back.
+   * Hands over a chunk that others are reading (`isRead`), or that counts as read when the loops, which must all be asking, ask again. All
+   * loops together may miss `maxMissedBytes`; then the one that was left behind first ends with an error when it comes back.
    */
-  pushRead (chunk: Uint8ArrayList, maxMissedBytes: number): void {
+  push (chunk: Uint8ArrayList, isRead: boolean, maxMissedBytes: number): void {
+    this.#unfinishedBytes += isRead ? 0 : chunk.byteLength
     let missedBytes = 0
     this.leaveBehind()
 

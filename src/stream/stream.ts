@@ -1,5 +1,5 @@
 /**
- * One stream as libp2p sees it: its events and statuses, and how it is written to. How it is read is in reader.ts, what the
+ * One stream as libp2p sees it: its events and statuses, and how it is written to. How it is read is in readable-half.ts, what the
  * protocol makes of it in core/session.ts.
  */
 import { StreamBufferError, StreamStateError } from '@libp2p/interface'
@@ -7,37 +7,32 @@ import { StreamClosedError } from '@libp2p/utils'
 import { LANES } from '../core/scheduler/lane.ts'
 import { HIGH_WATER_MARK_BYTES } from '../core/scheduler/water-marks.ts'
 import { EVENT_DATA, EVENT_DRAINED, EVENT_FAILED, EVENT_LOCAL_FIN, EVENT_REMOTE_FIN, EVENT_REMOTE_RST, EVENT_STALLED } from '../core/stream-state.ts'
-import { GuardedEmitter, OwnAbortEvent, OwnCloseEvent, OwnResetEvent } from '../emitter.ts'
+import { OwnAbortEvent, OwnCloseEvent, OwnResetEvent } from '../emitter.ts'
 import { errorCodeOf, RemoteResetError } from '../errors.ts'
 import { toError } from '../foreign.ts'
 import { logError, reasonOf } from '../log.ts'
 import { toLaneIndex } from '../options/priority.ts'
 import { number } from '../options/rules.ts'
 import { abortable, handled, withHandledRejection } from '../promises.ts'
-import { Reader } from './reader.ts'
+import { ReadableHalf } from './readable-half.ts'
 import type { YamuxStream } from '../api.ts'
 import type { PieceQueue } from '../core/buffers/piece-queue.ts'
 import type { Lane } from '../core/scheduler/lane.ts'
 import type { StreamState } from '../core/stream-state.ts'
 import type { Driver } from '../muxer/driver.ts'
 import type { StreamLimits } from '../options/config.ts'
-import type { AbortOptions, Logger, MessageStreamDirection, MessageStreamEvents, MessageStreamReadStatus, MessageStreamStatus, MessageStreamTimeline, MessageStreamWriteStatus } from '@libp2p/interface'
+import type { AbortOptions, Logger, MessageStreamDirection, MessageStreamReadStatus, MessageStreamStatus, MessageStreamTimeline, MessageStreamWriteStatus } from '@libp2p/interface'
 import type { Uint8ArrayList } from 'uint8arraylist'
 
-export class MuxedStream extends GuardedEmitter<MessageStreamEvents> implements YamuxStream {
+export class MuxedStream extends ReadableHalf implements YamuxStream {
   readonly id: string
   readonly direction: MessageStreamDirection
   readonly timeline: MessageStreamTimeline = { open: Date.now() }
   status: MessageStreamStatus = 'open'
   writeStatus: MessageStreamWriteStatus = 'writable'
   remoteReadStatus: MessageStreamReadStatus = 'readable'
-  remoteWriteStatus: MessageStreamWriteStatus = 'writable'
-  maxReadBufferLength: number
   maxWriteBufferLength: number
 
-  readonly #state: StreamState<MuxedStream>
-  readonly #driver: Driver
-  readonly #reader: Reader
   #log: Logger | undefined
   #protocol = ''
   #inactivityTimeout: number
@@ -49,20 +44,16 @@ export class MuxedStream extends GuardedEmitter<MessageStreamEvents> implements 
   #createError: (() => Error) | undefined
 
   constructor (state: StreamState<MuxedStream>, driver: Driver, limits: StreamLimits) {
-    super()
-    this.#state = state
-    this.#driver = driver
+    super(state, driver, limits)
     this.id = String(state.id)
     this.direction = state.isOutbound ? 'outbound' : 'inbound'
     this.#inactivityTimeout = limits.inactivityTimeout
-    this.maxReadBufferLength = limits.maxReadBufferLength
     this.maxWriteBufferLength = limits.maxWriteBufferLength
-    this.#reader = new Reader(state, driver, this)
   }
 
   /** Made when somebody wants it */
   get log (): Logger {
-    this.#log ??= this.#driver.createLog(this.#label)
+    this.#log ??= this.driver.createLog(this.#label)
 
     return this.#log
   }
@@ -74,7 +65,7 @@ export class MuxedStream extends GuardedEmitter<MessageStreamEvents> implements 
   /** Set by libp2p when it is agreed on; the stream changes to the lane that `priority` gives the protocol */
   set protocol (protocol: string) {
     this.#protocol = protocol
-    this.#driver.setLane(this.#state, this.#driver.config.laneOf(protocol))
+    this.driver.setLane(this.state, this.driver.config.laneOf(protocol))
   }
 
   get inactivityTimeout (): number {
@@ -83,40 +74,28 @@ export class MuxedStream extends GuardedEmitter<MessageStreamEvents> implements 
 
   set inactivityTimeout (timeoutMs: number) {
     this.#inactivityTimeout = number()(timeoutMs, 'stream.inactivityTimeout')
-    this.#driver.timers.watch(this.#state)
+    this.driver.timers.watch(this.state)
   }
 
   get priority (): Lane {
-    return LANES[this.#state.lane]
+    return LANES[this.state.lane]
   }
 
   set priority (lane: Lane) {
-    this.#driver.setLane(this.#state, toLaneIndex(lane, 'stream.priority'))
+    this.driver.setLane(this.state, toLaneIndex(lane, 'stream.priority'))
   }
 
   get writableNeedsDrain (): boolean {
-    return this.#state.awaitsDrain
-  }
-
-  get readStatus (): MessageStreamReadStatus {
-    return this.#reader.status
-  }
-
-  get readableEnded (): boolean {
-    return this.#reader.hasEnded
-  }
-
-  get readBufferLength (): number {
-    return this.#state.readBuffer.byteLength
+    return this.state.awaitsDrain
   }
 
   get writeBufferLength (): number {
-    return this.#state.sendQueue.byteLength
+    return this.state.sendQueue.byteLength
   }
 
   /** What is queued; libp2p's own tests look for it by this name */
   get writeBuffer (): PieceQueue {
-    return this.#state.sendQueue
+    return this.state.sendQueue
   }
 
   // Writing
@@ -128,9 +107,9 @@ export class MuxedStream extends GuardedEmitter<MessageStreamEvents> implements 
       throw Object.assign(new StreamStateError(`Cannot write to a stream that is ${this.writeStatus}`), { cause: this.#createError?.() })
     }
 
-    const state = this.#state
+    const state = this.state
     const wasToldToWait = state.awaitsDrain
-    this.#driver.write(state, data)
+    this.driver.write(state, data)
     const queuedBytes = state.sendQueue.byteLength
 
     if (wasToldToWait && queuedBytes > this.maxWriteBufferLength) {
@@ -138,7 +117,7 @@ export class MuxedStream extends GuardedEmitter<MessageStreamEvents> implements 
       return false
     }
 
-    if (queuedBytes < HIGH_WATER_MARK_BYTES || !this.#driver.isFull(state)) {
+    if (queuedBytes < HIGH_WATER_MARK_BYTES || !this.driver.isFull(state)) {
       return true
     }
 
@@ -148,7 +127,7 @@ export class MuxedStream extends GuardedEmitter<MessageStreamEvents> implements 
   }
 
   async onDrain (options?: AbortOptions): Promise<void> {
-    if (!this.#state.awaitsDrain) {
+    if (!this.state.awaitsDrain) {
       return
     }
 
@@ -183,7 +162,7 @@ export class MuxedStream extends GuardedEmitter<MessageStreamEvents> implements 
       // Stock writes within the call, and so resolves although the signal is aborted. Not in the next turn: before that the peer's
       // answer can come, which @libp2p/ping takes for impossible; it ended the process of a DHT.
       if (options?.signal?.aborted === true) {
-        this.#driver.flushWhile(() => this.writeStatus === 'closing')
+        this.driver.flushWhile(() => this.writeStatus === 'closing')
       }
 
       if (this.writeStatus === 'closing') {
@@ -194,52 +173,18 @@ export class MuxedStream extends GuardedEmitter<MessageStreamEvents> implements 
     })
   }
 
-  // Reading
-
-  pause (): void {
-    this.#reader.pause()
-  }
-
-  resume (): void {
-    this.#reader.resume()
-  }
-
-  push (data: Uint8Array | Uint8ArrayList): void {
-    this.#reader.push(data)
-  }
-
-  unshift (data: Uint8Array | Uint8ArrayList): void {
-    this.#reader.unshift(data)
-  }
-
-  [Symbol.asyncIterator] (): AsyncGenerator<Uint8Array | Uint8ArrayList> {
-    return this.#reader.iterate()
-  }
-
-  async closeRead (options?: AbortOptions): Promise<void> {
-    options?.signal?.throwIfAborted()
-
-    if (this.readStatus === 'readable' || this.readStatus === 'paused') {
-      this.sendCloseRead()
-      this.#reader.close()
-    }
-  }
-
   override onListenerAdded (type: string): void {
     if (type === 'message') {
-      this.#reader.onListener()
+      this.onReader()
     } else if (type === 'idle') {
-      this.#state.tellsIdle = true
+      this.state.tellsIdle = true
     }
   }
 
-  /** Asks for the FIN. Like sendCloseRead a step of its own because libp2p's own tests watch it. */
+  /** Asks for the FIN. Like sendCloseRead a step of its own. */
   protected sendCloseWrite (): void {
-    this.#driver.closeWrite(this.#state)
+    this.driver.closeWrite(this.state)
   }
-
-  /** Yamux has no frame that says "I will not read": what comes is discarded, and credit given back */
-  protected sendCloseRead (): void {}
 
   // Its end
 
@@ -247,22 +192,22 @@ export class MuxedStream extends GuardedEmitter<MessageStreamEvents> implements 
     const err = toError(reason, 'The stream was aborted with')
 
     if (this.status !== 'open') {
-      this.#driver.abortAgain(this.#state)
-      this.#reader.discardUnread(err)
+      this.driver.abortAgain(this.state)
+      this.discardUnread(err)
       return
     }
 
     const hasQueued = this.writeBufferLength > 0
     this.#end('aborted', err)
     logError(this, 'aborted - %e', err)
-    this.#driver.flushBeforeReset(this.#state)
-    this.#driver.reset(this.#state, errorCodeOf(err))
+    this.driver.flushBeforeReset(this.state)
+    this.driver.reset(this.state, errorCodeOf(err))
 
     if (hasQueued) {
       this.safeDispatchEvent('idle')
     }
 
-    this.#reader.abort(err)
+    this.discard(err)
     this.dispatchEvent(new OwnAbortEvent(err))
   }
 
@@ -278,7 +223,7 @@ export class MuxedStream extends GuardedEmitter<MessageStreamEvents> implements 
   handle (events: number): void {
     // what comes while the last bytes of an abort are handed down is not wanted any more
     if ((events & EVENT_DATA) !== 0 && this.status !== 'aborted') {
-      this.#reader.onData()
+      this.onData()
     }
 
     if ((events & EVENT_DRAINED) !== 0 && this.status === 'open') {
@@ -296,7 +241,7 @@ export class MuxedStream extends GuardedEmitter<MessageStreamEvents> implements 
     }
 
     if ((events & EVENT_STALLED) !== 0) {
-      this.#driver.checkStall(this.#state)
+      this.driver.checkStall(this.state)
     }
 
     if ((events & EVENT_REMOTE_FIN) !== 0) {
@@ -304,18 +249,18 @@ export class MuxedStream extends GuardedEmitter<MessageStreamEvents> implements 
     }
 
     if ((events & EVENT_FAILED) !== 0) {
-      this.abort(this.#state.failure as Error)
+      this.abort(this.state.failure as Error)
     }
 
     if ((events & EVENT_REMOTE_RST) !== 0) {
-      this.onEnded(new RemoteResetError(this.#state.id, this.#state.errorCode))
+      this.onEnded(new RemoteResetError(this.state.id, this.state.errorCode))
     }
   }
 
   #onDrained (): void {
-    const state = this.#state
+    const state = this.state
 
-    if (state.awaitsDrain && this.#driver.mayGoOn(state)) {
+    if (state.awaitsDrain && this.driver.mayGoOn(state)) {
       state.awaitsDrain = false
       this.#drained?.resolve()
       this.#drained = undefined
@@ -331,7 +276,7 @@ export class MuxedStream extends GuardedEmitter<MessageStreamEvents> implements 
     if (this.status === 'open') {
       this.remoteWriteStatus = 'closed'
       this.safeDispatchEvent('remoteCloseWrite')
-      this.#reader.onRemoteDone(false)
+      this.onRemoteDone(false)
       this.#closeIfDone()
     }
   }
@@ -349,7 +294,7 @@ export class MuxedStream extends GuardedEmitter<MessageStreamEvents> implements 
   onEnded (err: Error): void {
     if (this.status === 'open') {
       this.#end('reset', err)
-      this.#reader.onRemoteDone(true, err)
+      this.onRemoteDone(true, err)
       this.dispatchEvent(new OwnResetEvent(err))
     }
   }
@@ -358,7 +303,7 @@ export class MuxedStream extends GuardedEmitter<MessageStreamEvents> implements 
   onClosed (): void {
     if (this.status === 'open') {
       this.#end('closed')
-      this.#reader.onRemoteDone(true)
+      this.onRemoteDone(true)
       this.dispatchEvent(new OwnCloseEvent())
     }
   }
@@ -384,7 +329,7 @@ export class MuxedStream extends GuardedEmitter<MessageStreamEvents> implements 
     this.remoteWriteStatus = 'closed'
     this.remoteReadStatus = 'closed'
     this.timeline.close = Date.now()
-    this.#driver.logDebug(() => `${this.#label}: ${status}${reasonOf(err)}`)
+    this.driver.logDebug(() => `${this.#label}: ${status}${reasonOf(err)}`)
   }
 
   get #label (): string {

@@ -29,7 +29,7 @@ export const mutants: Mutant[] = [
     bug: 'Bytes that the application puts back give credit when they are read again.',
     edits: [
       [
-        'src/stream/reader.ts',
+        'src/stream/readable-half.ts',
         'this.#pushedBackBytes += bytes',
         'this.#pushedBackBytes += Math.min(bytes, 100)'
       ]
@@ -72,8 +72,8 @@ export const mutants: Mutant[] = [
     bug: 'What had come before the end of the connection is delivered after an abort.',
     edits: [
       [
-        'src/stream/reader.ts',
-        'if (this.#buffer.byteLength > 0 && this.#isRead) {\n      this.abort(err)\n    }\n',
+        'src/stream/readable-half.ts',
+        'if (this.readBufferLength > 0 && this.#isRead) {\n      this.discard(err)\n    }\n',
         ''
       ]
     ]
@@ -83,9 +83,9 @@ export const mutants: Mutant[] = [
     bug: 'Data that arrives is delivered although the stream is paused.',
     edits: [
       [
-        'src/stream/reader.ts',
-        'if (this.status === \'paused\' || this.#isPutBack',
-        'if ((this.status === \'paused\' && this.#buffer.byteLength >= 1000) || this.#isPutBack'
+        'src/stream/readable-half.ts',
+        'while (readBuffer.readyBytes > 0 && this.readStatus === \'readable\' && !this.#isPutBack',
+        'while (readBuffer.readyBytes > 0 && (this.readStatus === \'readable\' || (this.readStatus === \'paused\' && readBuffer.byteLength < 1000)) && !this.#isPutBack'
       ]
     ]
   },
@@ -176,9 +176,9 @@ export const mutants: Mutant[] = [
     bug: 'A loop that waits for the rest of a frame waits for ever when this side closes the connection.',
     edits: [
       [
-        'src/stream/reader.ts',
-        '    // the beginning of a frame that was cut off is ready now\n    this.deliver()\n',
-        '    if (err != null) {\n      this.deliver()\n    }\n'
+        'src/stream/readable-half.ts',
+        '    // the beginning of a frame that was cut off is ready now\n    this.#deliver()\n',
+        '    if (err != null) {\n      this.#deliver()\n    }\n'
       ]
     ]
   },
@@ -324,9 +324,9 @@ export const mutants: Mutant[] = [
     bug: 'A listener that pauses and resumes its stream is called within itself.',
     edits: [
       [
-        'src/stream/reader.ts',
-        'if (this.#isDelivering || (this.#buffer',
-        'if ((this.#isDelivering && this.status === \'closed\') || (this.#buffer'
+        'src/stream/readable-half.ts',
+        'if (this.#isDelivering || (readBuffer',
+        'if ((this.#isDelivering && this.readStatus === \'closed\') || (readBuffer'
       ]
     ]
   },
