@@ -12,6 +12,7 @@ import { ConnectionMetrics } from '../metrics.ts'
 import { fillYoungMemory, YOUNG_FROM_BYTES } from '../young-memory.ts'
 import { LateFins } from './endings.ts'
 import { Stalls } from './stalls.ts'
+import { StreamList } from './streams.ts'
 import { Timers } from './timers.ts'
 import { Writer } from './writer.ts'
 import type { Clock } from '../clock.ts'
@@ -37,6 +38,7 @@ export interface NodeState {
 
 export class Driver implements SessionObserver {
   readonly session: Session<MuxedStream>
+  readonly streams: StreamList
   readonly timers: Timers
   readonly writer: Writer
   readonly metrics: ConnectionMetrics | undefined
@@ -77,6 +79,7 @@ export class Driver implements SessionObserver {
     this.metrics = node.metrics === undefined ? undefined : new ConnectionMetrics(node.metrics, this.session, this.log)
     this.#traces = createFrameTraces(this.log)
     this.#streamLog = new StreamLog(() => this.log.newScope('stream'))
+    this.streams = new StreamList(muxer, this)
     this.writer = new Writer(this)
     // also while a chunk is received
     this.session.control.onRepliesFull = () => { this.writer.flush('forced') }
@@ -153,12 +156,8 @@ export class Driver implements SessionObserver {
 
   reset (state: State, errorCode: number): void {
     this.session.reset(state, errorCode, this.clock.nowMs())
-    this.#muxer.onStreamEnded(state, false)
+    this.#onEnded(state)
     this.#requestForStream()
-  }
-
-  abortAgain (state: State): void {
-    this.#muxer.onStreamEnded(state, true)
   }
 
   /** The application has read so much. Hot: runs once per event. */
@@ -322,6 +321,13 @@ export class Driver implements SessionObserver {
     this.#muxer.fail(err)
   }
 
+  /** May be said twice of a stream */
+  #onEnded ({ owner }: State): void {
+    if (owner !== undefined) {
+      this.streams.remove(owner)
+    }
+  }
+
   /** A stream has something to say. While streams are told it waits for the request at the end, but where each frame is a write of its own. */
   #requestForStream (): void {
     if (!this.#isTelling || this.writer.policy.isOff) {
@@ -388,7 +394,7 @@ export class Driver implements SessionObserver {
         }
 
         if (state.life.isOver) {
-          this.#muxer.onStreamEnded(state, false)
+          this.#onEnded(state)
         }
 
         state.owner?.handle(events)

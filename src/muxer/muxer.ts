@@ -12,14 +12,13 @@ import { toError } from '../foreign.ts'
 import { logDebug, logError, reasonOf } from '../log.ts'
 import { createStreamLimits } from '../options/config.ts'
 import { abortable, handled } from '../promises.ts'
-import { MuxedStream } from '../stream/stream.ts'
 import { Driver } from './driver.ts'
 import { abortBehindLastWords, abortTransport, closeTransport, cutTransport } from './endings.ts'
-import { Announcer, Opener, StreamList } from './streams.ts'
 import type { CloseOptions, YamuxMuxer } from '../api.ts'
 import type { Clock } from '../clock.ts'
 import type { StreamState } from '../core/stream-state.ts'
-import type { Config, StreamLimits } from '../options/config.ts'
+import type { Config } from '../options/config.ts'
+import type { MuxedStream } from '../stream/stream.ts'
 import type { NodeState } from './driver.ts'
 import type { AbortOptions, CreateStreamOptions, MessageStream, StreamMuxerEvents, StreamMuxerStatus } from '@libp2p/interface'
 
@@ -65,18 +64,13 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
   readonly protocol = YAMUX_PROTOCOL_ID
   readonly #transport: MessageStream
   readonly #driver: Driver
-  readonly #opener: Opener
-  readonly #announcer: Announcer
   #phase: Phase = 'open'
-  readonly #streams = new StreamList()
   #closing: Promise<void> | undefined
 
   constructor (transport: MessageStream, config: Config, clock: Clock, node: NodeState = { paths: new NodePaths() }) {
     super()
     this.#transport = transport
     this.#driver = new Driver(transport, config, clock, node, this)
-    this.#opener = new Opener(this.#driver.session.streams, config.maxOutboundStreams, limits => this.#open(limits), this.#driver.afterTelling)
-    this.#announcer = new Announcer(config.maxEarlyStreams, clock, this)
     transport.addEventListener('message', evt => { this.#driver.receive(evt.data) })
     transport.addEventListener('drain', () => { this.#driver.writer.drained() })
     transport.addEventListener('close', evt => { this.#onTransportClosed(evt.error) })
@@ -90,7 +84,7 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
 
   /** The open streams, always in the same list */
   get streams (): MuxedStream[] {
-    return this.#streams.current
+    return this.#driver.streams.current
   }
 
   /**
@@ -102,7 +96,7 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
    */
   async createStream (options: CreateStreamOptions = {}): Promise<MuxedStream> {
     const limits = createStreamLimits(options, this.#driver.config.streamOptions)
-    const stream = await this.#opener.open(limits, options.signal)
+    const stream = await this.#driver.streams.open(limits, options.signal)
     this.#driver.requestForOpened()
 
     return stream
@@ -140,11 +134,11 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
       return
     }
 
-    const { session } = this.#driver
+    const { session, streams } = this.#driver
     this.#phase = 'closing'
     session.close(this.#driver.clock.nowMs())
-    this.#opener.close(new MuxerClosedError())
-    this.#announcer.close().forEach(stream => { stream.abort(new MuxerClosedError()) })
+    streams.refuse(new MuxerClosedError())
+    streams.takeUnannounced().forEach(stream => { stream.abort(new MuxerClosedError()) })
     this.#logClosed('this side', reason)
     this.#closing = this.#sayGoodbye(reason, signal)
 
@@ -168,7 +162,7 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
 
   override onListenerAdded (type: string): void {
     if (type === 'stream') {
-      this.#announcer.onListener()
+      this.#driver.streams.onListener()
     }
   }
 
@@ -184,7 +178,7 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
   onGoAway (code: number): void {
     if (this.#phase === 'open') {
       this.#phase = 'goneAway'
-      this.#opener.close(new MuxerClosedError('The peer is going away'))
+      this.#driver.streams.refuse(new MuxerClosedError('The peer is going away'))
       this.#logClosed('the peer', code)
     }
 
@@ -197,17 +191,7 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
       // it came in the same chunk as one whose handler has ended the session
       this.#driver.reset(state, 0)
     } else {
-      this.#announcer.add(this.#createStream(state, this.#driver.config.streamOptions))
-    }
-  }
-
-  /** A stream has ended, which may be said twice; `isAbortedAgain`: and the application aborts it once more */
-  onStreamEnded ({ owner }: StreamState<MuxedStream>, isAbortedAgain: boolean): void {
-    if (isAbortedAgain) {
-      this.#streams.settle()
-    } else if (owner != null) {
-      this.#announcer.remove(owner)
-      this.#streams.remove(owner)
+      this.#driver.streams.accept(state)
     }
   }
 
@@ -231,12 +215,6 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
     }
   }
 
-  // What the announcer asks
-
-  announce (stream: MuxedStream): void {
-    this.safeDispatchEvent('stream', { detail: stream })
-  }
-
   /** Nothing has begun to end the session by force */
   get #isRunning (): boolean {
     return this.#phase !== 'ended' && this.#phase !== 'aborting'
@@ -245,21 +223,6 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
   /** This side has begun to take its leave */
   get #isClosingHere (): boolean {
     return this.#phase === 'closing' || this.#phase === 'closed'
-  }
-
-  #open (limits: StreamLimits): MuxedStream {
-    const { session, clock } = this.#driver
-
-    return this.#createStream(session.open(clock.nowMs()), limits)
-  }
-
-  #createStream (state: StreamState<MuxedStream>, limits: StreamLimits): MuxedStream {
-    const stream = new MuxedStream(state, this.#driver, limits)
-    state.owner = stream
-    this.#streams.add(stream)
-    this.#driver.timers.watch(state)
-
-    return stream
   }
 
   /** Streams are closed for writing, then comes GoAway. Resolves when all is handed down; rejects only when the caller's signal is aborted. */
@@ -387,10 +350,10 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
 
   /** Every stream learns why, and all that waits is settled */
   #end (endStream: (stream: MuxedStream, hasUnsent: boolean) => void): void {
-    const { metrics } = this.#driver
+    const { streams, metrics } = this.#driver
     this.#phase = 'ended'
-    this.#opener.close(new MuxerClosedError())
-    this.#announcer.close()
+    streams.refuse(new MuxerClosedError())
+    streams.takeUnannounced()
     this.#driver.stop()
     this.#endStreams(endStream)
     metrics?.end()
@@ -398,14 +361,14 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
 
   /** Without a word to the peer */
   #endStreams (endStream: (stream: MuxedStream, hasUnsent: boolean) => void): void {
-    const { session } = this.#driver
+    const { session, streams } = this.#driver
 
     for (const state of [...session.streams.values()]) {
       const hasUnsent = state.sendQueue.byteLength > 0
       session.abandon(state)
 
       if (state.owner != null) {
-        this.#streams.remove(state.owner)
+        streams.remove(state.owner)
         endStream(state.owner, hasUnsent)
       }
     }

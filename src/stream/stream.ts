@@ -192,7 +192,7 @@ export class MuxedStream extends ReadableHalf implements YamuxStream {
     const err = toError(reason, 'The stream was aborted with')
 
     if (this.status !== 'open') {
-      this.driver.abortAgain(this.state)
+      this.driver.streams.settle()
       this.discardUnread(err)
       return
     }
