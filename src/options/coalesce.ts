@@ -109,18 +109,6 @@ export interface CoalesceOptions {
   mergeMessages?: MergeMessages
 }
 
-export interface CoalesceConfig {
-  strategy: Strategy
-  delayMs: number
-  maxDelayMs: number
-  maxBatchBytes: number
-  maxWriteBytes: number
-  watermarkBytes: number
-  reservedBytes: number
-  mergeFromBytes: number
-  maxQueueDelayMs: number
-}
-
 /** A frame's worth is a backlog: full frames cost least then */
 const MERGE_FROM_BYTES = 16_384
 /** What Noise seals into one record: 65,535 less a tag of 16 */
@@ -150,7 +138,7 @@ export const coalesce = section({
 
 type CoalesceValues = ReturnType<typeof coalesce>
 
-export function createCoalesceConfig (options: CoalesceValues): CoalesceConfig {
+export function createCoalesceConfig (options: CoalesceValues) {
   const { delayMs = DELAY_MS, maxDelayMs = DELAY_MS, maxBytes = RECORD_BYTES, highWatermark = 0.8, maxQueueDelayMs, mergeMessages } = options
   const { reservedBytes = Math.floor(maxBytes * RESERVED_PART) } = options
 

@@ -6,9 +6,9 @@ import { coalesce, createCoalesceConfig } from './coalesce.ts'
 import { limits } from './limits.ts'
 import { createLaneOf } from './priority.ts'
 import { choice, integer, number, optional, readSection, section } from './rules.ts'
-import type { CoalesceConfig, CoalesceOptions } from './coalesce.ts'
-import type { LimitConfig, LimitOptions } from './limits.ts'
-import type { LaneOf, Priority } from './priority.ts'
+import type { CoalesceOptions } from './coalesce.ts'
+import type { LimitOptions } from './limits.ts'
+import type { Priority } from './priority.ts'
 import type { Rule } from './rules.ts'
 import type { StreamMuxerOptions, StreamOptions } from '@libp2p/interface'
 
@@ -184,22 +184,6 @@ export interface YamuxMuxerInit extends StreamMuxerOptions<YamuxStreamOptions> {
   limits?: LimitOptions
 }
 
-export interface Config extends CoalesceConfig {
-  enableKeepAlive: boolean
-  keepAliveInterval: number
-  maxInboundStreams: number
-  maxOutboundStreams: number
-  maxEarlyStreams: number
-  frameBytes: number
-  loneFrameBytes: number
-  maxFrameBytes: number
-  creditsOnReceipt: boolean
-  maxGrowthBytes: number
-  streamOptions: Required<YamuxStreamOptions>
-  laneOf: LaneOf
-  limits: LimitConfig
-}
-
 /**
  * While streams contend frames are small, so that each gets its turn soon (HTTP/2's default; 0.07 %
  * of overhead). A frame that nobody waits behind may fill a Noise record: it costs both sides a third less.
@@ -260,7 +244,7 @@ export function createStreamLimits (init: StreamOptions, defaults: StreamLimits)
  * Fills in the defaults. Throws InvalidParametersError for a value out of range, and for what is no option within one; what is
  * none beside them may be somebody else's, and is reported.
  */
-export function createConfig (init: YamuxMuxerInit, onUnknown: (report: string) => void = () => {}): Config {
+export function createConfig (init: YamuxMuxerInit, onUnknown: (report: string) => void = () => {}) {
   const { maxMessageSize, windowUpdateMode, maxConnectionWindow, priority, coalesce, ...options } = readSection(OPTIONS, init, '', onUnknown)
   const frameBytes = (byDefault: number, mostBytes = MAX_FRAME_BYTES): number => Math.min(mostBytes, maxMessageSize ?? byDefault)
 
@@ -275,3 +259,5 @@ export function createConfig (init: YamuxMuxerInit, onUnknown: (report: string) 
     laneOf: priority
   }
 }
+
+export type Config = ReturnType<typeof createConfig>

@@ -6,17 +6,10 @@ import { InvalidParametersError } from '@libp2p/interface'
 import { print } from '../foreign.ts'
 
 /** Returns what the value of the option `name` means; `before` has what those in front of it in the section do */
-export interface Rule<Value> {
-  (value: any, name: string, before?: any): Value
-  /** Of the section that the option is */
-  rules?: Rules
-}
+export type Rule<Value> = (value: any, name: string, before?: any) => Value
 
 type Rules = Record<string, Rule<any>>
 type Values<Table> = { [Name in keyof Table]: Table[Name] extends Rule<infer Value> ? Value : never }
-
-/** A name that takes more edits than this part of its length is another name */
-const MAX_EDITS_BY_LENGTH = 1 / 2
 
 export function number (byDefault?: number, min = 0, max = Infinity, isWhole = false): Rule<number> {
   return (value = byDefault, name) => {
@@ -47,13 +40,11 @@ export function choice<const Choice extends string | boolean> (...choices: reado
 
 /** Options of their own; a name that is none is refused */
 export function section<const Table extends Rules> (rules: Table): Rule<Values<Table>> {
-  const read: Rule<Values<Table>> = (options = {}, name) => {
+  return (options = {}, name) => {
     check(typeof options === 'object', name, options, 'an object')
 
     return readSection(rules, options, `${name}.`, report => { throw new InvalidParametersError(report) })
   }
-
-  return Object.assign(read, { rules })
 }
 
 export function readSection<Table extends Rules> (rules: Table, options: Record<string, any>, path: string, onUnknown: (report: string) => void): Values<Table> {
@@ -65,8 +56,7 @@ export function readSection<Table extends Rules> (rules: Table, options: Record<
 
   for (const name of Object.keys(options)) {
     if (options[name] != null && !Object.hasOwn(rules, name)) {
-      const nearest = findNearest(name, rules)
-      onUnknown(`${path}${name} is no option${nearest === undefined ? '' : `, did you mean ${path}${nearest}?`}`)
+      onUnknown(`${path}${name} is no option, these are: ${Object.keys(rules).join(', ')}`)
     }
   }
 
@@ -81,42 +71,4 @@ export function check (isAllowed: boolean, name: string, value: unknown, allowed
 
 export function anyOf (choices: ReadonlyArray<string | boolean>): string {
   return choices.map(choice => typeof choice === 'string' ? `'${choice}'` : choice).join(' or ')
-}
-
-/** The option that somebody who wrote `name` may have meant, there or in a section below; of several that are as near the last */
-function findNearest (name: string, rules: Rules): string | undefined {
-  let nearest: string | undefined
-  let fewest = name.length * MAX_EDITS_BY_LENGTH
-
-  for (const path of pathsOf(rules)) {
-    const edits = countEdits(name, path.slice(path.lastIndexOf('.') + 1))
-
-    if (edits <= fewest) {
-      nearest = path
-      fewest = edits
-    }
-  }
-
-  return nearest
-}
-
-function pathsOf (rules: Rules): string[] {
-  return Object.entries(rules).flatMap(([name, { rules = {} }]) => [name, ...pathsOf(rules).map(path => `${name}.${path}`)])
-}
-
-/** How many characters have to be inserted, dropped or replaced to make one of the other */
-function countEdits (from: string, to: string): number {
-  // between the part of `from` that was looked at and each beginning of `to`
-  let edits = Array.from({ length: to.length + 1 }, (_, length) => length)
-
-  for (const character of from) {
-    const before = edits
-    edits = [before[0] + 1]
-
-    for (let i = 0; i < to.length; i++) {
-      edits.push(Math.min(before[i + 1] + 1, edits[i] + 1, before[i] + Number(character !== to[i])))
-    }
-  }
-
-  return edits[to.length]
 }
