@@ -2,7 +2,6 @@
  * The errors that applications see. Those the peer's mistakes cause are in core/errors.ts.
  */
 import { ConnectionClosedError, InvalidParametersError, StreamResetError, TimeoutError } from '@libp2p/interface'
-import { MAX_UINT32 } from './core/wire/frame.ts'
 
 /** The peer reset the stream. Named as libp2p and `@libp2p/yamux` name it: applications look for that. */
 export class RemoteResetError extends StreamResetError {
@@ -109,16 +108,5 @@ function kindOf (value: unknown): string {
     return Object.prototype.toString.call(value).slice('[object '.length, -1)
   } catch {
     return 'a revoked proxy'
-  }
-}
-
-/** What a reset because of `err` tells the peer; 0 is none */
-export function errorCodeOf (err: Error & { errorCode?: unknown }): number {
-  try {
-    const code = err.errorCode
-
-    return typeof code === 'number' && Number.isInteger(code) && code > 0 && code <= MAX_UINT32 ? code : 0
-  } catch {
-    return 0
   }
 }

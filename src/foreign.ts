@@ -4,6 +4,7 @@
  * connection from its end.
  */
 import { isUint8ArrayList } from 'uint8arraylist'
+import { MAX_UINT32 } from './core/wire/frame.ts'
 import { InvalidBytesError } from './errors.ts'
 
 /** Tells a typed array's kind in any realm, and cannot be told lies */
@@ -43,6 +44,15 @@ function toView (value: unknown, taker: string): Uint8Array {
   throw new InvalidBytesError(taker, value)
 }
 
+/** What `run`, which is somebody else's, returns; what `otherwise` makes of it, if it throws */
+export function attempt<T, U> (run: () => T, otherwise: (thrown: unknown) => U): T | U {
+  try {
+    return run()
+  } catch (thrown) {
+    return otherwise(thrown)
+  }
+}
+
 /** The error itself, or one that says `what` happened and has what was thrown as its cause */
 export function toError (thrown: unknown, what: string): Error {
   return isError(thrown) ? thrown : new Error(`${what} ${print(thrown)}`, { cause: thrown })
@@ -56,19 +66,18 @@ export function watch (result: any, onRejected: (thrown: unknown) => void): void
 }
 
 function isError (thrown: unknown): thrown is Error {
-  try {
-    return thrown instanceof Error
-  } catch {
-    // a revoked proxy has no prototype to look at
-    return false
-  }
+  // a revoked proxy has no prototype to look at
+  return attempt(() => thrown instanceof Error, () => false)
 }
 
 /** Whatever it is, without ever throwing */
 export function print (thrown: unknown): string {
-  try {
-    return String(thrown)
-  } catch {
-    return `a value of type ${typeof thrown} that cannot be printed`
-  }
+  return attempt(() => String(thrown), () => `a value of type ${typeof thrown} that cannot be printed`)
+}
+
+/** What a reset because of `err` tells the peer; 0 is none */
+export function errorCodeOf (err: Error & { errorCode?: unknown }): number {
+  const code = attempt(() => err.errorCode, () => 0)
+
+  return typeof code === 'number' && Number.isInteger(code) && code > 0 && code <= MAX_UINT32 ? code : 0
 }

@@ -22,12 +22,13 @@ import { serviceCapabilities } from '@libp2p/interface'
 import { systemClock } from './clock.ts'
 import { NodePaths } from './core/path/node-paths.ts'
 import { UnsupportedLibp2pError } from './errors.ts'
+import { attempt } from './foreign.ts'
 import { NodeMetrics } from './metrics.ts'
 import { Muxer, YAMUX_PROTOCOL_ID } from './muxer/muxer.ts'
 import { createConfig } from './options/config.ts'
 import type { YamuxMuxer } from './api.ts'
 import type { YamuxMuxerInit } from './options/config.ts'
-import type { ComponentLogger, Logger, MessageStream, Metrics, StreamMuxerFactory } from '@libp2p/interface'
+import type { ComponentLogger, MessageStream, Metrics, StreamMuxerFactory } from '@libp2p/interface'
 
 export { isYamuxStream } from './api.ts'
 export { GoAwayCode } from './core/wire/frame.ts'
@@ -61,7 +62,12 @@ export function yamux (init?: YamuxMuxerInit | null): (components?: YamuxCompone
   return ({ metrics, logger } = {}) => {
     const log = logger?.forComponent('libp2p:yamux')
     unknown.forEach(report => log?.error(report))
-    const node = { paths: new NodePaths(), metrics: createNodeMetrics(metrics, log) }
+    const nodeMetrics = metrics && attempt(() => new NodeMetrics(metrics), err => {
+      log?.error('metrics could not be registered - %e', err)
+
+      return undefined
+    })
+    const node = { paths: new NodePaths(), metrics: nodeMetrics }
 
     return {
       protocol: YAMUX_PROTOCOL_ID,
@@ -76,15 +82,5 @@ export function yamux (init?: YamuxMuxerInit | null): (components?: YamuxCompone
         return new Muxer(maConn, config, systemClock, node)
       }
     }
-  }
-}
-
-function createNodeMetrics (metrics?: Metrics, log?: Logger): NodeMetrics | undefined {
-  try {
-    return metrics == null ? undefined : new NodeMetrics(metrics)
-  } catch (err: any) {
-    log?.error('metrics could not be registered - %e', err)
-
-    return undefined
   }
 }

@@ -4,20 +4,15 @@
 import { FIRST_MARK_VALUE } from './core/path/marks.ts'
 import { Decoder } from './core/wire/decoder.ts'
 import { FLAG_ACK, FLAG_FIN, FLAG_RST, FLAG_SYN, TYPE_DATA, TYPE_GO_AWAY, TYPE_PING, TYPE_WINDOW_UPDATE } from './core/wire/frame.ts'
-import { print } from './foreign.ts'
+import { attempt, print } from './foreign.ts'
 import type { Logger } from '@libp2p/interface'
 
 /** Logs an error, and never throws, whatever the error and the log of its owner are. `message` says where the error goes: `%e`. */
 export function logError (owner: { readonly log: Logger }, message: string, err: Error): void {
-  try {
-    owner.log.error(message, err)
-  } catch (cause) {
-    try {
-      owner.log.error(message, new Error('An error that cannot be printed', { cause: print(cause) }))
-    } catch {
-      // a logger that fails is no reason to end anything
-    }
-  }
+  attempt(() => { owner.log.error(message, err) }, cause => {
+    // a logger that fails is no reason to end anything
+    attempt(() => { owner.log.error(message, new Error('An error that cannot be printed', { cause: print(cause) })) }, () => {})
+  })
 }
 
 /** Logs a line, and never throws. `describe` runs only if somebody reads the log. */

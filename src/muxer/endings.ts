@@ -1,7 +1,7 @@
 /**
  * How a connection's transport is ended: gently, by force, or by force behind the last words.
  */
-import { toError } from '../foreign.ts'
+import { attempt, toError } from '../foreign.ts'
 import { logError } from '../log.ts'
 import { abortable } from '../promises.ts'
 import type { Clock } from '../clock.ts'
@@ -37,7 +37,8 @@ export function abortBehindLastWords (maConn: MessageStream, clock: Clock, reaso
     }
   }
   const look = (): void => {
-    if (!needsDrain(maConn)) {
+    // a transport that is not libp2p's may throw
+    if (!attempt(() => maConn.writableNeedsDrain, () => false)) {
       abort()
     }
   }
@@ -49,15 +50,6 @@ export function abortBehindLastWords (maConn: MessageStream, clock: Clock, reaso
   lookSoon()
 }
 
-/** A transport that is not libp2p's may throw */
-function needsDrain (maConn: MessageStream): boolean {
-  try {
-    return maConn.writableNeedsDrain
-  } catch {
-    return false
-  }
-}
-
 /** Without a close the socket below @libp2p/websockets 10 would stay open (js-libp2p 3625). What is closing can still be aborted. */
 export function cutTransport (maConn: MessageStream, reason: Error): void {
   closeGently(maConn).catch(() => {})
@@ -65,11 +57,9 @@ export function cutTransport (maConn: MessageStream, reason: Error): void {
 }
 
 export function abortTransport (maConn: MessageStream, reason: Error): void {
-  try {
-    maConn.abort(reason)
-  } catch (err) {
+  attempt(() => { maConn.abort(reason) }, err => {
     logError(maConn, 'the transport could not be aborted - %e', toError(err, 'The transport threw'))
-  }
+  })
 }
 
 /** Rejects also when close() throws, or returns no promise: transports are not all libp2p's */
