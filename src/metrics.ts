@@ -3,7 +3,7 @@
  */
 import { systemClock } from './clock.ts'
 import { LANES } from './core/scheduler/lane.ts'
-import { toError, watch } from './foreign.ts'
+import { attempt, toError, watch } from './foreign.ts'
 import { logError } from './log.ts'
 import type { Clock } from './clock.ts'
 import type { FlushReason } from './core/flush.ts'
@@ -27,7 +27,7 @@ export class ConnectionMetrics {
   readonly #session: Session<unknown>
   readonly #log: Logger
   #framesBefore = 0
-  #due: Array<() => unknown> = []
+  #due: Array<(node: NodeMetrics) => unknown> = []
   #isReporting = false
   #hasEnded = false
 
@@ -35,13 +35,14 @@ export class ConnectionMetrics {
     this.#node = node
     this.#session = session
     this.#log = log
-    session.roundTrip.onMeasured = roundTripMs => {
-      this.#tell(() => node.roundTrip.observe(roundTripMs / 1000))
-    }
-    session.lanes.onWaited = (lane, waitedMs) => {
-      this.#tell(() => node.waits.observe({ [LANES[lane]]: waitedMs / 1000 }))
-    }
+    session.roundTrip.onMeasured = roundTripMs => { this.tell(({ roundTrip }) => roundTrip.observe(roundTripMs / 1000)) }
+    session.lanes.onWaited = (lane, waitedMs) => { this.tell(({ waits }) => waits.observe({ [LANES[lane]]: waitedMs / 1000 })) }
     node.sessions.add(session)
+  }
+
+  /** Queues what `report` tells */
+  tell (tell: (node: NodeMetrics) => unknown): void {
+    this.#due.push(tell)
   }
 
   onFlush (reason: FlushReason, writtenBytes: number): void {
@@ -49,22 +50,10 @@ export class ConnectionMetrics {
 
     if (writtenBytes > 0) {
       this.#framesBefore += frames
-      this.#tell(() => this.#node.flushes.increment({ [reason]: 1 }))
-      this.#tell(() => this.#node.flushBytes.observe(writtenBytes))
-      this.#tell(() => this.#node.flushFrames.observe(frames))
+      this.tell(({ flushes }) => flushes.increment({ [reason]: 1 }))
+      this.tell(({ flushBytes }) => flushBytes.observe(writtenBytes))
+      this.tell(({ flushFrames }) => flushFrames.observe(frames))
     }
-  }
-
-  onViolation (code: string): void {
-    this.#tell(() => this.#node.violations.increment({ [code]: 1 }))
-  }
-
-  onStalled (): void {
-    this.#tell(() => this.#node.stalls.increment())
-  }
-
-  onRefused (): void {
-    this.#tell(() => this.#node.refusals.increment())
   }
 
   end (): void {
@@ -87,11 +76,7 @@ export class ConnectionMetrics {
     this.#isReporting = true
 
     for (const tell of due) {
-      try {
-        watch(tell(), this.#onThrown)
-      } catch (err) {
-        this.#onThrown(err)
-      }
+      attempt(() => { watch(tell(this.#node), this.#onThrown) }, this.#onThrown)
     }
 
     this.#isReporting = false
@@ -104,11 +89,6 @@ export class ConnectionMetrics {
 
   readonly #onThrown = (thrown: unknown): void => {
     logError({ log: this.#log }, 'metrics threw - %e', toError(thrown, 'A metrics sink threw'))
-  }
-
-  /** Queues what `report` tells */
-  #tell (tell: () => unknown): void {
-    this.#due.push(tell)
   }
 }
 
@@ -177,8 +157,6 @@ export class NodeMetrics {
     }
   }
 }
-
-// worked out when somebody asks
 
 function sum<Item> (items: Iterable<Item>, value: (item: Item) => number): number {
   return Array.from(items, value).reduce((sum, value) => sum + value, 0)

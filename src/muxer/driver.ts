@@ -300,7 +300,7 @@ export class Driver implements SessionObserver {
   }
 
   onRefused (streamId: number): void {
-    this.metrics?.onRefused()
+    this.metrics?.tell(({ refusals }) => refusals.increment())
     logDebug(this.log, () => `refused stream ${streamId}, ${this.session.isClosing ? 'this side is closing' : `maxInboundStreams allows ${this.config.maxInboundStreams}`}`)
   }
 
