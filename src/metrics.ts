@@ -9,7 +9,7 @@ import type { Clock } from './clock.ts'
 import type { FlushReason } from './core/flush.ts'
 import type { Session } from './core/session.ts'
 import type { StreamState } from './core/stream-state.ts'
-import type { Counter, CounterGroup, Histogram, HistogramGroup, Logger, Metrics } from '@libp2p/interface'
+import type { Logger, Metrics } from '@libp2p/interface'
 
 const PREFIX = 'libp2p_coalescing_yamux_'
 
@@ -27,7 +27,7 @@ export class ConnectionMetrics {
   readonly #session: Session<unknown>
   readonly #log: Logger
   #framesBefore = 0
-  #due: Array<(node: NodeMetrics) => unknown> = []
+  #due: Array<(told: Told) => unknown> = []
   #isReporting = false
   #hasEnded = false
 
@@ -41,7 +41,7 @@ export class ConnectionMetrics {
   }
 
   /** Queues what `report` tells */
-  tell (tell: (node: NodeMetrics) => unknown): void {
+  tell (tell: (told: Told) => unknown): void {
     this.#due.push(tell)
   }
 
@@ -76,7 +76,7 @@ export class ConnectionMetrics {
     this.#isReporting = true
 
     for (const tell of due) {
-      attempt(() => { watch(tell(this.#node), this.#onThrown) }, this.#onThrown)
+      attempt(() => { watch(tell(this.#node.told), this.#onThrown) }, this.#onThrown)
     }
 
     this.#isReporting = false
@@ -92,17 +92,26 @@ export class ConnectionMetrics {
   }
 }
 
+/** What connections tell of */
+type Told = ReturnType<typeof registerTold>
+
+function registerTold (metrics: Metrics) {
+  return {
+    flushes: metrics.registerCounterGroup(`${PREFIX}flushes_total`, { label: 'reason', help: 'Flushes by reason' }),
+    flushBytes: metrics.registerHistogram(`${PREFIX}flush_bytes`, { help: 'Bytes per flush', buckets: BYTES_BUCKETS }),
+    flushFrames: metrics.registerHistogram(`${PREFIX}flush_frames`, { help: 'Frames per flush', buckets: FRAMES_BUCKETS }),
+    waits: metrics.registerHistogramGroup(`${PREFIX}frame_wait_seconds`, { label: 'lane', help: 'How long data frames waited to be written', buckets: WAIT_S_BUCKETS }),
+    roundTrip: metrics.registerHistogram(`${PREFIX}round_trip_seconds`, { help: 'Measured round trips', buckets: ROUND_TRIP_S_BUCKETS }),
+    violations: metrics.registerCounterGroup(`${PREFIX}violations_total`, { label: 'code', help: 'Connections ended for what the peer did, or did not do in time' }),
+    stalls: metrics.registerCounter(`${PREFIX}stalled_streams_total`, { help: 'Streams that carried nothing for 10 s, with both ends waiting for credit' }),
+    refusals: metrics.registerCounter(`${PREFIX}refused_streams_total`, { help: 'Streams the peer opened and was refused' })
+  }
+}
+
 /** The metrics of a node, summed over its connections */
 export class NodeMetrics {
   readonly sessions = new Set<Session<unknown>>()
-  readonly flushes: CounterGroup<FlushReason>
-  readonly flushBytes: Histogram
-  readonly flushFrames: Histogram
-  readonly waits: HistogramGroup
-  readonly roundTrip: Histogram
-  readonly violations: CounterGroup
-  readonly stalls: Counter
-  readonly refusals: Counter
+  readonly told: Told
   /** On connections that have ended */
   #heldMs = 0
 
@@ -111,14 +120,7 @@ export class NodeMetrics {
     const group = (name: string, label: string, help: string, calculate: () => Record<string, number>): void => { metrics.registerMetricGroup(PREFIX + name, { label, help, calculate }) }
     const { sessions } = this
 
-    this.flushes = metrics.registerCounterGroup(`${PREFIX}flushes_total`, { label: 'reason', help: 'Flushes by reason' })
-    this.flushBytes = metrics.registerHistogram(`${PREFIX}flush_bytes`, { help: 'Bytes per flush', buckets: BYTES_BUCKETS })
-    this.flushFrames = metrics.registerHistogram(`${PREFIX}flush_frames`, { help: 'Frames per flush', buckets: FRAMES_BUCKETS })
-    this.waits = metrics.registerHistogramGroup(`${PREFIX}frame_wait_seconds`, { label: 'lane', help: 'How long data frames waited to be written', buckets: WAIT_S_BUCKETS })
-    this.roundTrip = metrics.registerHistogram(`${PREFIX}round_trip_seconds`, { help: 'Measured round trips', buckets: ROUND_TRIP_S_BUCKETS })
-    this.violations = metrics.registerCounterGroup(`${PREFIX}violations_total`, { label: 'code', help: 'Connections ended for what the peer did, or did not do in time' })
-    this.stalls = metrics.registerCounter(`${PREFIX}stalled_streams_total`, { help: 'Streams that carried nothing for 10 s, with both ends waiting for credit' })
-    this.refusals = metrics.registerCounter(`${PREFIX}refused_streams_total`, { help: 'Streams the peer opened and was refused' })
+    this.told = registerTold(metrics)
     gauge('queue_bytes', 'Bytes queued on open streams', () => sum(this.#streams(), ({ sendQueue }) => sendQueue.byteLength))
     gauge('blocked_bytes', 'Those of them that the peer gives no credit for', () => sum(this.#streams(), ({ blockedBytes }) => blockedBytes))
     gauge('unread_bytes', 'Bytes that have arrived on open streams and nobody has read', () => sum(this.#streams(), ({ readBuffer }) => readBuffer.byteLength))
