@@ -47,12 +47,12 @@ export class Driver implements SessionObserver {
   readonly metrics: ConnectionMetrics | undefined
   readonly config: Config
   readonly clock: Clock
+  readonly muxer: Muxer
   readonly log: Logger
+  readonly streamLog: StreamLog
+  readonly stalls: Stalls
   readonly #transport: MessageStream
-  readonly #muxer: Muxer
   readonly #traces: ReturnType<typeof createFrameTraces>
-  readonly #streamLog: StreamLog
-  readonly #stalls: Stalls
   readonly #lateFins = new Set<State>()
   #lateFinsTimer: unknown
   /** Run when streams have been told, behind each chunk and each flush: nobody waits on most connections */
@@ -72,7 +72,7 @@ export class Driver implements SessionObserver {
     this.clock = clock
     this.log = transport.log.newScope('yamux')
     this.#transport = transport
-    this.#muxer = muxer
+    this.muxer = muxer
     this.session = new Session({
       ...config,
       isDialler: transport.direction === 'outbound',
@@ -82,13 +82,13 @@ export class Driver implements SessionObserver {
     }, this)
     this.metrics = node.metrics === undefined ? undefined : new ConnectionMetrics(node.metrics, this.session, this.log)
     this.#traces = createFrameTraces(this.log)
-    this.#streamLog = new StreamLog(() => this.log.newScope('stream'))
-    this.streams = new StreamList(muxer, this)
+    this.streamLog = new StreamLog(() => this.log.newScope('stream'))
+    this.streams = new StreamList(this)
     this.writer = new Writer(this)
     // also while a chunk is received
     this.session.control.onRepliesFull = () => { this.writer.flush('forced') }
     this.timers = new Timers(this)
-    this.#stalls = new Stalls(this)
+    this.stalls = new Stalls(this)
   }
 
   // What streams ask for
@@ -110,16 +110,9 @@ export class Driver implements SessionObserver {
     }
 
     if (!state.isInDataLane) {
-      this.checkStall(state)
+      this.stalls.suspect(state)
     } else if (!this.#isTelling || this.writer.policy.isOff) {
       this.writer.request()
-    }
-  }
-
-  /** It has no credit for what it has to send */
-  checkStall (state: State): void {
-    if (state.isStalled) {
-      this.#stalls.suspect(state)
     }
   }
 
@@ -202,16 +195,6 @@ export class Driver implements SessionObserver {
     }
   }
 
-  /** Its lines begin with `label` */
-  createLog (label: string): Logger {
-    return this.#streamLog.of(label)
-  }
-
-  /** For a stream that may have no log of its own */
-  logDebug (describe: () => string): void {
-    logDebug(this.#streamLog.shared, describe)
-  }
-
   // What the muxer asks for
 
   /** Has the writer write what there is, when it is time. While a chunk is received and streams are told, one request at the end does for all. */
@@ -269,7 +252,7 @@ export class Driver implements SessionObserver {
     this.clock.clearTimer(this.#lateFinsTimer)
     this.#lateFins.clear()
     this.writer.stop()
-    this.#stalls.stop()
+    this.stalls.stop()
     this.timers.stop()
     this.session.underWay.end()
     this.afterTelling.forEach(look => { look() })
@@ -277,26 +260,62 @@ export class Driver implements SessionObserver {
 
   /** Takes what the transport brings. Hot: runs once per chunk. */
   receive (chunk: Chunk): void {
-    if (this.#isReceiving || this.#isTransmitting) {
-      this.#waitingChunks.push(chunk)
-    } else if (!this.#hasStoppedReading) {
-      this.#receiveFrom(chunk)
+    if (this.#hasStoppedReading) {
+      return
+    }
+
+    this.#waitingChunks.push(chunk)
+
+    if (!this.#isTransmitting) {
+      this.receiveWaiting()
     }
   }
 
-  /** The write is done, or the transport is gone: what it has brought meanwhile is read */
+  /** Reads what the transport has brought, unless that is being done. Also when a write is done, and when the transport is gone. */
   receiveWaiting (): void {
-    const chunk = this.#isReceiving ? undefined : this.#waitingChunks.shift()
+    if (this.#isReceiving || this.#hasStoppedReading || this.#waitingChunks.length === 0) {
+      return
+    }
 
-    if (chunk !== undefined && !this.#hasStoppedReading) {
-      this.#receiveFrom(chunk)
+    let violation: Error | undefined
+    this.#isReceiving = true
+
+    try {
+      for (let chunk = this.#waitingChunks.shift(); chunk !== undefined; chunk = this.#waitingChunks.shift()) {
+        const parts = chunk instanceof Uint8Array ? chunk : partsOf(chunk, 'The muxer')
+        const nowMs = this.clock.nowMs()
+        this.#traces?.received.push(parts)
+
+        if (chunk.byteLength >= YOUNG_FROM_BYTES) {
+          fillYoungMemory(chunk.byteLength)
+        }
+
+        this.session.receive(parts, nowMs)
+      }
+    } catch (err) {
+      violation = toError(err, 'A chunk could not be read:')
+      this.#hasStoppedReading = true
+    } finally {
+      this.#isReceiving = false
+    }
+
+    this.#tell()
+
+    if (violation === undefined) {
+      this.request(ON_CHUNK)
+    }
+
+    this.metrics?.report()
+
+    if (violation !== undefined) {
+      this.muxer.fail(violation)
     }
   }
 
   // What the session and the writer say
 
   onGoAway (code: number): void {
-    this.#muxer.onGoAway(code)
+    this.muxer.onGoAway(code)
   }
 
   onRefused (streamId: number): void {
@@ -343,16 +362,6 @@ export class Driver implements SessionObserver {
     }
   }
 
-  /** The transport refuses to send */
-  onTransmitFailed (err: Error): void {
-    this.#muxer.onTransmitFailed(err)
-  }
-
-  /** The peer has broken a rule, is gone, or cannot be served: the muxer tells the peer why, and ends the connection */
-  fail (err: Error): void {
-    this.#muxer.fail(err)
-  }
-
   /** May be said twice of a stream */
   #onEnded ({ owner }: State): void {
     if (owner !== undefined) {
@@ -364,42 +373,6 @@ export class Driver implements SessionObserver {
   #requestForStream (): void {
     if (!this.#isTelling || this.writer.policy.isOff) {
       this.writer.request()
-    }
-  }
-
-  #receiveFrom (first: Chunk): void {
-    let violation: Error | undefined
-    this.#isReceiving = true
-
-    try {
-      for (let chunk: Chunk | undefined = first; chunk !== undefined; chunk = this.#waitingChunks.shift()) {
-        const parts = chunk instanceof Uint8Array ? chunk : partsOf(chunk, 'The muxer')
-        const nowMs = this.clock.nowMs()
-        this.#traces?.received.push(parts)
-
-        if (chunk.byteLength >= YOUNG_FROM_BYTES) {
-          fillYoungMemory(chunk.byteLength)
-        }
-
-        this.session.receive(parts, nowMs)
-      }
-    } catch (err) {
-      violation = toError(err, 'A chunk could not be read:')
-      this.#hasStoppedReading = true
-    } finally {
-      this.#isReceiving = false
-    }
-
-    this.#tell()
-
-    if (violation === undefined) {
-      this.request(ON_CHUNK)
-    }
-
-    this.metrics?.report()
-
-    if (violation !== undefined) {
-      this.fail(violation)
     }
   }
 
@@ -422,7 +395,7 @@ export class Driver implements SessionObserver {
 
         // opened and reset in one chunk: nobody need see it
         if ((events & EVENT_OPENED) !== 0 && !state.life.isReset) {
-          this.#muxer.onOpened(state)
+          this.muxer.onOpened(state)
         }
 
         if (state.life.isOver) {

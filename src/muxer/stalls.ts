@@ -29,11 +29,11 @@ export class Stalls {
   }
 
   /**
-   * A stream stands still now. Its reader may be on the way, so it is looked at when the event loop has come round: it alone, not all that
-   * are stalled. No timer, as streams must go on where an application's tests hold timers.
+   * The stream may stand still now. A reader may be on the way, so the stream is looked at when the event loop has come round: this one
+   * alone, not all that are stalled. No timer, as streams must go on where an application's tests hold timers.
    */
   suspect (state: State): void {
-    if (this.#isStopped) {
+    if (this.#isStopped || !state.isStalled) {
       return
     }
 

@@ -10,7 +10,6 @@ import { MuxedStream } from '../stream/stream.ts'
 import type { StreamState } from '../core/stream-state.ts'
 import type { StreamLimits } from '../options/config.ts'
 import type { Driver } from './driver.ts'
-import type { Muxer } from './muxer.ts'
 
 /** libp2p has work to do for each, and a chunk of 64 KiB may open a thousand: announced together they took a turn of 28 to 94 ms, so 13 to 48 */
 const MAX_ANNOUNCED_PER_TURN = 32
@@ -20,7 +19,6 @@ interface WaitingOpen extends PromiseWithResolvers<MuxedStream> {
 }
 
 export class StreamList {
-  readonly #muxer: Muxer
   readonly #driver: Driver
   readonly #streams: MuxedStream[] = []
   /** Still in the list */
@@ -33,8 +31,7 @@ export class StreamList {
   readonly #unannounced = new Set<MuxedStream>()
   #announcedInTurn = 0
 
-  constructor (muxer: Muxer, driver: Driver) {
-    this.#muxer = muxer
+  constructor (driver: Driver) {
     this.#driver = driver
   }
 
@@ -80,7 +77,7 @@ export class StreamList {
   /** The peer has opened a stream */
   accept (state: StreamState<MuxedStream>): void {
     const stream = this.#create(state, this.#driver.config.streamOptions)
-    const isListenedTo = this.#muxer.listenerCount('stream') > 0
+    const isListenedTo = this.#driver.muxer.listenerCount('stream') > 0
 
     if (isListenedTo && this.#unannounced.size === 0 && this.#announcedInTurn < MAX_ANNOUNCED_PER_TURN) {
       this.#announce(stream)
@@ -214,7 +211,7 @@ export class StreamList {
       })
     }
 
-    this.#muxer.safeDispatchEvent('stream', { detail: stream })
+    this.#driver.muxer.safeDispatchEvent('stream', { detail: stream })
   }
 
   readonly #announceWaiting = (): void => {
@@ -232,8 +229,8 @@ export class StreamList {
     const { size } = this.#unannounced
     const { maxEarlyStreams } = this.#driver.config
 
-    if (this.#muxer.listenerCount('stream') === 0 && size > maxEarlyStreams) {
-      this.#muxer.fail(new MaxEarlyStreamsError(`${size} streams were opened before anybody listened for them, maxEarlyStreams allows ${maxEarlyStreams}`))
+    if (this.#driver.muxer.listenerCount('stream') === 0 && size > maxEarlyStreams) {
+      this.#driver.muxer.fail(new MaxEarlyStreamsError(`${size} streams were opened before anybody listened for them, maxEarlyStreams allows ${maxEarlyStreams}`))
     }
   }
 }

@@ -178,7 +178,7 @@ export class Timers {
     }
 
     if (nowMs >= this.#writeDueMs) {
-      this.#driver.fail(new YamuxTimeoutError('WriteTimeoutError', `The transport accepted nothing and the peer answered nothing for ${writeTimeoutMs} ms, see limits.writeTimeoutMs`))
+      this.#driver.muxer.fail(new YamuxTimeoutError('WriteTimeoutError', `The transport accepted nothing and the peer answered nothing for ${writeTimeoutMs} ms, see limits.writeTimeoutMs`))
       return
     }
 
@@ -208,7 +208,7 @@ export class Timers {
   }
 
   #onDeadPeer (what: string, waitedMs: number): void {
-    this.#driver.fail(new YamuxTimeoutError('KeepAliveTimeoutError', `The peer ${what} for ${Math.round(waitedMs)} ms`))
+    this.#driver.muxer.fail(new YamuxTimeoutError('KeepAliveTimeoutError', `The peer ${what} for ${Math.round(waitedMs)} ms`))
   }
 
   #ping (): void {

@@ -72,20 +72,13 @@ export class Writer {
       return
     }
 
-    // in a turn that has seen enough flushes: asking the policy for each send was a twelfth of the sender at 1 × 100 B
-    if (arranged === ENOUGH && !this.#session.lanes.hasUrgent) {
-      if (occasion === ON_CHUNK) {
-        this.#answerInTurn()
-      }
-
-      return
-    }
-
     if (this.#restBytes !== this.#session.lanes.queuedBytes) {
       this.#restBytes = 0
     }
 
-    const decision = this.policy.decide(occasion, this.#turn, this.#restBytes > 0, arranged !== undefined, this.#session)
+    // in a turn that has seen enough flushes: asking the policy for each send was a twelfth of the sender at 1 × 100 B
+    const isEnough = arranged === ENOUGH && !this.#session.lanes.hasUrgent
+    const decision = isEnough ? ENOUGH : this.policy.decide(occasion, this.#turn, this.#restBytes > 0, arranged !== undefined, this.#session)
 
     if (arranged === undefined || decision.time > arranged.time) {
       this.#arrange(decision)
@@ -155,7 +148,7 @@ export class Writer {
       writtenBytes = this.#write(isDue)
     } catch (err) {
       this.stop()
-      this.#driver.onTransmitFailed(toError(err, 'The transport threw'))
+      this.#driver.muxer.onTransmitFailed(toError(err, 'The transport threw'))
     } finally {
       this.#isFlushing = false
     }

@@ -10,7 +10,7 @@ import { EVENT_DATA, EVENT_DRAINED, EVENT_FAILED, EVENT_LOCAL_FIN, EVENT_REMOTE_
 import { OwnAbortEvent, OwnCloseEvent, OwnResetEvent } from '../emitter.ts'
 import { RemoteResetError } from '../errors.ts'
 import { errorCodeOf, toError } from '../foreign.ts'
-import { logError, reasonOf } from '../log.ts'
+import { logDebug, logError, reasonOf } from '../log.ts'
 import { toLaneIndex } from '../options/priority.ts'
 import { number } from '../options/rules.ts'
 import { abortable, handled, withHandledRejection } from '../promises.ts'
@@ -53,7 +53,7 @@ export class MuxedStream extends ReadableHalf implements YamuxStream {
 
   /** Made when somebody wants it */
   get log (): Logger {
-    this.#log ??= this.driver.createLog(this.#label)
+    this.#log ??= this.driver.streamLog.of(this.#label)
 
     return this.#log
   }
@@ -241,7 +241,7 @@ export class MuxedStream extends ReadableHalf implements YamuxStream {
     }
 
     if ((events & EVENT_STALLED) !== 0) {
-      this.driver.checkStall(this.state)
+      this.driver.stalls.suspect(this.state)
     }
 
     if ((events & EVENT_REMOTE_FIN) !== 0) {
@@ -329,7 +329,7 @@ export class MuxedStream extends ReadableHalf implements YamuxStream {
     this.remoteWriteStatus = 'closed'
     this.remoteReadStatus = 'closed'
     this.timeline.close = Date.now()
-    this.driver.logDebug(() => `${this.#label}: ${status}${reasonOf(err)}`)
+    logDebug(this.driver.streamLog.shared, () => `${this.#label}: ${status}${reasonOf(err)}`)
   }
 
   get #label (): string {
