@@ -60,7 +60,6 @@ export class Driver implements SessionObserver {
   /** Streams are being told; one request at the end does for all that they write */
   #isTelling = false
   #isReceiving = false
-  #hasStopped = false
   #isTransmitting = false
   /** The session is over, or the peer has broken a rule */
   #hasStoppedReading = false
@@ -142,7 +141,7 @@ export class Driver implements SessionObserver {
   #isLateFin (state: State): boolean {
     const isLate = this.session.remoteGoAwayCode === GoAwayCode.NormalTermination && state.life.remoteWriteStatus === 'closed' && state.sendQueue.byteLength === 0
 
-    return isLate && !this.#hasStopped && !this.#lateFins.has(state)
+    return isLate && !this.writer.isStopped && !this.#lateFins.has(state)
   }
 
   #keepBack (state: State): void {
@@ -230,7 +229,7 @@ export class Driver implements SessionObserver {
   async until (isSo: () => boolean): Promise<void> {
     await new Promise<void>(resolve => {
       const look = (): void => {
-        if (isSo() || this.#hasStopped) {
+        if (isSo() || this.writer.isStopped) {
           this.afterTelling.delete(look)
           resolve()
         }
@@ -248,7 +247,6 @@ export class Driver implements SessionObserver {
 
   stop (): void {
     this.stopReading()
-    this.#hasStopped = true
     this.clock.clearTimer(this.#lateFinsTimer)
     this.#lateFins.clear()
     this.writer.stop()

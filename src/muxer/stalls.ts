@@ -22,7 +22,6 @@ export class Stalls {
   readonly #standing = new Set<State>()
   #standingTimer: unknown
   readonly #reported = new WeakSet<State>()
-  #isStopped = false
 
   constructor (driver: Driver) {
     this.#driver = driver
@@ -33,7 +32,7 @@ export class Stalls {
    * alone, not all that are stalled. No timer, as streams must go on where an application's tests hold timers.
    */
   suspect (state: State): void {
-    if (this.#isStopped || !state.isStalled) {
+    if (this.#driver.writer.isStopped || !state.isStalled) {
       return
     }
 
@@ -45,17 +44,12 @@ export class Stalls {
   }
 
   stop (): void {
-    this.#isStopped = true
     this.#driver.clock.clearTimer(this.#standingTimer)
     this.#suspects.clear()
     this.#standing.clear()
   }
 
   readonly #lookAtSuspects = (): void => {
-    if (this.#isStopped) {
-      return
-    }
-
     const suspects = this.#suspects
     this.#suspects = new Set()
 

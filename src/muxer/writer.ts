@@ -27,6 +27,8 @@ const settled = Promise.resolve()
 
 export class Writer {
   readonly policy: FlushPolicy
+  /** Nothing is written any more: the connection has ended */
+  isStopped = false
   readonly #driver: Driver
   readonly #session: Session<MuxedStream>
   readonly #clock: Clock
@@ -37,7 +39,6 @@ export class Writer {
   /** The transport said "wait", and what has gathered since is not all written yet */
   #isBackedUp = false
   #isFlushing = false
-  #isStopped = false
   #isRegardless = false
   /** What the last flush left behind its full writes, until there is more */
   #restBytes = 0
@@ -63,7 +64,7 @@ export class Writer {
     const arranged = this.#arranged
     this.#hasGrown = true
 
-    if ((arranged?.time === SOON && occasion === ON_WRITE) || this.#isTransportFull || this.#isFlushing || this.#isStopped) {
+    if ((arranged?.time === SOON && occasion === ON_WRITE) || this.#isTransportFull || this.#isFlushing || this.isStopped) {
       return
     }
 
@@ -84,14 +85,8 @@ export class Writer {
       this.#arrange(decision)
     }
 
-    if (decision === ENOUGH && occasion === ON_CHUNK) {
-      this.#answerInTurn()
-    }
-  }
-
-  /** The turn has seen enough flushes; a long one may have more */
-  #answerInTurn (): void {
-    if (!this.#turn.isOver && (this.#turn.isLong || this.#session.receivedMs - this.#turn.flushedMs >= APART_MS)) {
+    // a long turn may have more
+    if (decision === ENOUGH && occasion === ON_CHUNK && !this.#turn.isOver && (this.#turn.isLong || this.#session.receivedMs - this.#turn.flushedMs >= APART_MS)) {
       this.flush('chunk')
     }
   }
@@ -132,7 +127,7 @@ export class Writer {
 
   /** Writes what there is, as far as the transport takes it */
   flush (reason: FlushReason, isDue?: () => boolean): void {
-    if (this.#isFlushing || this.#isStopped) {
+    if (this.#isFlushing || this.isStopped) {
       return
     }
 
@@ -165,7 +160,7 @@ export class Writer {
 
   /** Nothing is written from here on */
   stop (): void {
-    this.#isStopped = true
+    this.isStopped = true
     this.#arranged = undefined
     this.#clearTimer()
   }
@@ -288,13 +283,6 @@ export class Writer {
     return isLittle && !this.policy.isOff && !this.#turn.isLong && !lanes.hasUrgent && !control.hasMoreThanAcks
   }
 
-  /** If it is still what is arranged */
-  #flushIfArranged (time: number): void {
-    if (this.#arranged?.time === time) {
-      this.flush(this.#arranged.reason)
-    }
-  }
-
   /**
    * Flushes when the last microtask has brought no output: who writes right after awaiting something else is in
    * time. To wait for three quiet ones keeps answers behind more of libp2p's own work: a request on a new stream
@@ -315,7 +303,10 @@ export class Writer {
 
   readonly #onTimer = (): void => {
     this.#timer = undefined
-    this.#flushIfArranged(LATER)
+
+    if (this.#arranged?.time === LATER) {
+      this.flush(this.#arranged.reason)
+    }
   }
 
   #awaitNextTurn (): void {
@@ -333,8 +324,8 @@ export class Writer {
       // the event loop looks for news between this turn and the next
       this.#arranged = { ...this.#arranged, time: NEXT_TURN }
       this.#awaitNextTurn()
-    } else if (this.#arranged !== undefined) {
-      this.#flushIfArranged(NEXT_TURN)
+    } else if (this.#arranged?.time === NEXT_TURN) {
+      this.flush(this.#arranged.reason)
     }
   }
 }
