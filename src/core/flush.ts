@@ -4,10 +4,11 @@
  */
 import type { Session } from './session.ts'
 
-/**
+/*
  * What has made output, as a number of flushes: the output leaves inside the call when this turn of the event loop has flushed fewer times,
  * ahead of what the layers below, or libp2p with a new stream, have to do in it.
  */
+
 /** The application, libp2p or time */
 export const ON_WRITE = 0
 /** An inbound chunk has just been dealt with, and its streams were told */
@@ -15,7 +16,8 @@ export const ON_CHUNK = 1
 /** This side has opened a stream, the first of this turn. When requests follow each other, the end of one is a flush before the SYN of the next. */
 export const ON_OPENING = 2
 
-/** When to write. A new decision replaces what is arranged only if it is earlier. */
+/* When to write, the latest first. A new decision replaces what is arranged only if it is earlier. */
+
 /** Nothing to arrange; what is arranged stays */
 export const KEEP = 0
 /** After a time */

@@ -42,8 +42,9 @@ export interface SessionInit {
   maxQueueDelayMs: number
   /** Of all connections of this node; without them the session is the only one */
   nodePaths?: NodePaths
-  /** The most one write holds: a record, or on a fast path several */
+  /** The most one write holds on a slow path, and where something urgent may come: a record */
   maxBatchBytes: number
+  /** And on a fast path: several records */
   maxWriteBytes: number
   limits: Limits
 }
@@ -197,7 +198,7 @@ export class Session<Owner> {
     }
   }
 
-  /** This side closes the connection: forgets a stream that the peer may still send on */
+  /** The connection ends: forgets a stream that the peer may still send on */
   abandon (stream: StreamState<Owner>): void {
     this.#expectLate(stream)
     this.forget(stream)

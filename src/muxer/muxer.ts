@@ -154,7 +154,7 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
     }
   }
 
-  /** Ends the session at once: every stream is reset and everything queued is discarded */
+  /** Ends the session at once: every stream is reset, and what the transport does not take now is discarded */
   abort (err: Error): void {
     if (this.#isRunning) {
       this.#resetAll(toError(err, 'The connection was aborted with'), 'aborted - %e')

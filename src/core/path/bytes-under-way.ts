@@ -45,7 +45,7 @@ export class BytesUnderWay {
   isMarkOwed = false
   /** A write that ends behind so many bytes leaves room for a mark: in it a mark costs nothing, behind it a write of its own */
   leavesRoomFromBytes = Infinity
-  /** How long data was held back, the time that it is now left out */
+  /** How long data was held back; without the hold that goes on now */
   heldMs = 0
   /** The bytes under way from which on data is held */
   #holdsFromBytes: number

@@ -12,7 +12,7 @@ import type { Session } from '../session.ts'
 import type { StreamState } from '../stream-state.ts'
 import type { Batch } from './batch.ts'
 
-/** Of 4 bytes each. The Rust crate h2 bounds the resets it is made to send by the same number. */
+/** The Rust crate h2 bounds the resets it is made to send by the same number. */
 const MAX_UNREAD_REPLIES = 1024
 
 export class ControlLane<Owner> {
@@ -24,7 +24,7 @@ export class ControlLane<Owner> {
   readonly #session: Session<Owner>
   /** In the order in which something came to be pending */
   readonly #streams = new Set<StreamState<Owner>>()
-  /** Those with more than an ACK pending, and perhaps some that had */
+  /** Those with more than an ACK pending; perhaps also some whose other frames have left since */
   readonly #beyondAcks = new Set<StreamState<Owner>>()
   readonly #pongs: number[] = []
   readonly #refusedIds: number[] = []

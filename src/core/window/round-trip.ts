@@ -55,9 +55,9 @@ export class RoundTrip {
     this.#sentMs = nowMs
   }
 
-  /** Returns false for a pong that nobody waits for, which is harmless */
+  /** Returns false for a pong that nobody waits for: it measures nothing */
   end (value: number, nowMs: number): boolean {
-    // nor does a pong that came before the ping was written
+    // one that came before its ping was written measures nothing either
     if (value !== this.pendingValue || this.#sentMs === undefined) {
       return false
     }
