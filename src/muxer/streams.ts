@@ -29,7 +29,8 @@ export class StreamList {
   #refusal: Error | undefined
   /** The peer's, which no program was told of: nobody listens yet, or a turn of the event loop has brought too many */
   readonly #unannounced = new Set<MuxedStream>()
-  #announcedInTurn = 0
+  /** Since the event loop was last asked to say where a turn ends */
+  #announced = 0
 
   constructor (driver: Driver) {
     this.#driver = driver
@@ -79,7 +80,7 @@ export class StreamList {
     const stream = this.#create(state, this.#driver.config.streamOptions)
     const isListenedTo = this.#driver.muxer.listenerCount('stream') > 0
 
-    if (isListenedTo && this.#unannounced.size === 0 && this.#announcedInTurn < MAX_ANNOUNCED_PER_TURN) {
+    if (isListenedTo && this.#unannounced.size === 0 && this.#announced < MAX_ANNOUNCED_PER_TURN) {
       this.#announce(stream)
       return
     }
@@ -203,10 +204,10 @@ export class StreamList {
   }
 
   #announce (stream: MuxedStream): void {
-    // only so many streams cost a look at where the turn ends
-    if (++this.#announcedInTurn === MAX_ANNOUNCED_PER_TURN) {
+    // counted across turns: only every 32nd stream costs a look at where the turn ends
+    if (++this.#announced === MAX_ANNOUNCED_PER_TURN) {
       this.#driver.clock.nextTurn(() => {
-        this.#announcedInTurn = 0
+        this.#announced = 0
         this.#announceWaiting()
       })
     }
@@ -216,7 +217,7 @@ export class StreamList {
 
   readonly #announceWaiting = (): void => {
     for (const stream of this.#unannounced) {
-      if (this.#announcedInTurn === MAX_ANNOUNCED_PER_TURN) {
+      if (this.#announced === MAX_ANNOUNCED_PER_TURN) {
         break
       }
 
