@@ -1,6 +1,6 @@
-// The highest sample of the last while.
+// The rate of a path: the highest sample of the last while, whether it still grows, and whether it has fallen.
 import { beforeEach, describe, expect, test } from 'vitest'
-import { RecentHighest } from '../../../src/core/path/rate.ts'
+import { KnownRate, RecentHighest } from '../../../src/core/path/rate.ts'
 
 const VALID_MS = 1000
 
@@ -54,5 +54,30 @@ describe('the recent highest', () => {
 
     expect(learn(100, 0)).toBe(300)
     expect(learn(100, 1000)).toBe(100)
+  })
+})
+
+describe('a known rate', () => {
+  test('is found when three rounds in a row have not raised it by a quarter', () => {
+    const rate = new KnownRate()
+
+    expect([100, 124, 124].map(bytesPerMs => rate.grows(bytesPerMs))).toEqual([true, true, true])
+    expect(rate.grows(124)).toBe(false)
+  })
+
+  test('begins to be looked for again with each round that raises it by a quarter', () => {
+    const rate = new KnownRate()
+
+    expect([100, 100, 100, 125, 125, 125].map(bytesPerMs => rate.grows(bytesPerMs))).toEqual([true, true, true, true, true, true])
+    expect(rate.grows(125)).toBe(false)
+    expect(rate.bytesPerMs).toBe(125)
+  })
+
+  test('has fallen below three quarters of what it was', () => {
+    const rate = new KnownRate()
+    rate.grows(100)
+
+    expect(rate.hasFallenTo(75)).toBe(false)
+    expect(rate.hasFallenTo(74)).toBe(true)
   })
 })
