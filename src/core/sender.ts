@@ -95,7 +95,7 @@ export class Sender<Owner> {
     lanes.aheadBytes = chooseAheadBytes(bound.bytes === Infinity ? 0 : bytesPerMs, lanes.streamCount)
 
     if (writeBytes < recordBytes) {
-      lanes.shareBytes = writeBytes
+      lanes.setShare(writeBytes)
 
       return writeBytes
     }
@@ -103,7 +103,7 @@ export class Sender<Owner> {
     const hasUrgent = streams.urgentCount > 0
     const isLone = lanes.streamCount === 1 && !hasUrgent
     const turnBytes = isLone ? Math.min(LONE_SHARE_MS * bytesPerMs, LONE_SHARE_PART * bound.bytes) : SHARE_MS * bytesPerMs
-    lanes.shareBytes = chooseShareBytes(this.#sizes, turnBytes)
+    lanes.setShare(chooseShareBytes(this.#sizes, turnBytes))
 
     return hasUrgent ? recordBytes : chooseWriteBytes(this.#sizes, recordBytes, lanes.queuedBytes, turnBytes)
   }

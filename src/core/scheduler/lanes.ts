@@ -11,7 +11,7 @@
  */
 import { EVENT_DRAINED, EVENT_STALLED, PENDING_FIN } from '../stream-state.ts'
 import { FLAG_ACK, FLAG_FIN, FLAG_SYN, HEADER_BYTES, TYPE_DATA, TYPE_WINDOW_UPDATE } from '../wire/frame.ts'
-import { BULK, LANES, Ring, URGENT } from './lane.ts'
+import { BULK, LANES, NORMAL, Ring, URGENT } from './lane.ts'
 import { HIGH_WATER_MARK_BYTES, LOW_WATER_MARK_BYTES } from './water-marks.ts'
 import type { Session, SessionInit } from '../session.ts'
 import type { StreamState } from '../stream-state.ts'
@@ -37,8 +37,6 @@ export class DataLanes<Owner> {
   streamCount = 0
   /** One of them is in the urgent lane */
   hasUrgent = false
-  /** A stream's share of a round: small on a slow path, where writes are, and large on a fast one */
-  shareBytes: number
   /** How much more than the water marks writers may have queued, where data is held back */
   aheadBytes = 0
   /** A frame of a stream whose `waitsSinceMs` is known was written. For who measures that. */
@@ -46,11 +44,23 @@ export class DataLanes<Owner> {
   readonly #rings = LANES.map(() => new Ring())
   readonly #sizes: Pick<SessionInit, 'frameBytes' | 'loneFrameBytes'>
   readonly #session: Session<Owner>
+  /** A stream's share of a round, and a frame if that is more */
+  #shareBytes = 0
+  #quantumBytes = 0
+  /** What goes ahead of a lane that waits */
+  #maxPassedBytes = 0
 
   constructor (sizes: Pick<SessionInit, 'frameBytes' | 'loneFrameBytes'>, session: Session<Owner>) {
     this.#sizes = sizes
-    this.shareBytes = sizes.frameBytes
     this.#session = session
+    this.setShare(sizes.frameBytes)
+  }
+
+  /** A stream's share of a round: small on a slow path, where writes are, and large on a fast one */
+  setShare (shareBytes: number): void {
+    this.#shareBytes = shareBytes
+    this.#quantumBytes = Math.max(this.#sizes.frameBytes, shareBytes)
+    this.#maxPassedBytes = Math.max(MAX_PASSED_BYTES, MAX_PASSED_SHARES * this.#quantumBytes)
   }
 
   /** Its writer is to wait */
@@ -82,8 +92,8 @@ export class DataLanes<Owner> {
 
   /** It has had less than a share of this round, with what it sends now: it takes from nobody. While many do it half of the bytes have their turn. */
   #mayGoAhead (ring: Ring, stream: StreamState<Owner>): boolean {
-    const shareBytes = Math.min(this.#sizes.frameBytes, this.shareBytes)
-    const roundBytes = ring.streamCount * this.shareBytes
+    const shareBytes = Math.min(this.#sizes.frameBytes, this.#shareBytes)
+    const roundBytes = ring.streamCount * this.#shareBytes
     const rounds = Math.floor((ring.sentBytes - stream.roundFromBytes) / roundBytes)
 
     if (rounds > 0) {
@@ -129,8 +139,7 @@ export class DataLanes<Owner> {
    * only if its lane was passed for too long: soon if urgent data has had what passes at once. Returns how much of it is urgent data.
    */
   fill (batch: Batch, reservedBytes: number, nowMs: number, isHeldBack = false, isUrgentSpent = false): number {
-    const quantumBytes = Math.max(this.#sizes.frameBytes, this.shareBytes)
-    const maxPassedBytes = isUrgentSpent ? quantumBytes : Math.max(MAX_PASSED_BYTES, MAX_PASSED_SHARES * quantumBytes)
+    const maxPassedBytes = isUrgentSpent ? this.#quantumBytes : this.#maxPassedBytes
     let hasRoomForOthers = true
     let urgentBytes = 0
 
@@ -153,8 +162,11 @@ export class DataLanes<Owner> {
 
         hasRoomForOthers = false
       } else if (this.#writeFrame(stream, ring, batch, payloadBytes, nowMs)) {
-        // by bytes, not by frames: small messages of a lane behind would pile up while megabytes pass
-        ring.overtakenBytes = Math.max(0, ring.overtakenBytes - payloadBytes * maxPassedBytes / quantumBytes)
+        if (ring.overtakenBytes > 0) {
+          // by bytes, not by frames: small messages of a lane behind would pile up while megabytes pass
+          ring.overtakenBytes = Math.max(0, ring.overtakenBytes - payloadBytes * maxPassedBytes / this.#quantumBytes)
+        }
+
         urgentBytes += lane === URGENT ? payloadBytes : 0
         this.#rotate(stream, ring, batch)
 
@@ -172,7 +184,7 @@ export class DataLanes<Owner> {
     const last = hasRoomForOthers ? BULK : URGENT
     let first: number | undefined
 
-    for (let lane = URGENT; lane <= last; lane++) {
+    for (let lane = this.hasUrgent ? URGENT : NORMAL; lane <= last; lane++) {
       const ring = this.#rings[lane]
 
       if (ring.streamCount > 0) {
@@ -238,18 +250,28 @@ export class DataLanes<Owner> {
   #choosePayloadBytes (stream: StreamState<Owner>, batch: Batch, roomBytes: number): number {
     const { sendQueue } = stream
     const wholeBytes = sendQueue.wholeFrameBytes
-    const { loneFrameBytes } = this.#sizes
-    const shareBytes = this.streamCount === 1 ? Math.max(loneFrameBytes, this.shareBytes) : this.#renewShare(stream, wholeBytes || MIN_CUT_FRAME_BYTES)
+    const isLone = this.streamCount === 1
+
+    if (!isLone) {
+      this.#renewShare(stream, wholeBytes || MIN_CUT_FRAME_BYTES)
+    }
+
+    // the usual case: a stream's share is enough for one
+    if (wholeBytes > 0 && wholeBytes <= roomBytes && wholeBytes <= stream.creditBytes) {
+      return wholeBytes
+    }
 
     if (wholeBytes > roomBytes && batch.dataFrameCount > 0) {
       return 0
     }
 
     // a batch without other data is as large as any, or small for a slow path: the message may exceed it
-    if (wholeBytes > 0 && (sendQueue.isNeverCut || this.shareBytes < wholeBytes)) {
+    if (wholeBytes > 0 && (sendQueue.isNeverCut || this.#shareBytes < wholeBytes)) {
       return Math.min(wholeBytes, stream.creditBytes)
     }
 
+    const { loneFrameBytes } = this.#sizes
+    const shareBytes = isLone ? Math.max(loneFrameBytes, this.#shareBytes) : Math.min(stream.deficitBytes, this.#quantumBytes)
     const messageBytes = sendQueue.isMerging ? sendQueue.byteLength : wholeBytes || sendQueue.firstPieceBytes
     // a peer may give more credit only behind the frame, as this muxer does
     const creditBytes = Math.max(Math.min(stream.creditBytes, loneFrameBytes), Math.floor(stream.creditBytes / 2))
@@ -263,15 +285,11 @@ export class DataLanes<Owner> {
     return roomBytes < MIN_CUT_FRAME_BYTES && (batch.frameCount > 0 || roomBytes <= 0) ? 0 : roomBytes
   }
 
-  /** What the stream may send now. A share smaller than `leastBytes` is not worth a frame: it adds up with the next. */
-  #renewShare (stream: StreamState<Owner>, leastBytes: number): number {
-    const quantumBytes = Math.max(this.#sizes.frameBytes, this.shareBytes)
-
+  /** A share smaller than `leastBytes` is not worth a frame: it adds up with the next */
+  #renewShare (stream: StreamState<Owner>, leastBytes: number): void {
     if (stream.deficitBytes < leastBytes) {
-      stream.deficitBytes += Math.min(quantumBytes, Math.max(this.shareBytes, leastBytes))
+      stream.deficitBytes += Math.min(this.#quantumBytes, Math.max(this.#shareBytes, leastBytes))
     }
-
-    return Math.min(stream.deficitBytes, quantumBytes)
   }
 
   /** After a frame of the first stream: it goes on, goes to the back, or leaves */
