@@ -279,7 +279,8 @@ export class Driver implements SessionObserver {
     this.#isReceiving = true
 
     try {
-      for (let chunk = this.#waitingChunks.shift(); chunk !== undefined; chunk = this.#waitingChunks.shift()) {
+      // also those that come meanwhile
+      for (const chunk of this.#waitingChunks) {
         const parts = chunk instanceof Uint8Array ? chunk : partsOf(chunk, 'The muxer')
         const nowMs = this.clock.nowMs()
         this.#traces?.received.push(parts)
@@ -294,6 +295,7 @@ export class Driver implements SessionObserver {
       violation = toError(err, 'A chunk could not be read:')
       this.#hasStoppedReading = true
     } finally {
+      this.#waitingChunks.length = 0
       this.#isReceiving = false
     }
 

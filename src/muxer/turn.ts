@@ -38,6 +38,7 @@ export class TurnOfWriter implements Turn {
   flushedMs = 0
   readonly #nowMs: () => number
   #writtenBytes = 0
+  #maxBytes = MAX_TURN_BYTES
   #writes = 0
   #beganMs = 0
   /** How long the program worked between the last turn that wrote and the one behind it */
@@ -68,11 +69,10 @@ export class TurnOfWriter implements Turn {
 
     this.#writtenBytes += byteLength
     this.#writes++
-    const writingMs = allWritingMs - this.#writingMsBefore + nowMs - startMs
-    const maxBytes = MAX_TURN_BYTES * Math.max(1, this.#programMs / LONG_TURN_MS)
-    this.isOver = this.#writtenBytes >= maxBytes || this.#writes >= MAX_TURN_WRITES
+    this.isOver = this.#writtenBytes >= this.#maxBytes || this.#writes >= MAX_TURN_WRITES
+    const isLate = nowMs - this.#beganMs >= MAX_TURN_MS && allWritingMs - this.#writingMsBefore + nowMs - startMs >= this.#programMs
 
-    if (this.isOver || (nowMs - this.#beganMs >= MAX_TURN_MS && writingMs >= this.#programMs) || (hasUrgentStreams && this.#writtenBytes >= MAX_TURN_BYTES_WITH_URGENT)) {
+    if (this.isOver || isLate || (hasUrgentStreams && this.#writtenBytes >= MAX_TURN_BYTES_WITH_URGENT)) {
       this.flushes = Infinity
     }
   }
@@ -89,6 +89,7 @@ export class TurnOfWriter implements Turn {
   begin (): void {
     if (this.#writes > 0) {
       this.#programMs = this.#nowMs() - this.flushedMs - (allWritingMs - this.#flushedWritingMs)
+      this.#maxBytes = MAX_TURN_BYTES * Math.max(1, this.#programMs / LONG_TURN_MS)
     }
 
     this.#writingMsBefore = allWritingMs
