@@ -120,16 +120,17 @@ export class Timers {
   #arm (): void {
     const dueMs = Math.min(this.#pingDueMs, this.#sweepDueMs, this.#writeDueMs)
 
-    if (this.#isStopped || dueMs >= this.#timerDueMs) {
+    // nor anew while it looks: a transport that is full for a moment every millisecond would put that off for ever
+    if (this.#isStopped || this.#looks > 0 || dueMs >= this.#timerDueMs) {
       return
     }
 
     const clock = this.#clock
-    const inMs = Math.min(MAX_TIMER_MS, Math.max(0, dueMs - clock.nowMs()))
+    const nowMs = clock.nowMs()
+    // exactly: were it a little later, each call would set the timer anew
+    this.#timerDueMs = Math.max(nowMs, Math.min(nowMs + MAX_TIMER_MS, dueMs))
     clock.clearTimer(this.#timer)
-    this.#looks = 0
-    this.#timerDueMs = clock.nowMs() + inMs
-    this.#timer = clock.setBackgroundTimer(this.#onTimer, inMs)
+    this.#timer = clock.setBackgroundTimer(this.#onTimer, this.#timerDueMs - nowMs)
   }
 
   readonly #onTimer = (): void => {

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { ACK, data, FIN, pattern, ping, RST, SYN, WINDOW_UPDATE, windowUpdate } from '../../testing/protocol/frames.ts'
 import { NO_LIMITS } from '../../testing/protocol/limits.ts'
-import { nextTurn } from '../../testing/protocol/raw-peer.ts'
+import { nextTurn, oneTurn } from '../../testing/protocol/raw-peer.ts'
 import { VirtualClock } from '../../testing/protocol/virtual-clock.ts'
 import { converse, endings, expectAlive, expectEnded, WINDOW_BYTES } from '../../testing/protocol/conversation.ts'
 import { forbidIncidents } from '../../testing/protocol/incidents.ts'
@@ -198,6 +198,31 @@ describe('a transport that accepts nothing', () => {
     expect(await opening).toBe('MuxerClosedError')
     await expectEnded(peer, 2)
     expect(clock.timerCount).toBe(0)
+  })
+
+  test('again and again for a moment keeps no deadline from coming', async () => {
+    const clock = new VirtualClock()
+    let looks = 0
+    // as in any event loop: time passes between two looks at the clock, and timers are late
+    const lateClock = {
+      ...clock,
+      nowMs: () => clock.nowMs() + looks++ / 10_000,
+      setBackgroundTimer: (task: () => void, delayMs: number) => clock.setTimer(task, delayMs + 0.7)
+    }
+    const peer = converse({ clock: lateClock, limits: { openTimeoutMs: 100 } })
+    const unanswered = endings(await peer.open())
+    const stream = await peer.open()
+    peer.deliver(windowUpdate(3, 0, ACK))
+
+    for (let i = 0; i < 300; i++) {
+      peer.transport.isFull = true
+      stream.send(pattern(10))
+      await oneTurn()
+      clock.advance(0.5)
+      peer.transport.drain()
+    }
+
+    expect(unanswered).toEqual(endedWith('OpenTimeoutError', 'ERR_OPEN_TIMEOUT', /stream 1 within 100 ms/))
   })
 
   test('keeps it when it accepts something now and then', async () => {
