@@ -100,7 +100,7 @@ export abstract class GuardedEmitter<Events extends Record<string, any>> extends
   override addEventListener<K extends keyof Events>(type: K, listener: EventHandler<Events[K]> | null, options?: boolean | AddEventListenerOptions): void
   override addEventListener (type: string, listener: Listener | null, options?: boolean | AddEventListenerOptions): void
   override addEventListener (type: string, listener: Listener | null, options?: boolean | AddEventListenerOptions): void {
-    const { capture = false, once = false, signal } = typeof options === 'object' ? options : { capture: options }
+    const { capture = false, once = false, signal } = typeof options === 'boolean' ? { capture: options } : options ?? {}
 
     if (listener == null || signal?.aborted === true || this.#find(type, listener, capture) !== undefined) {
       return
@@ -118,7 +118,7 @@ export abstract class GuardedEmitter<Events extends Record<string, any>> extends
   override removeEventListener<K extends keyof Events>(type: K, listener?: EventHandler<Events[K]> | null, options?: boolean | EventListenerOptions): void
   override removeEventListener (type: string, listener?: Listener | null, options?: boolean | EventListenerOptions): void
   override removeEventListener (type: string, listener?: Listener | null, options?: boolean | EventListenerOptions): void {
-    const registration = this.#find(type, listener, (typeof options === 'object' ? options.capture : options) ?? false)
+    const registration = this.#find(type, listener, (typeof options === 'boolean' ? options : options?.capture) ?? false)
 
     if (registration !== undefined) {
       this.#remove(registration)

@@ -186,6 +186,15 @@ describe('listeners', () => {
     expect(emitter.listenerCount('news')).toBe(0)
   })
 
+  test('are added and removed with options that are null, as with any EventTarget', () => {
+    const listen = (): void => {}
+    emitter.addEventListener('news', listen, null as any)
+    expect(emitter.listenerCount('news')).toBe(1)
+    emitter.removeEventListener('news', listen, null as any)
+
+    expect(emitter.listenerCount('news')).toBe(0)
+  })
+
   test('that are to be called once are, and not counted behind it, also when they dispatch the event again', () => {
     emitter.addEventListener('news', () => {
       heard.push(`with ${emitter.listenerCount('news')} left`)
