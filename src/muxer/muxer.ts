@@ -67,6 +67,8 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
   readonly #driver: Driver
   #phase: Phase = 'open'
   #closing: Promise<void> | undefined
+  /** Does at once what waits for the last words; undefined when libp2p does it */
+  #abortTransport: (() => void) | undefined
 
   constructor (transport: MessageStream, config: Config, clock: Clock, node: NodeState = { paths: new NodePaths() }) {
     super()
@@ -201,13 +203,19 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
     if (this.#isRunning) {
       this.#driver.metrics?.tell(({ violations }) => violations.increment({ [err.code ?? err.name]: 1 }))
       // arranged first: a peer that hears the last words within the call, or a transport that fails at them, ends it otherwise
-      abortBehindLastWords(this.#transport, this.#driver.clock, err)
+      this.#abortTransport = abortBehindLastWords(this.#transport, this.#driver.clock, err)
       this.#resetAll(err, 'connection ended - %e')
     }
   }
 
   /** The transport refuses to send */
   onTransmitFailed (err: Error): void {
+    // the last words: whoever ends the connection knows why, and need not wait for them
+    if (this.#phase === 'aborting') {
+      this.#abortTransport?.()
+      return
+    }
+
     this.#onTransportClosed(err)
 
     // whoever holds the connection learns that it is of no use; one that is being closed is theirs
@@ -394,9 +402,9 @@ function closeTransport (maConn: MessageStream, reason: Error): void {
 
 /**
  * Unlike a close, an abort tells libp2p why the connection has ended. It discards what the transport has not sent, so it waits for a
- * turn of the event loop, and until a transport that said "wait" takes more. The peer is not waited for.
+ * turn of the event loop, and until a transport that said "wait" takes more. The peer is not waited for. Returns what aborts it at once.
  */
-function abortBehindLastWords (maConn: MessageStream, clock: Clock, reason: Error): void {
+function abortBehindLastWords (maConn: MessageStream, clock: Clock, reason: Error): () => void {
   let isOver = false
   const settle = (): void => {
     isOver = true
@@ -422,6 +430,8 @@ function abortBehindLastWords (maConn: MessageStream, clock: Clock, reason: Erro
   maConn.addEventListener('drain', lookSoon)
   maConn.addEventListener('close', settle)
   lookSoon()
+
+  return abort
 }
 
 /** Without a close the socket below @libp2p/websockets 10 would stay open (js-libp2p 3625). What is closing can still be aborted. */

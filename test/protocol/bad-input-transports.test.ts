@@ -141,9 +141,23 @@ describe.each(ROLES)('as $role', ({ direction, ownId, peerId }) => {
     peer.deliver(VIOLATION)
     await nextTurn()
 
-    expect(events).toEqual([expect.objectContaining({ error: expect.objectContaining({ code: 'ERR_INVALID_FRAME' }) })])
+    const violation = expect.objectContaining({ code: 'ERR_INVALID_FRAME' })
+    expect(events).toEqual([expect.objectContaining({ error: violation })])
     expect(peer.transport.status).not.toBe('open')
+    expect(peer.transport.abortedWith).toEqual(violation)
     expect(peer.muxer.streams).toHaveLength(0)
+  })
+
+  test('a transport that cannot send the last words of abort() is left to libp2p, which aborts it for the same reason', async () => {
+    const peer = converse({ direction })
+    const events = endings(await peer.open())
+    const reason = new Error('Enough')
+    peer.transport.send = () => { throw new Error('Broken pipe') }
+    peer.muxer.abort(reason)
+
+    expect(peer.transport.abortedWith).toBeUndefined()
+    expect(events).toEqual([expect.objectContaining({ error: reason })])
+    expect(peer.muxer.status).toBe('closed')
   })
 
   test('a peer that asks for answers and never reads them is told why it is cut off', async () => {
