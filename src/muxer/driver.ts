@@ -10,6 +10,7 @@ import { GoAwayCode } from '../core/wire/frame.ts'
 import { partsOf, toError } from '../foreign.ts'
 import { createFrameTraces, logDebug, StreamLog } from '../log.ts'
 import { ConnectionMetrics } from '../metrics.ts'
+import { abortable } from '../promises.ts'
 import { fillYoungMemory, YOUNG_FROM_BYTES } from '../young-memory.ts'
 import { Stalls } from './stalls.ts'
 import { StreamList } from './streams.ts'
@@ -225,19 +226,23 @@ export class Driver implements SessionObserver {
     }
   }
 
-  /** Resolves when `isSo`, at the latest when the connection has ended */
-  async until (isSo: () => boolean): Promise<void> {
-    await new Promise<void>(resolve => {
-      const look = (): void => {
-        if (isSo() || this.writer.isStopped) {
-          this.afterTelling.delete(look)
-          resolve()
-        }
+  /** Resolves when `isSo`, at the latest when the connection has ended; rejects when the signal is aborted before */
+  async until (isSo: () => boolean, signal?: AbortSignal): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const look = (): void => {
+      if (isSo() || this.writer.isStopped) {
+        resolve()
       }
+    }
 
-      this.afterTelling.add(look)
-      look()
-    })
+    this.afterTelling.add(look)
+    look()
+
+    try {
+      await abortable(promise, signal)
+    } finally {
+      this.afterTelling.delete(look)
+    }
   }
 
   /** What the transport brings from here on is dropped */

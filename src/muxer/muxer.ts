@@ -112,7 +112,7 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
 
     const { roundTrip } = this.#driver.session
     this.#driver.ping()
-    await abortable(this.#driver.until(() => !roundTrip.isPending), options?.signal)
+    await this.#driver.until(() => !roundTrip.isPending, options?.signal)
 
     if (roundTrip.isPending || roundTrip.lastMs === undefined) {
       throw new MuxerClosedError()
@@ -259,7 +259,7 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
     if (this.#phase === 'closing' && session.remoteGoAwayCode === undefined) {
       session.goAway(reason)
       this.#driver.request()
-      await abortable(this.#driver.until(() => !session.hasOutput), signal).catch(() => { callersSignal?.throwIfAborted() })
+      await this.#driver.until(() => !session.hasOutput, signal).catch(() => { callersSignal?.throwIfAborted() })
     }
   }
 
@@ -284,7 +284,7 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
     this.#driver.session.confirm()
     this.#driver.request()
     // all is handed down: to wait no longer is no failure
-    await abortable(this.#driver.until(() => !this.#awaitsAnswer), AbortSignal.any([signal, AbortSignal.timeout(CONFIRM_TIMEOUT_MS)])).catch(() => {})
+    await this.#driver.until(() => !this.#awaitsAnswer, AbortSignal.any([signal, AbortSignal.timeout(CONFIRM_TIMEOUT_MS)])).catch(() => {})
     // when the peer closes at the same time its GoAway is seen by then: one in return would meet the end of its transport
     await new Promise<void>(resolve => { this.#driver.clock.nextTurn(resolve) })
   }
