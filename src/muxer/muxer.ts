@@ -343,6 +343,7 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
   #resetAll (err: Error, message: string): void {
     const { session } = this.#driver
     this.#phase = 'aborting'
+    this.#driver.streams.refuse(new MuxerClosedError())
     this.#driver.stopReading()
     logError(this.#driver, message, err)
     const code = err instanceof ProtocolError ? err.goAwayCode : GoAwayCode.InternalError
