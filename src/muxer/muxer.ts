@@ -315,8 +315,9 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
 
   /** Nothing can be sent or received any more */
   #onTransportClosed (cause?: Error): void {
-    // what it has brought comes first
+    // what it has brought comes first, and programs are told of it
     this.#driver.receiveWaiting()
+    this.#driver.streams.announceAll()
 
     if (this.#phase === 'ended') {
       return

@@ -100,6 +100,12 @@ export class StreamList {
     }
   }
 
+  /** The connection ends: who waits for a turn has none to wait for */
+  announceAll (): void {
+    this.#announced = -Infinity
+    this.#announceWaiting()
+  }
+
   /** No program is told of the streams that it was not told of yet, which are returned */
   takeUnannounced (): MuxedStream[] {
     const unannounced = [...this.#unannounced]
@@ -217,7 +223,7 @@ export class StreamList {
 
   readonly #announceWaiting = (): void => {
     for (const stream of this.#unannounced) {
-      if (this.#announced === MAX_ANNOUNCED_PER_TURN) {
+      if (this.#announced === MAX_ANNOUNCED_PER_TURN || this.#driver.muxer.listenerCount('stream') === 0) {
         break
       }
 

@@ -205,6 +205,22 @@ describe.each(ROLES)('as $role', ({ direction, ownId, secondOwnId, peerId }) => 
     expect(Math.max(...perTurn)).toBe(32)
   })
 
+  test('streams that wait for their turn when nobody listens any more are kept for who listens next', async () => {
+    const peer = createRawPeer({ direction })
+    const announced: number[] = []
+    const listen = ({ detail }: CustomEvent): void => { announced.push(Number(detail.id)) }
+    const sent = Array.from({ length: 40 }, (_, i) => peerId + 2 * i)
+    peer.muxer.addEventListener('stream', listen)
+    peer.deliver(...sent.map(id => windowUpdate(id, 0, SYN)))
+    peer.muxer.removeEventListener('stream', listen)
+    await nextTurn()
+    expect(announced).toHaveLength(32)
+    peer.muxer.addEventListener('stream', listen)
+    await nextTurn()
+
+    expect(announced).toEqual(sent)
+  })
+
   test('a stream that the peer has reset before its turn came is not announced', async () => {
     const peer = createRawPeer({ direction })
     const sent = Array.from({ length: 40 }, (_, i) => peerId + 2 * i)

@@ -2,11 +2,13 @@
 import { describe, expect, test } from 'vitest'
 import { GoAwayCode } from '../../src/index.ts'
 import { ACK, data, DATA, FIN, GO_AWAY, goAway, pattern, ping, PING, RST, SYN, WINDOW_UPDATE, windowUpdate } from '../../testing/protocol/frames.ts'
+import { collectGarbage } from '../../testing/protocol/garbage.ts'
 import { nextTurn } from '../../testing/protocol/raw-peer.ts'
 import { converse, endings, expectAlive, expectEnded, hex, hexOf, pingValues, receive, WINDOW_BYTES } from '../../testing/protocol/conversation.ts'
 import { ROLES } from '../../testing/protocol/roles.ts'
 import { VirtualClock } from '../../testing/protocol/virtual-clock.ts'
 import type { YamuxStream } from '../../src/index.ts'
+import type { Conversation, Received } from '../../testing/protocol/conversation.ts'
 
 describe.each(ROLES)('as $role', ({ direction, ownId, peerId, secondPeerId }) => {
   test('M: Ping with SYN is answered once by Ping with ACK and the same opaque value', async () => {
@@ -184,18 +186,56 @@ describe.each(ROLES)('as $role', ({ direction, ownId, peerId, secondPeerId }) =>
     expect(stream.status).toBe('aborted')
   })
 
-  test('nobody is told of a stream whose connection has ended before the next turn', async () => {
+  test.each([
+    ['the transport ends', (peer: Conversation) => { peer.transport.end() }, 50],
+    ['the transport fails', (peer: Conversation) => { peer.transport.end(new Error('Broken pipe')) }, 50],
+    ['the peer breaks a rule', (peer: Conversation) => { peer.deliver(windowUpdate(ownId, 0, SYN)) }, 32],
+    ['this side aborts', (peer: Conversation) => { peer.muxer.abort(new Error('Enough')) }, 32]
+  ])('when %s, programs are told of streams that wait for their turn, and of what came on them, unless they are reset', async (_, end, told) => {
     const peer = converse({ direction })
-    const seen: YamuxStream[] = []
-    peer.muxer.addEventListener('stream', ({ detail: stream }) => { seen.push(stream as YamuxStream) })
-    peer.deliver(...Array.from({ length: 50 }, (_, i) => windowUpdate(peerId + 2 * i, 0, SYN)))
-    const told = seen.length
-    peer.transport.end()
-    await nextTurn()
+    const received: Received[] = []
+    const closed: string[] = []
+    peer.muxer.addEventListener('stream', ({ detail: stream }) => {
+      received.push(receive(stream as YamuxStream))
+      stream.addEventListener('close', () => { closed.push(stream.id) })
+    })
+    const ids = Array.from({ length: 50 }, (_, i) => peerId + 2 * i)
+    peer.deliver(...ids.flatMap(id => [data(id, pattern(3), SYN), windowUpdate(id, 0, FIN)]))
+    expect(received).toHaveLength(32)
+    end(peer)
     await nextTurn()
 
-    expect(told).toBeLessThan(50)
-    expect(seen).toHaveLength(told)
+    expect(received.map(({ byteLength }) => byteLength)).toEqual(Array.from({ length: told }, () => 3))
+    expect(closed).toEqual(ids.slice(0, told).map(String))
+  })
+
+  test('a stream that is opened while the connection is being aborted is refused, and has no frame', async () => {
+    const peer = converse({ direction })
+    const stream = await peer.open()
+    let opening: Promise<unknown> | undefined
+    stream.addEventListener('close', () => { opening = peer.muxer.createStream().catch((err: Error) => err.name) })
+    peer.muxer.abort(new Error('Enough'))
+
+    expect(await opening).toBe('MuxerClosedError')
+    expect(await peer.written()).toEqual([[WINDOW_UPDATE, RST, ownId, 0], [GO_AWAY, 0, 0, 2]])
+  })
+
+  test('pings that are given up leave nothing behind, although the peer answers none', async () => {
+    const peer = converse({ direction })
+
+    async function giveUp (): Promise<WeakRef<AbortSignal>> {
+      const abort = new AbortController()
+      const pinging = peer.muxer.ping({ signal: abort.signal }).catch((err: Error) => err.message)
+      abort.abort(new Error('Enough'))
+      expect(await pinging).toBe('Enough')
+
+      return new WeakRef(abort.signal)
+    }
+
+    const signal = await giveUp()
+    await collectGarbage()
+
+    expect(signal.deref()).toBeUndefined()
   })
 
   test('D: on GoAway(0) no new streams open', async () => {
