@@ -152,7 +152,7 @@ export class FlushPolicy {
       return ACKS
     }
 
-    if (!this.opensAtOnce) {
+    if (!this.opensAtOnce && !session.isClosing) {
       return this.#delay(session, isEnough, isArranged)
     }
 

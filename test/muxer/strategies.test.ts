@@ -84,6 +84,19 @@ describe('delay', () => {
     expect(peer.takeFrames()).toMatchObject([{ type: DATA, flags: SYN, length: 26 }])
   })
 
+  test('the end of the connection does not wait for the delay', async () => {
+    const { streams: [stream], peer, writes } = await connect({ delayMs: 1000 }, 'normal')
+    stream.send(pattern(10))
+    await nextTurn()
+    expect(writes()).toEqual([])
+    const closing = peer.muxer.close()
+    await nextTurn()
+
+    expect(writes().flat()).toContain(Number(stream.id))
+    peer.transport.end()
+    await closing
+  })
+
   test('does not hold back urgent data, and what waits rides along behind it', async () => {
     const { streams: [bulk, urgent], writes, clock } = await connect({ delayMs: 5 }, 'bulk', 'urgent')
     bulk.send(pattern(10))
