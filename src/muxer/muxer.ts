@@ -350,8 +350,10 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
     const code = err instanceof ProtocolError ? err.goAwayCode : GoAwayCode.InternalError
     this.#logClosed('this side', code, err)
 
-    for (const { owner } of [...session.streams.values()]) {
-      owner?.abort(err)
+    for (const state of [...session.streams.values()]) {
+      state.owner?.abort(err)
+      // one that is being aborted already, and hands down its last bytes
+      session.reset(state, 0, this.#driver.clock.nowMs())
     }
 
     session.goAway(code)

@@ -531,6 +531,30 @@ test('a runaway call within a listener ends its stream at most, and the others a
   await expectAlive(peer)
 })
 
+test('a muxer that is aborted while a stream of it hands down its last bytes says GoAway last, and what the transport does not take is discarded', async () => {
+  const peer = createRawPeer()
+  const stream = await peer.muxer.createStream()
+  peer.deliver(windowUpdate(1, 2_000_000, ACK))
+  await nextTurn()
+  peer.takeFrames()
+  const send = peer.transport.send.bind(peer.transport)
+  peer.transport.isFull = true
+  peer.transport.send = bytes => {
+    peer.transport.send = send
+    const mayGoOn = send(bytes)
+    peer.muxer.abort(new Error('All of it'))
+
+    return mayGoOn
+  }
+  stream.send(pattern(2_000_000))
+  stream.abort(new Error('This one'))
+  await nextTurn()
+  const frames = peer.takeFrames()
+
+  expect(frames.slice(-2).map(({ type, flags, id }) => [type, flags, id])).toEqual([[WINDOW_UPDATE, RST, 1], [GO_AWAY, 0, 0]])
+  expect(frames.reduce((bytes, { payload }) => bytes + payload.byteLength, 0)).toBeLessThan(262_144)
+})
+
 test('a listener that closes and aborts the muxer while it is being aborted does not begin its end anew', async () => {
   const peer = createRawPeer()
   const streams = [await peer.muxer.createStream(), await peer.muxer.createStream(), await peer.muxer.createStream()]
