@@ -6,12 +6,12 @@ import { ON_CHUNK } from '../core/flush.ts'
 import { URGENT } from '../core/scheduler/lane.ts'
 import { Session } from '../core/session.ts'
 import { EVENT_OPENED } from '../core/stream-state.ts'
-import { GoAwayCode } from '../core/wire/frame.ts'
 import { partsOf, toError } from '../foreign.ts'
 import { createFrameTraces, logDebug, StreamLog } from '../log.ts'
 import { ConnectionMetrics } from '../metrics.ts'
 import { abortable } from '../promises.ts'
 import { fillYoungMemory, YOUNG_FROM_BYTES } from '../young-memory.ts'
+import { LateFins } from './late-fins.ts'
 import { Stalls } from './stalls.ts'
 import { StreamList } from './streams.ts'
 import { Timers } from './timers.ts'
@@ -30,9 +30,6 @@ import type { Uint8ArrayList } from 'uint8arraylist'
 
 type State = StreamState<MuxedStream>
 type Chunk = Uint8Array | Uint8ArrayList
-
-/** The end of a transport follows the GoAway at once, and comes later when a packet is lost or the peer is busy */
-const LATE_FIN_MS = 100
 
 /** What all connections of a node share */
 export interface NodeState {
@@ -54,8 +51,7 @@ export class Driver implements SessionObserver {
   readonly stalls: Stalls
   readonly #transport: MessageStream
   readonly #traces: ReturnType<typeof createFrameTraces>
-  readonly #lateFins = new Set<State>()
-  #lateFinsTimer: unknown
+  readonly #lateFins = new LateFins(this)
   /** Run when streams have been told, behind each chunk and each flush: nobody waits on most connections */
   readonly afterTelling = new Set<() => void>()
   /** Streams are being told; one request at the end does for all that they write */
@@ -124,39 +120,11 @@ export class Driver implements SessionObserver {
   }
 
   closeWrite (state: State): void {
-    if (this.#isLateFin(state)) {
-      this.#keepBack(state)
-    } else {
+    if (!this.#lateFins.holds(state)) {
       this.session.closeWrite(state, this.clock.nowMs())
       this.timers.watch(state)
       this.#requestForStream()
     }
-  }
-
-  /**
-   * A FIN for a peer that has said GoAway(0), on a stream that the peer has finished. Such a peer is usually about to close its transport, and
-   * writing to that would turn a clean end into an error. So these FINs wait a moment for the transport to end. A peer that stays, as
-   * go-yamux may, gets them then: without the FIN it would take the answer that it still reads for cut off. A FIN behind queued data does
-   * not wait.
-   */
-  #isLateFin (state: State): boolean {
-    const isLate = this.session.remoteGoAwayCode === GoAwayCode.NormalTermination && state.life.remoteWriteStatus === 'closed' && state.sendQueue.byteLength === 0
-
-    return isLate && !this.writer.isStopped && !this.#lateFins.has(state)
-  }
-
-  #keepBack (state: State): void {
-    if (this.#lateFins.size === 0) {
-      // timers run before the event loop looks at the transport
-      this.#lateFinsTimer = this.clock.setTimer(() => { this.clock.nextTurn(this.#closeLate) }, LATE_FIN_MS)
-    }
-
-    this.#lateFins.add(state)
-  }
-
-  readonly #closeLate = (): void => {
-    this.#lateFins.forEach(state => { this.closeWrite(state) })
-    this.#lateFins.clear()
   }
 
   /** Writes what is queued as far as credit and transport allow, inside the call. The reset behind it discards the rest. */
@@ -252,8 +220,7 @@ export class Driver implements SessionObserver {
 
   stop (): void {
     this.stopReading()
-    this.clock.clearTimer(this.#lateFinsTimer)
-    this.#lateFins.clear()
+    this.#lateFins.stop()
     this.writer.stop()
     this.stalls.stop()
     this.timers.stop()
