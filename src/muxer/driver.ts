@@ -56,8 +56,10 @@ export class Driver implements SessionObserver {
   readonly afterTelling = new Set<() => void>()
   /** Streams are being told; one request at the end does for all that they write */
   #isTelling = false
+  /** A chunk is being read: no program is told of anything yet, and nothing is written but replies that pile up */
   #isReceiving = false
-  #isTransmitting = false
+  /** Chunks are being read and acted on */
+  #isDealing = false
   /** The session is over, or the peer has broken a rule */
   #hasStoppedReading = false
   /** A transport may bring a chunk while it is written to, or while another chunk is dealt with */
@@ -236,17 +238,30 @@ export class Driver implements SessionObserver {
 
     this.#waitingChunks.push(chunk)
 
-    if (!this.#isTransmitting) {
+    if (!this.writer.isFlushing) {
       this.receiveWaiting()
     }
   }
 
-  /** Reads what the transport has brought, unless that is being done. Also when a write is done, and when the transport is gone. */
+  /** Reads what the transport has brought, and acts on it, unless that is being done. Also behind a flush, and when the transport is gone. */
   receiveWaiting (): void {
-    if (this.#isReceiving || this.#hasStoppedReading || this.#waitingChunks.length === 0) {
+    if (this.#isDealing) {
       return
     }
 
+    this.#isDealing = true
+
+    try {
+      // what is written because of a chunk may bring the next
+      while (this.#waitingChunks.length > 0 && !this.#hasStoppedReading) {
+        this.#readWaiting()
+      }
+    } finally {
+      this.#isDealing = false
+    }
+  }
+
+  #readWaiting (): void {
     let violation: Error | undefined
     this.#isReceiving = true
 
@@ -298,28 +313,19 @@ export class Driver implements SessionObserver {
   /** Hands a write down. Returns false when the transport wants no more until it drains. */
   transmit (bytes: Uint8ArrayList): boolean {
     this.#traces?.sent.push(bytes)
-    this.#isTransmitting = true
+    const takesMore = this.#transport.send(bytes)
 
-    try {
-      const takesMore = this.#transport.send(bytes)
-
-      if (this.session.finsInBatch.length > 0) {
-        this.session.onTransportTook()
-      }
-
-      return takesMore
-    } finally {
-      this.#isTransmitting = false
-
-      if (this.#waitingChunks.length > 0) {
-        this.receiveWaiting()
-      }
+    if (this.session.finsInBatch.length > 0) {
+      this.session.onTransportTook()
     }
+
+    return takesMore
   }
 
   /** Runs after each flush, outside of it: what it makes the application write is the next flush */
   onFlushed (reason: FlushReason, writtenBytes: number, mayHaveMore: boolean): void {
     this.metrics?.onFlush(reason, writtenBytes)
+    this.receiveWaiting()
 
     if (this.session.eventful.length > 0 || this.afterTelling.size > 0) {
       this.#tell()

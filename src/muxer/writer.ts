@@ -29,6 +29,8 @@ export class Writer {
   readonly policy: FlushPolicy
   /** Nothing is written any more: the connection has ended */
   isStopped = false
+  /** Bytes are being handed down. No program's code runs meanwhile but what the transport calls. */
+  isFlushing = false
   readonly #driver: Driver
   readonly #session: Session<MuxedStream>
   readonly #clock: Clock
@@ -38,7 +40,6 @@ export class Writer {
   #isTransportFull = false
   /** The transport said "wait", and what has gathered since is not all written yet */
   #isBackedUp = false
-  #isFlushing = false
   #isRegardless = false
   /** What the last flush left behind its full writes, until there is more */
   #restBytes = 0
@@ -64,7 +65,7 @@ export class Writer {
     const arranged = this.#arranged
     this.#hasGrown = true
 
-    if ((arranged?.time === SOON && occasion === ON_WRITE) || this.#isTransportFull || this.#isFlushing || this.isStopped) {
+    if ((arranged?.time === SOON && occasion === ON_WRITE) || this.#isTransportFull || this.isFlushing || this.isStopped) {
       return
     }
 
@@ -127,12 +128,12 @@ export class Writer {
 
   /** Writes what there is, as far as the transport takes it */
   flush (reason: FlushReason, isDue?: () => boolean): void {
-    if (this.#isFlushing || this.isStopped) {
+    if (this.isFlushing || this.isStopped) {
       return
     }
 
     let writtenBytes = 0
-    this.#isFlushing = true
+    this.isFlushing = true
     this.#arranged = undefined
 
     if (this.#timer !== undefined) {
@@ -145,7 +146,7 @@ export class Writer {
       this.stop()
       this.#driver.muxer.onTransmitFailed(toError(err, 'The transport threw'))
     } finally {
-      this.#isFlushing = false
+      this.isFlushing = false
     }
 
     this.#driver.onFlushed(reason, writtenBytes, !this.#hasWrittenAll)

@@ -405,6 +405,31 @@ describe('a transport that brings more while it is written to', () => {
     await expectAlive(peer)
   })
 
+  test('may bring as many pings as a peer may send, and each is answered', async () => {
+    const { peer } = await connect()
+    answer(peer, join(...Array.from({ length: 2000 }, (_, i) => ping(i, SYN))))
+    peer.deliver(ping(2000, SYN))
+    await nextTurn()
+
+    expect(peer.takeFrames().map(({ length }) => length)).toEqual([2000, ...Array.from({ length: 2000 }, (_, i) => i)])
+  })
+
+  test.each(['off', 'turn'] as const)('brings one chunk within each of 5,000 writes, and each is read, with \'%s\'', async strategy => {
+    const { peer, stream } = await connect({ coalesce: { strategy } })
+    const received = receive(stream)
+    stream.addEventListener('message', () => { stream.send(pattern(1)) })
+    const writes = answer(peer, ...Array.from({ length: 5000 }, () => data(1, pattern(1))))
+    stream.send(pattern(1))
+
+    for (let turn = 0; turn < 5000 && received.byteLength < 5000; turn++) {
+      await nextTurn()
+    }
+
+    await nextTurn()
+    expect(received.byteLength).toBe(5000)
+    expect(writes()).toBe(5001)
+  })
+
   test('brings a violation that is acted on when the chunk has been dealt with', async () => {
     const { peer, stream } = await connect()
     const received = receive(stream)
