@@ -7,8 +7,8 @@
 import { HEADER_BYTES } from '../wire/frame.ts'
 import { Marks } from './marks.ts'
 import { FIRST_BYTES, MARKS_UNDER_WAY, MIN_MARK_EVERY_BYTES, PathEstimate } from './path-estimate.ts'
-import { PongSilence } from './pong-silence.ts'
 import { Rounds } from './rounds.ts'
+import { PongSilence } from './silences.ts'
 import { UrgentAllowance } from './urgent-allowance.ts'
 import type { NodePaths } from './node-paths.ts'
 

@@ -13,13 +13,12 @@ import { FastPath, MARK_INTERVAL_MS } from './fast-path.ts'
 import { NodePaths } from './node-paths.ts'
 import { OwnRoundTrip } from './own-round-trip.ts'
 import { PeersData } from './peers-data.ts'
-import { PongGap } from './pong-gap.ts'
 import { Probes } from './probes.ts'
 import { GROWTH, KnownRate, RecentHighest } from './rate.ts'
-import { SlowPrograms } from './slow-programs.ts'
+import { PongGap, SlowPrograms } from './silences.ts'
 import type { NodePath } from './node-paths.ts'
-import type { CameBack } from './pong-silence.ts'
 import type { PathSample } from './rounds.ts'
+import type { CameBack } from './silences.ts'
 
 /** A path that is only just full runs empty when a pong comes late */
 const ROUND_TRIP_GAIN = 1.25
