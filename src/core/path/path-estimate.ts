@@ -9,11 +9,10 @@
  */
 import { Bound, MIN_WRITE_BYTES } from './bound.ts'
 import { FairShare } from './fair-share.ts'
-import { FastPath, MARK_INTERVAL_MS } from './fast-path.ts'
 import { NodePaths } from './node-paths.ts'
 import { OwnRoundTrip, Probes } from './own-round-trip.ts'
 import { PeersData } from './peers-data.ts'
-import { GROWTH, KnownRate, RecentHighest } from './rate.ts'
+import { FastPath, GROWTH, KnownRate, MARK_INTERVAL_MS, RecentHighest } from './rate.ts'
 import { PongGap, SlowPrograms } from './silences.ts'
 import type { NodePath } from './node-paths.ts'
 import type { PathSample } from './rounds.ts'
