@@ -5,11 +5,11 @@
  * Invariants: acknowledgedBytes <= handedDownBytes; data that is held back waits for a mark that is under way, or for a look.
  */
 import { HEADER_BYTES } from '../wire/frame.ts'
+import { UrgentAllowance } from './bound.ts'
 import { Marks } from './marks.ts'
 import { FIRST_BYTES, MARKS_UNDER_WAY, MIN_MARK_EVERY_BYTES, PathEstimate } from './path-estimate.ts'
 import { Rounds } from './rounds.ts'
 import { PongSilence } from './silences.ts'
-import { UrgentAllowance } from './urgent-allowance.ts'
 import type { NodePaths } from './node-paths.ts'
 
 /** A write that is nearly as large as the space between two marks is not waited with for another */
