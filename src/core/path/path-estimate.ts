@@ -8,8 +8,7 @@
  * Invariants: the bound leaves room for two writes, but while a line is drained; it is Infinity while no pong comes, and on fast paths.
  */
 import { Bound, MIN_WRITE_BYTES } from './bound.ts'
-import { FairShare } from './fair-share.ts'
-import { NodePaths } from './node-paths.ts'
+import { FairShare, NodePaths } from './node-paths.ts'
 import { OwnRoundTrip, Probes } from './own-round-trip.ts'
 import { PeersData } from './peers-data.ts'
 import { FastPath, GROWTH, KnownRate, MARK_INTERVAL_MS, RecentHighest } from './rate.ts'
