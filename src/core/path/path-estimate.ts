@@ -49,10 +49,13 @@ export const MARKS_UNDER_WAY = 8
 const RARE_PONGS = 2
 
 /**
- * - `lifted`: the peer answers no pings
- * - `startUp`: the rate may be higher than all that was measured
- * - `steady`: the bound is what the path needs
- * - `probing`: less than that, until a mark finds the path empty and measures its round trip
+ * What the bound is while the path is not a fast one. The example in bytes-under-way.ts has three of them.
+ *
+ * | phase   | begins when                                          | the bound                               | ends when                                     |
+ * | startUp | the connection does, or a pong comes behind `lifted` | 2.89 round trips, 64 KiB at least       | three rounds have not raised the rate         |
+ * | steady  | the rate is found, or a probe ends                   | what the path needs, not to run empty   | a probe is due                                |
+ * | probing | less arrives, 2 min have passed, or others want to   | 3/4 of what it holds, 0 to empty a line | a mark found it empty, or 3 rounds found none |
+ * | lifted  | no pong comes, or few, or the kernel is full first   | none                                    | a pong comes                                  |
  */
 type Phase = 'lifted' | 'startUp' | 'steady' | 'probing'
 
