@@ -5,6 +5,7 @@
  * what was slow are programs, or pongs, or a path that holds more than was allowed. If the rest comes at the path's own pace, the path is
  * what is slow.
  */
+import { LONGEST_MS } from './marks.ts'
 import type { BytesUnderWay } from './bytes-under-way.ts'
 import type { Mark } from './marks.ts'
 import type { PathEstimate } from './path-estimate.ts'
@@ -201,8 +202,6 @@ export class LongestSilence {
 
 /** A gap counts by what arrived in it, until so many times what is under way has come behind it: pongs in a clump make it no shorter */
 const REMEMBERED = 2
-/** The clock has jumped */
-const LONGEST_MS = 60_000
 
 /**
  * How long it is from one pong to the next while data waits. Until the next one comes nobody knows what has arrived, so that much more has to
