@@ -8,23 +8,27 @@ const SHORTER_WEIGHT = 1 / 4
 
 /** Becomes longer only by a probe */
 export class OwnRoundTrip {
-  /** Undefined until it was measured */
-  ms: number | undefined
+  /** 0 until it was measured */
+  ms = 0
   /** The shortest that was ever seen */
   shortestMs = Infinity
 
+  get isMeasured (): boolean {
+    return this.shortestMs < Infinity
+  }
+
   /** Infinity until it was measured */
   get knownMs (): number {
-    return this.ms ?? Infinity
+    return this.isMeasured ? this.ms : Infinity
   }
 
   /** Follows one that is shorter */
   learn (roundTripMs: number): void {
-    this.shortestMs = Math.min(this.shortestMs, roundTripMs)
-
     if (roundTripMs <= this.knownMs) {
-      this.ms = this.ms === undefined ? roundTripMs : this.ms + SHORTER_WEIGHT * (roundTripMs - this.ms)
+      this.ms += (this.isMeasured ? SHORTER_WEIGHT : 1) * (roundTripMs - this.ms)
     }
+
+    this.shortestMs = Math.min(this.shortestMs, roundTripMs)
   }
 }
 
