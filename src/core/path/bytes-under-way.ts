@@ -186,7 +186,7 @@ export class BytesUnderWay {
         estimate.onCameBack(cameBack)
       }
 
-      this.#follow(nowMs)
+      this.#holdOrRelease(nowMs)
       this.urgent.renew(arrivedBytes, wasHeld, estimate.bytesPerMs)
     }
 
@@ -201,7 +201,7 @@ export class BytesUnderWay {
       this.#marks.forgetUpTo(positionBytes)
       this.#noteWaiting(nowMs)
       this.estimate.onRoundTrip(roundTripMs)
-      this.#follow(nowMs)
+      this.#holdOrRelease(nowMs)
     }
   }
 
@@ -219,7 +219,7 @@ export class BytesUnderWay {
   onTransportFull (nowMs: number): void {
     if (this.isBounded) {
       this.estimate.onTransportFull(this.byteLength)
-      this.#follow(nowMs)
+      this.#holdOrRelease(nowMs)
     }
   }
 
@@ -228,7 +228,7 @@ export class BytesUnderWay {
     this.isBounded = false
     this.#markFromBytes = Infinity
     this.estimate.lift()
-    this.#follow(nowMs)
+    this.#holdOrRelease(nowMs)
   }
 
   /** The connection is over: what it has seen says nothing to the node's others */
@@ -246,7 +246,7 @@ export class BytesUnderWay {
 
     if (quietMs >= (this.canMark ? Math.max(SHORTEST_LIFT_MS, LIFT_ROUND_TRIPS * this.estimate.lastRoundTripMs) : FIRST_LIFT_MS)) {
       this.estimate.lift()
-      this.#follow(nowMs)
+      this.#holdOrRelease(nowMs)
     } else {
       this.#looks++
       this.isMarkOwed = this.canMark
@@ -282,8 +282,8 @@ export class BytesUnderWay {
     }
   }
 
-  /** The estimate has changed, or what is under way */
-  #follow (nowMs: number): void {
+  /** The bound has changed, or what is under way */
+  #holdOrRelease (nowMs: number): void {
     this.#holdsFromBytes = this.estimate.bound.holdsFromBytes
     this.#setMarkFrom()
     const isHeld = this.byteLength >= this.#holdsFromBytes
