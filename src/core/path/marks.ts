@@ -11,8 +11,8 @@ export const FIRST_MARK_VALUE = 2 ** 31
 const MARKS_AT_ONCE = 8
 /** The oldest is forgotten: a later one says the same */
 const MAX_MARKS = 64
-/** The clock was set back */
-const LONGEST_MS = 60_000
+/** No path takes a minute: the clock has jumped, or was set back */
+export const LONGEST_MS = 60_000
 
 /** Each mark counts so much less than the one behind it */
 const ANSWERED_FADES = 7 / 8

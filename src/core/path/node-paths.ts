@@ -1,9 +1,11 @@
 /**
- * What the connections of a node tell each other of their paths. Several over one line each see the queue of the others, which looks
- * like a longer path, or like a peer that is slow. What others say makes a path that seems longer wait until all fall silent, and never
- * refuses it for good: they may share no line.
+ * What the connections of a node tell each other of their paths, and what is due to each on a line that they share. Several over one line
+ * each see the queue of the others, which looks like a longer path, or like a peer that is slow. What others say makes a path that seems
+ * longer wait until all fall silent, and never refuses it for good: they may share no line.
  */
+import { GROWTH, RecentHighest } from './rate.ts'
 import type { Bound } from './bound.ts'
+import type { PathSample } from './rounds.ts'
 
 /** The queue that the marks of one wait in is that of another if the other's wait for so much of it */
 const SHARED_PART = 1 / 2
@@ -40,7 +42,7 @@ export interface NodePath {
   drain (nowMs: number, inMs: number): void
 }
 
-export interface Share {
+interface Share {
   bytesPerMs: number
   queueMs: number
 }
@@ -150,4 +152,38 @@ function mostUnderWayBytes (path: NodePath, nowMs: number): number {
 
 function isRecent ({ sampledMs }: NodePath, nowMs: number): boolean {
   return Math.abs(nowMs - sampledMs) < SEEN_MS
+}
+
+/** What a path has carried for so long it may be due */
+const LATELY_MS = 60_000
+
+/**
+ * What is due to a connection on a line that others of this node fill: as much as each of them, and as long a queue as any of them makes.
+ * Without it the connection with the shortest path has the least under way, is crowded out by the queue of the others, takes what is left
+ * for what the path carries, and allows itself even less. No more is due than what the path has carried lately: that the others share its
+ * line is likely and never certain.
+ */
+export class FairShare {
+  readonly #carriedLately = new RecentHighest()
+  #share: Share | undefined
+
+  /** 0 where no other fills the line */
+  get bytesPerMs (): number {
+    return Math.min(GROWTH * this.#carriedLately.value, this.#share?.bytesPerMs ?? 0)
+  }
+
+  get queueMs (): number {
+    return this.#share?.queueMs ?? 0
+  }
+
+  /** A peer that bounds its own data makes pongs wait behind that, which is no queue of this line */
+  learn (path: NodePath, nodePaths: NodePaths, { nowMs, isAppLimited, isNewRound }: Pick<PathSample, 'nowMs' | 'isAppLimited' | 'isNewRound'>, isPeerBounded: boolean): void {
+    this.#carriedLately.learn(path.bytesPerMs, isAppLimited, nowMs, LATELY_MS)
+
+    if (isPeerBounded) {
+      this.#share = undefined
+    } else if (isNewRound) {
+      this.#share = nodePaths.shareOf(path, nowMs)
+    }
+  }
 }

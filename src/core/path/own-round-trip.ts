@@ -1,27 +1,103 @@
 /**
- * How long a byte and the answer to it travel when nothing of this side is in front of them. Becomes longer only by a probe.
+ * The path's own round trip: how long a byte and the answer to it travel when nothing of this side is in front of them. A probe measures it
+ * anew, with next to nothing under way for a round.
  */
 
 /** A shorter one counts so much: one that was lucky is no measure of the others */
 const SHORTER_WEIGHT = 1 / 4
 
+/** Becomes longer only by a probe */
 export class OwnRoundTrip {
-  /** Undefined until it was measured */
-  ms: number | undefined
+  /** 0 until it was measured */
+  ms = 0
   /** The shortest that was ever seen */
   shortestMs = Infinity
 
+  get isMeasured (): boolean {
+    return this.shortestMs < Infinity
+  }
+
   /** Infinity until it was measured */
   get knownMs (): number {
-    return this.ms ?? Infinity
+    return this.isMeasured ? this.ms : Infinity
   }
 
   /** Follows one that is shorter */
   learn (roundTripMs: number): void {
-    this.shortestMs = Math.min(this.shortestMs, roundTripMs)
-
     if (roundTripMs <= this.knownMs) {
-      this.ms = this.ms === undefined ? roundTripMs : this.ms + SHORTER_WEIGHT * (roundTripMs - this.ms)
+      this.ms += (this.isMeasured ? SHORTER_WEIGHT : 1) * (roundTripMs - this.ms)
     }
+
+    this.shortestMs = Math.min(this.shortestMs, roundTripMs)
+  }
+}
+
+/** A path that has become faster and longer at once may look as it did: now and then its round trip is measured anew */
+const EVERY_MS = 120_000
+const EVERY_ROUND_TRIPS = 1000
+/** One that has changed is measured again so much sooner: others may have made it longer, and a part of that comes off each time */
+const CHANGED_PART = 1 / 12
+
+/** One that was told to wait until all may fall silent looks again after so long */
+const ASKS_AGAIN_MS = 1000
+
+/** No connection looks for its rate for so long, unless its peer wants it to */
+const STARTS_MS = 10_000
+/** All that share a line fall silent once in a minute at least */
+const LONGEST_WAIT_MS = 60_000
+
+/** A probe that finds no empty path so soon has not emptied it: others fill it */
+const MAX_ROUNDS = 3
+
+/** When the round trip is measured anew: now and then, and when less arrives than before. And what a probe that goes on has to wait for. */
+export class Probes {
+  /** Nothing is handed down, and only marks count that are written from then on: by then the line is empty. Undefined while a little is handed down. */
+  drainedFromMs: number | undefined
+  #probedMs = 0
+  /** The last probe has found another round trip */
+  #hasChanged = false
+  #rounds = 0
+  /** Since when the path seems to be longer, and was told to wait */
+  #putOffMs = Infinity
+  #asksAgainMs = 0
+
+  /** `hasFallen`: less arrives than when the path was last found to be as it was. `mayDrain`: all that share the line may fall silent. */
+  isDue (nowMs: number, roundTripMs: number, hasFallen: boolean, mayDrain: boolean): boolean {
+    const everyMs = Math.max(EVERY_MS, EVERY_ROUND_TRIPS * roundTripMs) * (this.#hasChanged ? CHANGED_PART : 1)
+    const asksAgain = nowMs >= this.#asksAgainMs && (mayDrain || !this.mayAskOthers(nowMs))
+
+    return Math.abs(nowMs - this.#probedMs) >= everyMs || (this.#putOffMs === Infinity ? hasFallen : asksAgain)
+  }
+
+  /** The round trip is being measured, or was just seen */
+  begin (nowMs: number): void {
+    this.#probedMs = nowMs
+    this.#rounds = 0
+  }
+
+  /** A round of a probe has found no empty path. Returns whether another is worth it. */
+  goesOn (): boolean {
+    return this.drainedFromMs !== undefined || ++this.#rounds <= MAX_ROUNDS
+  }
+
+  /** It has to wait for an empty line */
+  awaitDrain (nowMs: number): void {
+    this.#putOffMs = Math.min(this.#putOffMs, nowMs)
+    this.#asksAgainMs = nowMs + ASKS_AGAIN_MS
+  }
+
+  /** Others that look for their rate would fill the line meanwhile */
+  waitsForStarts (nowMs: number): boolean {
+    return nowMs - this.#putOffMs < STARTS_MS
+  }
+
+  /** What was put off for long is done at last, whatever others say */
+  mayAskOthers (nowMs: number): boolean {
+    return nowMs - this.#putOffMs < LONGEST_WAIT_MS
+  }
+
+  end (hasChanged: boolean): void {
+    this.#putOffMs = Infinity
+    this.#hasChanged = hasChanged
   }
 }

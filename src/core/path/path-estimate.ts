@@ -8,18 +8,14 @@
  * Invariants: the bound leaves room for two writes, but while a line is drained; it is Infinity while no pong comes, and on fast paths.
  */
 import { Bound, MIN_WRITE_BYTES } from './bound.ts'
-import { FairShare } from './fair-share.ts'
-import { FastPath, MARK_INTERVAL_MS } from './fast-path.ts'
-import { NodePaths } from './node-paths.ts'
-import { OwnRoundTrip } from './own-round-trip.ts'
+import { FairShare, NodePaths } from './node-paths.ts'
+import { OwnRoundTrip, Probes } from './own-round-trip.ts'
 import { PeersData } from './peers-data.ts'
-import { PongGap } from './pong-gap.ts'
-import { Probes } from './probes.ts'
-import { GROWTH, KnownRate, RecentHighest } from './rate.ts'
-import { SlowPrograms } from './slow-programs.ts'
+import { FastPath, GROWTH, KnownRate, MARK_INTERVAL_MS, RecentHighest } from './rate.ts'
+import { PongGap, SlowPrograms } from './silences.ts'
 import type { NodePath } from './node-paths.ts'
-import type { CameBack } from './pong-silence.ts'
 import type { PathSample } from './rounds.ts'
+import type { CameBack } from './silences.ts'
 
 /** A path that is only just full runs empty when a pong comes late */
 const ROUND_TRIP_GAIN = 1.25
@@ -53,10 +49,13 @@ export const MARKS_UNDER_WAY = 8
 const RARE_PONGS = 2
 
 /**
- * - `lifted`: the peer answers no pings
- * - `startUp`: the rate may be higher than all that was measured
- * - `steady`: the bound is what the path needs
- * - `probing`: less than that, until a mark finds the path empty and measures its round trip
+ * What the bound is while the path is not a fast one. The example in bytes-under-way.ts has three of them.
+ *
+ * | phase   | begins when                                          | the bound                               | ends when                                     |
+ * | startUp | the connection does, or a pong comes behind `lifted` | 2.89 round trips, 64 KiB at least       | three rounds have not raised the rate         |
+ * | steady  | the rate is found, or a probe ends                   | what the path needs, not to run empty   | a probe is due                                |
+ * | probing | less arrives, 2 min have passed, or others want to   | 3/4 of what it holds, 0 to empty a line | a mark found it empty, or 3 rounds found none |
+ * | lifted  | no pong comes, or few, or the kernel is full first   | none                                    | a pong comes                                  |
  */
 type Phase = 'lifted' | 'startUp' | 'steady' | 'probing'
 
@@ -100,7 +99,7 @@ export class PathEstimate implements NodePath {
 
   /** The path's own; undefined until it was measured */
   get roundTripMs (): number | undefined {
-    return this.#own.ms
+    return this.#own.isMeasured ? this.#own.ms : undefined
   }
 
   /** What the path carries; 0 until it was measured */
@@ -114,12 +113,12 @@ export class PathEstimate implements NodePath {
   }
 
   get ownQueueMs (): number {
-    return this.usualSilenceMs - (this.roundTripMs ?? 0)
+    return this.usualSilenceMs - this.#own.ms
   }
 
   /** Which silence needs no more than is allowed without it */
   get usualSilenceMs (): number {
-    return ROUND_TRIP_GAIN * (this.roundTripMs ?? 0) + this.#maxQueueDelayMs
+    return ROUND_TRIP_GAIN * this.#own.ms + this.#maxQueueDelayMs
   }
 
   /** Marks are under way, the first since then; Infinity for none */
@@ -136,40 +135,12 @@ export class PathEstimate implements NodePath {
   }
 
   onSample (sample: PathSample): void {
-    const { nowMs, roundTripMs, isAppLimited } = sample
-    // writes are whole, and marks come on top
-    const isLittle = sample.markedBytes <= this.#probeBytes + this.bound.writeBytes / 2
-    const isEmpty = isLittle && nowMs - roundTripMs >= (this.#probes.drainedFromMs ?? 0)
-
+    // the mark found next to nothing of ours in front of it: writes are whole, and marks come on top
+    const isEmpty = sample.markedBytes <= this.#probeBytes + this.bound.writeBytes / 2 && sample.nowMs - sample.roundTripMs >= (this.#probes.drainedFromMs ?? 0)
     this.#beginAnew()
-    // as many round trips as BBR takes, of the path's own: those that wait in a queue would keep a rate for minutes that has fallen to a hundredth
-    const validRoundTripsMs = VALID_ROUND_TRIPS * Math.min(roundTripMs, this.#own.knownMs)
-    const validMs = Math.max(VALID_MS, validRoundTripsMs, VALID_SAMPLES * (nowMs - this.sampledMs), VALID_SILENCES * this.#slowPrograms.longest.ms)
-    this.#rate.learn(sample.deliveredBytes / sample.intervalMs, isAppLimited, nowMs, validMs)
-    this.sampledMs = nowMs
-    this.lastRoundTripMs = roundTripMs
-    this.queueMs = roundTripMs - this.#own.knownMs
-    this.#fairShare.learn(this, this.#nodePaths, sample, this.#isPeerBounded)
-    this.fast.learn(this.bytesPerMs)
-    this.#isRateKnown ||= !isAppLimited || sample.intervalMs >= FILLED_ROUND_TRIPS * this.#own.knownMs
-
-    this.peer.learn(sample)
-    this.#slowPrograms.onArrived(sample.arrivedBytes, nowMs)
-
-    if (this.#phase === 'startUp' && sample.isNewRound && !isAppLimited && !this.#known.grows(this.bytesPerMs)) {
-      this.#steady()
-      this.#probes.begin(nowMs)
-    } else if (this.#phase === 'steady' && sample.isBoundLimited) {
-      this.#lookForChange(nowMs)
-    }
-
-    if (this.#phase === 'probing' && isEmpty) {
-      this.#endProbe(roundTripMs, nowMs)
-    } else if (this.#phase === 'probing' && sample.isNewRound && !this.#probes.goesOn()) {
-      this.#steady()
-    }
-
-    this.#own.learn(roundTripMs)
+    this.#learn(sample)
+    this.#changePhase(sample, isEmpty)
+    this.#own.learn(sample.roundTripMs)
     this.#setBound()
   }
 
@@ -177,7 +148,7 @@ export class PathEstimate implements NodePath {
   onCameBack (cameBack: CameBack): void {
     const sharedBytesPerMs = this.#nodePaths.sharedBytesPerMs(this, cameBack.silentMs, cameBack.nowMs)
 
-    if (!this.#slowPrograms.onCameBack(cameBack, this.bytesPerMs, sharedBytesPerMs, this.roundTripMs ?? 0, this.#phase === 'startUp')) {
+    if (!this.#slowPrograms.onCameBack(cameBack, this.bytesPerMs, sharedBytesPerMs, this.#own.ms, this.#phase === 'startUp')) {
       return
     }
 
@@ -203,14 +174,58 @@ export class PathEstimate implements NodePath {
     this.#setBound()
   }
 
+  /** Hands nothing down until a mark has come back that was written when the line was empty, `inMs` from now */
+  drain (nowMs: number, inMs: number): void {
+    this.#probe(nowMs)
+    this.#probes.drainedFromMs = nowMs + inMs
+    this.#setBound()
+  }
+
+  get canDrain (): boolean {
+    return this.#phase === 'steady' || this.#phase === 'probing'
+  }
+
   /** The connection is over */
   end (): void {
     this.#nodePaths.forget(this)
   }
 
-  /** With so little under way nothing of ours queues */
-  get #probeBytes (): number {
-    return Math.max(PROBE_WRITES * MIN_WRITE_BYTES, PROBE_PART * this.bytesPerMs * (this.roundTripMs ?? 0))
+  #learn (sample: PathSample): void {
+    const { nowMs, roundTripMs, isAppLimited } = sample
+    // as many round trips as BBR takes, of the path's own: those that wait in a queue would keep a rate for minutes that has fallen to a hundredth
+    const validRoundTripsMs = VALID_ROUND_TRIPS * Math.min(roundTripMs, this.#own.knownMs)
+    const validMs = Math.max(VALID_MS, validRoundTripsMs, VALID_SAMPLES * (nowMs - this.sampledMs), VALID_SILENCES * this.#slowPrograms.longest.ms)
+    this.#rate.learn(sample.deliveredBytes / sample.intervalMs, isAppLimited, nowMs, validMs)
+    this.sampledMs = nowMs
+    this.lastRoundTripMs = roundTripMs
+    this.queueMs = roundTripMs - this.#own.knownMs
+    this.#fairShare.learn(this, this.#nodePaths, sample, this.#isPeerBounded)
+    this.fast.learn(this.bytesPerMs)
+    this.#isRateKnown ||= !isAppLimited || sample.intervalMs >= FILLED_ROUND_TRIPS * this.#own.knownMs
+    this.peer.learn(sample)
+    this.#slowPrograms.onArrived(sample.arrivedBytes, nowMs)
+  }
+
+  // How the phases follow each other
+
+  #changePhase ({ nowMs, roundTripMs, isNewRound, isAppLimited, isBoundLimited }: PathSample, isEmpty: boolean): void {
+    if (this.#phase === 'startUp' && isNewRound && !isAppLimited && !this.#known.grows(this.bytesPerMs)) {
+      this.#steady()
+      this.#probes.begin(nowMs)
+    } else if (this.#phase === 'steady' && isBoundLimited) {
+      this.#known.bytesPerMs = Math.max(this.#known.bytesPerMs, this.#rate.confirmed)
+
+      // what a probe would measure behind a queue of the peer's is that
+      if (this.peer.roundTripMs === 0 && this.#probes.isDue(nowMs, this.#own.ms, this.#known.hasFallenTo(this.bytesPerMs), this.#nodePaths.mayDrain(nowMs))) {
+        this.#probe(nowMs)
+      }
+    }
+
+    if (this.#phase === 'probing' && isEmpty) {
+      this.#endProbe(roundTripMs, nowMs)
+    } else if (this.#phase === 'probing' && isNewRound && !this.#probes.goesOn()) {
+      this.#steady()
+    }
   }
 
   #beginAnew (): void {
@@ -220,21 +235,13 @@ export class PathEstimate implements NodePath {
     }
   }
 
-  #lookForChange (nowMs: number): void {
-    this.#known.bytesPerMs = Math.max(this.#known.bytesPerMs, this.#rate.confirmed)
-
-    // what a probe would measure there is the peer's queue
-    if (this.peer.roundTripMs === 0 && this.#probes.isDue(nowMs, this.roundTripMs ?? 0, this.#known.hasFallenTo(this.bytesPerMs), this.#nodePaths.mayDrain(nowMs))) {
-      this.#probe(nowMs)
-    }
-  }
-
   /** The round trip of a mark with next to nothing of ours under way is the path's own, longer or shorter than it was */
   #endProbe (roundTripMs: number, nowMs: number): void {
     // what two writes took when the path was last found to be as it was: at a low rate they, not the path, would be most of a round trip
     const writesMs = PROBE_WRITES * MIN_WRITE_BYTES / this.#known.bytesPerMs
-    const ownRoundTripMs = Math.max(this.#own.knownMs, roundTripMs - writesMs)
-    const longerMs = ownRoundTripMs - this.#own.knownMs
+    const { ms: beforeMs } = this.#own
+    const ownRoundTripMs = Math.max(beforeMs, roundTripMs - writesMs)
+    const longerMs = ownRoundTripMs - beforeMs
 
     // the queue may be that of others: an empty line shows how long it is
     if (longerMs > 0 && this.#probes.drainedFromMs === undefined && this.#probes.mayAskOthers(nowMs)) {
@@ -252,28 +259,9 @@ export class PathEstimate implements NodePath {
     }
 
     const foundMs = Math.min(roundTripMs, ownRoundTripMs, this.#longestRoundTripMs)
-    this.#probes.end(Math.max(foundMs, this.#own.knownMs) > Math.min(foundMs, this.#own.knownMs) * GROWTH)
+    this.#probes.end(Math.max(foundMs, beforeMs) > Math.min(foundMs, beforeMs) * GROWTH)
     this.#own.ms = foundMs
     this.#steady()
-  }
-
-  /** Hands nothing down until a mark has come back that was written when the line was empty, `inMs` from now */
-  drain (nowMs: number, inMs: number): void {
-    this.#probe(nowMs)
-    this.#probes.drainedFromMs = nowMs + inMs
-    this.#setBound()
-  }
-
-  get canDrain (): boolean {
-    return this.#phase === 'steady' || this.#phase === 'probing'
-  }
-
-  /**
-   * A peer that bounds what it has under way makes pongs wait for as long as we may make its. To take more for a longer path would make each
-   * end give way to the other's queue, and both grow.
-   */
-  get #longestRoundTripMs (): number {
-    return this.#isPeerBounded ? this.#own.shortestMs * (1 + ROUND_TRIP_GAIN) + this.#maxQueueDelayMs + 2 * MIN_WRITE_BYTES / this.bytesPerMs : Infinity
   }
 
   #steady (): void {
@@ -286,6 +274,8 @@ export class PathEstimate implements NodePath {
     this.#phase = 'probing'
     this.#probes.begin(nowMs)
   }
+
+  // The bound of each
 
   #setBound (): void {
     this.bound.set(this.fast.isFast ? Infinity : this.#chooseBound(), this.#phase === 'startUp')
@@ -307,14 +297,27 @@ export class PathEstimate implements NodePath {
     }
   }
 
+  /** With so little under way nothing of ours queues */
+  get #probeBytes (): number {
+    return Math.max(PROBE_WRITES * MIN_WRITE_BYTES, PROBE_PART * this.bytesPerMs * this.#own.ms)
+  }
+
   /** Its data is under way as well, and pongs wait behind it for as long as ours may make its wait */
   get #isPeerBounded (): boolean {
     return this.peer.isBounded(this.sampledMs)
   }
 
+  /**
+   * A peer that bounds what it has under way makes pongs wait for as long as we may make its. To take more for a longer path would make each
+   * end give way to the other's queue, and both grow.
+   */
+  get #longestRoundTripMs (): number {
+    return this.#isPeerBounded ? this.#own.shortestMs * (1 + ROUND_TRIP_GAIN) + this.#maxQueueDelayMs + 2 * MIN_WRITE_BYTES / this.bytesPerMs : Infinity
+  }
+
   /** In so many round trips, and in the time that what is handed down may wait */
   #carriedBytes (roundTrips: number): number {
-    return this.bytesPerMs * (roundTrips * Math.max(this.roundTripMs ?? 0, this.peer.roundTripMs) + this.#maxQueueDelayMs)
+    return this.bytesPerMs * (roundTrips * Math.max(this.#own.ms, this.peer.roundTripMs) + this.#maxQueueDelayMs)
   }
 
   /** With less the path runs empty: what it carries in a round trip and until pongs come that come late */
@@ -323,7 +326,7 @@ export class PathEstimate implements NodePath {
   }
 
   get #neededMs (): number {
-    const sharedMs = (this.roundTripMs ?? 0) + this.#fairShare.queueMs
+    const sharedMs = this.#own.ms + this.#fairShare.queueMs
     const neededMs = Math.max(this.usualSilenceMs, sharedMs, SILENCE_GAIN * this.#slowPrograms.longest.ms, ROUND_TRIP_GAIN * this.peer.roundTripMs)
 
     return this.#isPeerBounded && this.bytesPerMs > 0 ? Math.max(neededMs, ROUND_TRIP_GAIN * this.#longestRoundTripMs) : neededMs

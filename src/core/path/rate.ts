@@ -1,5 +1,5 @@
 /**
- * What a path carries, and what it carried when it was last found to be as it was.
+ * What a path carries, what it carried when it was last found to be as it was, and whether that is so much that a bound has nothing to gain.
  */
 
 /** The rate is found when so many rounds in a row have not raised it by a quarter */
@@ -60,5 +60,40 @@ export class KnownRate {
 
   hasFallenTo (bytesPerMs: number): boolean {
     return bytesPerMs < this.bytesPerMs * FALLEN_PART
+  }
+}
+
+const FAST_MS = 20
+/** A path is fast no more when a kernel's bytes take so many times as long */
+const FAST_NO_MORE = 2
+/** What a kernel takes, until the transport has said "wait" */
+const KERNEL_BYTES = 4_194_304
+
+/** Between two marks: one now and then shows whether the path stays fast */
+export const MARK_INTERVAL_MS = 5
+const FAST_MARK_INTERVAL_MS = 100
+
+/**
+ * Whether what a kernel takes is through the path in some 20 ms. There a bound has nothing to gain, so nothing is held back, and marks are
+ * rare.
+ */
+export class FastPath {
+  isFast = false
+  #kernelBytes = KERNEL_BYTES
+
+  /** There are no more marks than one in so many milliseconds */
+  get markIntervalMs (): number {
+    return this.isFast ? FAST_MARK_INTERVAL_MS : MARK_INTERVAL_MS
+  }
+
+  learn (bytesPerMs: number): void {
+    this.isFast = bytesPerMs * FAST_MS * (this.isFast ? FAST_NO_MORE : 1) >= this.#kernelBytes
+  }
+
+  /** The transport has said "wait" */
+  onTransportFull (underWayBytes: number): void {
+    if (!this.isFast) {
+      this.#kernelBytes = underWayBytes
+    }
   }
 }

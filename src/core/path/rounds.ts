@@ -1,10 +1,9 @@
 /**
  * What has arrived from one pong to another, a round trip apart at least: a sample of the path's rate. Hot: runs once per write and pong.
  */
+import { LONGEST_MS } from './marks.ts'
 import type { Mark } from './marks.ts'
 
-/** No path takes a minute: the clock has jumped */
-const LONGEST_MS = 60_000
 /** Clocks of browsers are coarse */
 const SHORTEST_MS = 1
 

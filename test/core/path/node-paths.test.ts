@@ -1,6 +1,7 @@
-// What paths of one node tell each other: when all fall silent to measure their line, and what those carry together that share it.
+// What paths of one node tell each other: when all fall silent to measure their line, what those carry together that share it, and what is
+// due to each.
 import { beforeEach, describe, expect, test } from 'vitest'
-import { NodePaths } from '../../../src/core/path/node-paths.ts'
+import { FairShare, NodePaths } from '../../../src/core/path/node-paths.ts'
 import type { NodePath } from '../../../src/core/path/node-paths.ts'
 
 type Writable<Type> = { -readonly [Name in keyof Type]: Type[Name] }
@@ -243,5 +244,52 @@ describe('a path whose connection has ended', () => {
     sample(3_600_000, path, other)
 
     expect(drain(path, 3_600_000)).toBe('drained')
+  })
+})
+
+describe('what is due to a connection on a line that others fill', () => {
+  let share: FairShare
+
+  beforeEach(() => {
+    share = new FairShare()
+  })
+
+  /** A mark has shown that the path carries so much */
+  function look (bytesPerMs: number, isNewRound = true, isPeerBounded = false): void {
+    share.learn(Object.assign(new FakePath(), { bytesPerMs, ownQueueMs: 15 }), nodePaths, { nowMs: 0, isAppLimited: false, isNewRound }, isPeerBounded)
+  }
+
+  /** A path carries 100 bytes a millisecond, and has carried so much before; a round has shown that */
+  function learn (lately: number): void {
+    look(lately, false)
+    look(100)
+  }
+
+  test('is nothing, and no queue, for a connection that has the line to itself', () => {
+    learn(1000)
+
+    expect([share.bytesPerMs, share.queueMs]).toEqual([0, 0])
+  })
+
+  test('is the mean of what it carries and the others do', () => {
+    addPath({ bytesPerMs: 900, ownQueueMs: 60 })
+    learn(1000)
+
+    expect([share.bytesPerMs, share.queueMs]).toEqual([500, 60])
+  })
+
+  test('is a quarter more than what it has carried in the last minute at most: the others may have lines of their own', () => {
+    addPath({ bytesPerMs: 90_000, ownQueueMs: 60 })
+    learn(200)
+
+    expect(share.bytesPerMs).toBe(250)
+  })
+
+  test('is nothing any more while pongs wait behind the data of the peer itself', () => {
+    addPath({ bytesPerMs: 900, ownQueueMs: 60 })
+    learn(1000)
+    look(100, true, true)
+
+    expect([share.bytesPerMs, share.queueMs]).toEqual([0, 0])
   })
 })

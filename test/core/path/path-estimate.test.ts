@@ -3,8 +3,8 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { NodePaths } from '../../../src/core/path/node-paths.ts'
 import { MIN_WRITE_BYTES } from '../../../src/core/path/bound.ts'
 import { FIRST_BYTES, PathEstimate } from '../../../src/core/path/path-estimate.ts'
-import type { CameBack } from '../../../src/core/path/pong-silence.ts'
 import type { PathSample } from '../../../src/core/path/rounds.ts'
+import type { CameBack } from '../../../src/core/path/silences.ts'
 
 const WRITE_BYTES = 65_519
 const QUEUE_MS = 10

@@ -1,0 +1,157 @@
+// The example in the head of bytes-under-way.ts, number by number: a line of 10 Mbit/s and 40 ms, and later of 5 Mbit/s.
+import { beforeEach, expect, test } from 'vitest'
+import { Path } from '../../property/fixtures/path.ts'
+import type { BytesUnderWay } from '../../../src/core/path/bytes-under-way.ts'
+
+/** By then the first ping has been answered; the example counts from here */
+const STARTS_MS = 1000
+
+const QUEUE_MS = 10
+/** And what that ping took */
+const PING_BYTES = 12
+const ROUND_TRIP_MS = 40 + PING_BYTES / 1250
+
+let path: Path
+let underWay: BytesUnderWay
+let events: string[]
+
+/** Notes what is handed down, marked and answered, and whether it holds data or releases it */
+function note (name: 'handDown' | 'mark' | 'acknowledge', describeCall: (byteLength: number) => string): void {
+  const method = underWay[name].bind(underWay) as (...args: number[]) => unknown
+
+  Object.defineProperty(underWay, name, {
+    value: (...args: number[]) => {
+      const wasHeld = underWay.isHeld
+      const result = method(...args)
+      const held = underWay.isHeld === wasHeld ? '' : wasHeld ? 'release' : 'hold'
+      events.push(...[describeCall(args[0]), held].filter(event => event !== '').map(event => `${Math.round(path.nowMs - STARTS_MS)} ${event}`))
+
+      return result
+    }
+  })
+}
+
+/** Until so many milliseconds of the example have passed */
+function runUntil (ms: number): void {
+  path.runUntil(STARTS_MS + ms)
+}
+
+/** The bytes a millisecond that the path carries, and the bound in kB */
+function learnt (): [number, number] {
+  return [Math.round(underWay.estimate.bytesPerMs), Math.round(underWay.estimate.bound.bytes / 1000)]
+}
+
+beforeEach(() => {
+  events = []
+  path = new Path({
+    steps: [{ atMs: 0, rateBytesPerMs: 1250, roundTripMs: 40 }, { atMs: STARTS_MS + 1500, rateBytesPerMs: 625, roundTripMs: 40 }],
+    startMs: STARTS_MS,
+    maxQueueDelayMs: QUEUE_MS
+  })
+  underWay = path.underWay
+  runUntil(-1)
+  // a mark by itself has no data in front of it
+  note('handDown', byteLength => byteLength > 0 ? `write ${byteLength}` : '')
+  note('mark', () => 'mark')
+  note('acknowledge', () => 'pong')
+})
+
+test('0 ms: four writes of 16 KiB, marks behind the last three, and the rest is held', () => {
+  runUntil(0)
+
+  expect(events).toEqual(['0 write 16384', '0 write 16384', '0 mark', '0 write 16384', '0 mark', '0 write 16384', '0 hold', '0 mark'])
+  expect(underWay.estimate.bound.bytes).toBe(65_536)
+})
+
+test('5 to 50 ms: six marks more ask again', () => {
+  runUntil(0)
+  events = []
+  runUntil(66)
+
+  expect(events).toEqual(['5 mark', '10 mark', '15 mark', '20 mark', '30 mark', '50 mark'])
+})
+
+test('66 ms: the first pong says that 32 KiB have arrived, 495 bytes a ms, and how long the queue is; two writes follow', () => {
+  runUntil(66)
+  events = []
+  runUntil(67)
+
+  expect(events).toEqual(['66 pong', '66 release', '66 write 16384', '66 mark', '66 write 16384', '66 hold', '66 mark'])
+  expect(underWay.acknowledgedBytes - PING_BYTES).toBe(32_768)
+  expect(Math.round(underWay.estimate.queueMs)).toBe(26)
+  expect(learnt()).toEqual([495, 66])
+})
+
+test('92 ms: the third mark has shown 709 bytes a ms, and the bound is 89 kB', () => {
+  runUntil(93)
+
+  expect(learnt()).toEqual([709, 89])
+  expect(underWay.estimate.bound.bytes / underWay.estimate.bytesPerMs).toBeCloseTo(2.89 * ROUND_TRIP_MS + QUEUE_MS, 6)
+})
+
+test('202 ms: from one pong to another it is 1250, and the bound is 157 kB', () => {
+  runUntil(202)
+  expect(learnt()).toEqual([1104, 139])
+
+  runUntil(203)
+  expect(learnt()).toEqual([1250, 157])
+})
+
+test('591 ms: the rate is found, and pongs are 28 ms apart: the bound is 114 kB', () => {
+  runUntil(591)
+  expect(learnt()).toEqual([1250, 157])
+
+  runUntil(592)
+  expect(learnt()).toEqual([1250, 114])
+  expect(Math.round(underWay.estimate.pongGap.ms)).toBe(28)
+})
+
+test('939 ms: pongs are rare no more, and the bound is 88 kB', () => {
+  runUntil(939)
+  expect(learnt()).toEqual([1250, 98])
+
+  runUntil(940)
+  const carriedBytes = 1250 * (1.25 * ROUND_TRIP_MS + QUEUE_MS)
+  expect(learnt()).toEqual([1250, 88])
+  expect(Math.round(carriedBytes / 1000)).toBe(75)
+  expect(underWay.estimate.bound.bytes).toBeCloseTo(carriedBytes * 9 / 8 + 4096, 6)
+})
+
+test('until 1500 ms: each pong releases a write of 11 kB with a mark, which takes 71 ms, 31 of them in the queue', () => {
+  runUntil(1410)
+  events = []
+  runUntil(1419)
+
+  expect(events).toEqual(['1416 pong', '1416 release', '1416 write 11060', '1416 hold', '1416 mark'])
+  expect(Math.round(underWay.estimate.lastRoundTripMs)).toBe(71)
+  expect(Math.round(underWay.estimate.queueMs)).toBe(31)
+})
+
+test('from 1500 ms on: the queue grows to 102 ms while the higher rate counts', () => {
+  runUntil(1870)
+
+  expect(learnt()).toEqual([1250, 88])
+  expect(Math.round(underWay.estimate.queueMs)).toBe(102)
+})
+
+test('2142 ms: the rate has fallen by half, and a probe leaves 19 kB under way, three quarters of what the path holds', () => {
+  runUntil(2141)
+  expect(underWay.estimate.isProbing).toBe(false)
+
+  runUntil(2142)
+  expect(underWay.estimate.isProbing).toBe(true)
+  expect(learnt()).toEqual([625, 19])
+  expect(underWay.estimate.bound.bytes).toBeCloseTo(0.75 * 625 * ROUND_TRIP_MS, 0)
+})
+
+test('2260 ms: a mark has found the path empty, and its round trip as it was', () => {
+  runUntil(2260)
+  expect(underWay.estimate.isProbing).toBe(true)
+
+  runUntil(2261)
+  expect(underWay.estimate.isProbing).toBe(false)
+  expect(underWay.estimate.roundTripMs).toBeCloseTo(40, 1)
+
+  runUntil(2305)
+  expect(learnt()).toEqual([625, 46])
+})
