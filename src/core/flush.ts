@@ -55,6 +55,8 @@ export interface Turn {
   readonly flushes: number
   /** It has written all that a turn may, urgent data included */
   readonly isOver: boolean
+  /** What answers a chunk that came at `receivedMs` does not wait for the next, however many flushes there were */
+  takesAnswer (receivedMs: number): boolean
 }
 
 export interface FlushDecision {
@@ -134,10 +136,11 @@ export class FlushPolicy {
   decide (occasion: number, turn: Turn, isRest: boolean, isArranged: boolean, session: Session<unknown>): FlushDecision {
     const isNow = turn.flushes < occasion
     const isEnough = turn.flushes >= MAX_FLUSHES_PER_TURN
+    const enough = isEnough && occasion === ON_CHUNK && turn.takesAnswer(session.receivedMs) ? CHUNK_NOW : ENOUGH
 
     if (this.isOff) {
       // each write decides on the next: when the turn is over that has to stop
-      return turn.flushes === Infinity ? ENOUGH : OFF_NOW
+      return turn.flushes === Infinity ? enough : OFF_NOW
     }
 
     if (session.lanes.hasUrgent) {
@@ -145,7 +148,7 @@ export class FlushPolicy {
     }
 
     if (session.control.hasMoreThanAcks || session.underWay.isMarkOwed) {
-      return isEnough ? ENOUGH : isNow ? CONTROL_NOW : CONTROL_SOON
+      return isEnough ? enough : isNow ? CONTROL_NOW : CONTROL_SOON
     }
 
     if (session.lanes.queuedBytes === 0) {
@@ -153,17 +156,17 @@ export class FlushPolicy {
     }
 
     if (!this.opensAtOnce && !session.isClosing) {
-      return this.#delay(session, isEnough, isArranged)
+      return this.#delay(session, isEnough ? enough : FULL, isArranged)
     }
 
-    return isEnough ? ENOUGH : isRest ? REST : isNow ? CHUNK_NOW : TURN_SOON
+    return isEnough ? enough : isRest ? REST : isNow ? CHUNK_NOW : TURN_SOON
   }
 
-  #delay ({ lanes, roundTrip }: Session<unknown>, isEnough: boolean, isArranged: boolean): FlushDecision {
+  #delay ({ lanes, roundTrip }: Session<unknown>, full: FlushDecision, isArranged: boolean): FlushDecision {
     const { strategy, watermarkBytes, delayMs, maxDelayMs } = this.#init
 
     if (lanes.queuedBytes >= watermarkBytes) {
-      return isEnough ? ENOUGH : FULL
+      return full
     }
 
     const waitMs = strategy === 'delay' ? delayMs : Math.min(maxDelayMs, (roundTrip.shorterMs ?? 0) * ADAPTIVE_DELAY_PART)

@@ -1,6 +1,15 @@
 /**
  * Joins a session to its transport and to its streams: feeds it what the transport brings, has the writer write what it says, and
  * tells the streams what has happened to them. Hot.
+ *
+ * What may run within what:
+ *
+ * - While a chunk is read (`#isReceiving`) the core runs alone. Programs are told when it has been read. Nothing is written but replies that
+ *   pile up.
+ * - While streams are told (`#isTelling`) programs run, and may call anything. What they send is asked for once, when all have been told; an
+ *   abort hands down its stream's last bytes within the call.
+ * - While bytes are handed down (`Writer.isFlushing`) the transport runs, and may call back. A chunk is read when the flush is over; when
+ *   the transport ends, so does the connection, at once.
  */
 import { ON_CHUNK } from '../core/flush.ts'
 import { URGENT } from '../core/scheduler/lane.ts'
@@ -325,7 +334,10 @@ export class Driver implements SessionObserver {
   /** Runs after each flush, outside of it: what it makes the application write is the next flush */
   onFlushed (reason: FlushReason, writtenBytes: number, mayHaveMore: boolean): void {
     this.metrics?.onFlush(reason, writtenBytes)
-    this.receiveWaiting()
+
+    if (this.#waitingChunks.length > 0) {
+      this.receiveWaiting()
+    }
 
     if (this.session.eventful.length > 0 || this.afterTelling.size > 0) {
       this.#tell()

@@ -23,6 +23,12 @@ const MAX_TURN_WRITES = 1000
 /** Where the program works so long in its turns, what is put off to the next waits for long */
 const LONG_TURN_MS = 10
 
+/**
+ * Answers to a chunk that comes so long after the last flush do not wait for the next turn, and where turns are long none do: a reader that
+ * works 200 ms in each gave its credit a turn late, and its pongs.
+ */
+const APART_MS = 1
+
 /** A flush that is shorter takes next to no time */
 const TIMED_FROM_BYTES = 65_519
 
@@ -59,6 +65,10 @@ export class TurnOfWriter implements Turn {
   /** It has written so much that all but urgent data waits */
   get isSpent (): boolean {
     return this.flushes === Infinity
+  }
+
+  takesAnswer (receivedMs: number): boolean {
+    return !this.isOver && (this.isLong || receivedMs - this.flushedMs >= APART_MS)
   }
 
   /** A write has been handed down, in a flush that began at `startMs` */

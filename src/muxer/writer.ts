@@ -17,12 +17,6 @@ import type { Uint8ArrayList } from 'uint8arraylist'
 /** Code that writes in an endless chain of microtasks does not put a flush off for ever */
 const MAX_MICROTASKS = 64
 
-/**
- * Answers to a chunk that comes so long after the last flush do not wait for the next turn, and where turns are long none do: a reader that
- * works 200 ms in each gave its credit a turn late, and its pongs.
- */
-const APART_MS = 1
-
 const settled = Promise.resolve()
 
 export class Writer {
@@ -79,16 +73,11 @@ export class Writer {
     }
 
     // in a turn that has seen enough flushes: asking the policy for each send was a twelfth of the sender at 1 × 100 B
-    const isEnough = arranged === ENOUGH && !this.#session.lanes.hasUrgent
+    const isEnough = arranged === ENOUGH && occasion !== ON_CHUNK && !this.#session.lanes.hasUrgent
     const decision = isEnough ? ENOUGH : this.policy.decide(occasion, this.#turn, this.#restBytes > 0, arranged !== undefined, this.#session)
 
     if (arranged === undefined || decision.time > arranged.time) {
       this.#arrange(decision)
-    }
-
-    // a long turn may have more
-    if (decision === ENOUGH && occasion === ON_CHUNK && !this.#turn.isOver && (this.#turn.isLong || this.#session.receivedMs - this.#turn.flushedMs >= APART_MS)) {
-      this.flush('chunk')
     }
   }
 

@@ -13,6 +13,7 @@ interface Snapshot {
   isRest: boolean
   flushesThisTurn: number
   isTurnOver: boolean
+  takesAnswer: boolean
   hasUrgent: boolean
   hasControl: boolean
   isMarkOwed: boolean
@@ -29,6 +30,7 @@ const SNAPSHOT: Snapshot = {
   occasion: ON_WRITE,
   flushesThisTurn: 0,
   isTurnOver: false,
+  takesAnswer: false,
   isArranged: false,
   isRest: false,
   roundTripMs: undefined
@@ -53,8 +55,8 @@ function decide (policy: FlushPolicy, snapshot: Partial<Snapshot> = {}): unknown
 }
 
 function ask (policy: FlushPolicy, snapshot: Partial<Snapshot>): FlushDecision {
-  const { hasUrgent, hasControl, isMarkOwed, queuedBytes, roundTripMs, flushesThisTurn, isTurnOver, occasion, isRest, isArranged } = { ...SNAPSHOT, ...snapshot }
-  const turn = { flushes: flushesThisTurn, isOver: isTurnOver }
+  const { hasUrgent, hasControl, isMarkOwed, queuedBytes, roundTripMs, flushesThisTurn, isTurnOver, takesAnswer, occasion, isRest, isArranged } = { ...SNAPSHOT, ...snapshot }
+  const turn = { flushes: flushesThisTurn, isOver: isTurnOver, takesAnswer: () => takesAnswer }
 
   const session = { lanes: { hasUrgent, queuedBytes }, control: { hasMoreThanAcks: hasControl }, underWay: { isMarkOwed }, roundTrip: { shorterMs: roundTripMs } }
 
@@ -105,6 +107,15 @@ describe.each([
     expect(decide(policy, onlyAcks)).toEqual(['next-round', 'acks'])
     expect(decide(policy, { ...onlyAcks, occasion: ON_CHUNK, flushesThisTurn: 2 })).toEqual(['next-round', 'acks'])
     expect(decide(policy, { ...onlyAcks, flushesThisTurn: 3 })).toEqual(['next-round', 'acks'])
+  })
+
+  test.each([3, Infinity])('answers to a chunk leave right behind it after %i flushes where the turn takes them, and nothing else', flushesThisTurn => {
+    const control = { hasControl: true, takesAnswer: true, flushesThisTurn }
+
+    expect(decide(policy, { ...control, occasion: ON_CHUNK })).toEqual(['now', 'chunk'])
+    expect(decide(policy, { ...control, queuedBytes: WATERMARK_BYTES, occasion: ON_CHUNK })).toEqual(['now', 'chunk'])
+    expect(decide(policy, control)).toEqual(['next-turn', 'next-turn'])
+    expect(decide(policy, { ...control, occasion: ON_OPENING })).toEqual(['next-turn', 'next-turn'])
   })
 
   test('only urgent data leaves before the next turn after three flushes, whatever else comes', () => {
