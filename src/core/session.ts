@@ -349,7 +349,8 @@ export class Session<Owner> {
 
     const isAwaited = this.roundTrip.end(value, nowMs)
 
-    if (isAwaited && this.roundTrip.lastMs !== undefined) {
+    // to an earlier ping it does not say what stood in front of the last
+    if (isAwaited && !this.roundTrip.isPending && this.roundTrip.lastMs !== undefined) {
       this.underWay.onPong(this.#pingedBytes, this.roundTrip.lastMs, nowMs)
     }
 

@@ -195,14 +195,9 @@ export class Driver implements SessionObserver {
     }
   }
 
-  /** Measures the round trip, unless a ping is under way */
   ping (): void {
-    const { roundTrip } = this.session
-
-    if (!roundTrip.isPending) {
-      this.session.ping()
-      this.request()
-    }
+    this.session.ping()
+    this.request()
   }
 
   /** Resolves when `isSo`, at the latest when the connection has ended; rejects when the signal is aborted before */

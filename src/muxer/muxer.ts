@@ -110,8 +110,13 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
       throw new MuxerClosedError()
     }
 
-    const { roundTrip } = this.#driver.session
-    this.#driver.ping()
+    const { session: { roundTrip }, clock } = this.#driver
+
+    // one that has just been sent is shared
+    if (!roundTrip.isPending || roundTrip.isStale(clock.nowMs())) {
+      this.#driver.ping()
+    }
+
     await this.#driver.until(() => !roundTrip.isPending, options?.signal)
 
     if (roundTrip.isPending || roundTrip.lastMs === undefined) {

@@ -191,12 +191,12 @@ export class Timers {
   }
 
   #keepAlive (nowMs: number): void {
-    const { receivedMs, roundTrip: { pendingValue } } = this.#session
+    const { receivedMs, roundTrip: { oldestValue } } = this.#session
     this.#pingDueMs = nowMs + this.#keepAliveIntervalMs
     this.#silentIntervals = receivedMs === this.#receivedMsBefore ? this.#silentIntervals + 1 : 1
     this.#receivedMsBefore = receivedMs
-    // the same one: while there is traffic another is under way most of the time
-    const isUnanswered = this.#pendingPing !== undefined && this.#pendingPing === pendingValue
+    // the same one, nor one behind it: while there is traffic another is under way most of the time
+    const isUnanswered = this.#pendingPing !== undefined && this.#pendingPing === oldestValue
     this.#unansweredIntervals = isUnanswered ? this.#unansweredIntervals + 1 : 0
 
     if (this.#silentIntervals > MAX_SILENT_INTERVALS) {
@@ -214,7 +214,7 @@ export class Timers {
 
   #ping (): void {
     this.#driver.ping()
-    this.#pendingPing = this.#session.roundTrip.pendingValue
+    this.#pendingPing = this.#session.roundTrip.oldestValue
   }
 
   #sweep (nowMs: number): void {

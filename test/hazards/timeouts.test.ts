@@ -1,6 +1,6 @@
 // What a peer may leave undone, and for how long: in virtual time, from one timer however many streams there are.
 import { describe, expect, test } from 'vitest'
-import { ACK, data, FIN, pattern, ping, RST, SYN, WINDOW_UPDATE, windowUpdate } from '../../testing/protocol/frames.ts'
+import { ACK, data, FIN, pattern, ping, PING, RST, SYN, WINDOW_UPDATE, windowUpdate } from '../../testing/protocol/frames.ts'
 import { NO_LIMITS } from '../../testing/protocol/limits.ts'
 import { nextTurn, oneTurn } from '../../testing/protocol/raw-peer.ts'
 import { VirtualClock } from '../../testing/protocol/virtual-clock.ts'
@@ -152,6 +152,30 @@ describe('a peer that sends and never answers a ping', () => {
 
     expect(peer.muxer.status).toBe('open')
   })
+})
+
+test.each([0, 1, 5])('a peer that leaves one ping unanswered, as go-yamux may, keeps the connection, and whoever waits for a pong gets the next: ping %i', async lost => {
+  const { peer, clock } = connect({ enableKeepAlive: true, keepAliveInterval: 1000 })
+  const pinging = peer.muxer.ping()
+  let pings = 0
+
+  for (let i = 0; i < 100; i++) {
+    peer.deliver(data(2 + 2 * i, pattern(1), SYN))
+    await nextTurn()
+
+    for (const { length: value } of peer.takeFrames().filter(({ type, flags }) => type === PING && flags === SYN)) {
+      if (pings++ !== lost) {
+        peer.deliver(ping(value, ACK))
+      }
+    }
+
+    await clock.pass(1000, 500)
+  }
+
+  expect(peer.muxer.status).toBe('open')
+  expect(pings).toBeGreaterThan(90)
+  expect(await pinging).toBeGreaterThanOrEqual(0)
+  expect(await Promise.race([peer.muxer.ping(), nextTurn().then(() => 'waits')])).toBe('waits')
 })
 
 test('a peer that answers each ping keeps the connection, although another is under way at the end of every interval', async () => {

@@ -1,5 +1,6 @@
 /**
- * Measures the round trip with pings of this side's own, one at a time.
+ * Measures the round trip with pings of this side's own. A peer may drop a pong, as go-yamux does when it is busy, so there may be more than
+ * one under way: the next pong stands for those before it.
  */
 import { FIRST_MARK_VALUE } from '../path/marks.ts'
 
@@ -9,22 +10,30 @@ const SAMPLE_WEIGHT = 1 / 8
 /** No link takes a minute: the clock has jumped, as it may while a machine sleeps */
 const LONGEST_MS = 60_000
 
-/** While windows are being read their growth needs a recent figure */
+/** While windows are being read their growth needs a recent figure. Twice as long for each ping that has no pong. */
 const STALE_AFTER_MS = 2000
+
+/** In the place of when a ping was written: it waits to be */
+const UNWRITTEN = Infinity
 
 export class RoundTrip {
   /** The last measured round trip; undefined before the first */
   lastMs: number | undefined
   smoothedMs: number | undefined
   onMeasured: ((roundTripMs: number) => void) | undefined
-  #nextValue = 0
-  /** What the ping that is under way carries */
-  pendingValue: number | undefined
-  /** When the last ping was written; undefined while one waits to be */
-  #sentMs: number | undefined
+  /** What each ping under way carries, and when it was written, the oldest first */
+  readonly #pings = new Map<number, number>()
+  /** The last ping's, whether or not it is under way */
+  #lastValue = -1
+  #sentMs = -Infinity
 
   get isPending (): boolean {
-    return this.pendingValue !== undefined
+    return this.#pings.size > 0
+  }
+
+  /** Neither this ping nor one behind it was answered; undefined if none is under way */
+  get oldestValue (): number | undefined {
+    return this.#pings.keys().next().value
   }
 
   /**
@@ -37,33 +46,47 @@ export class RoundTrip {
 
   /** It is time to measure again, if there is a reason to */
   isStale (nowMs: number): boolean {
-    return !this.isPending && (this.#sentMs === undefined || Math.abs(nowMs - this.#sentMs) >= STALE_AFTER_MS)
+    return this.#sentMs !== UNWRITTEN && Math.abs(nowMs - this.#sentMs) >= STALE_AFTER_MS * 2 ** this.#pings.size
   }
 
-  /** Begins a measurement and returns the value the ping carries */
+  /** Begins a measurement, unless a ping waits to be written, and returns the value the ping carries */
   begin (): number {
-    const value = this.#nextValue
-    this.#nextValue = (value + 1) % FIRST_MARK_VALUE
-    this.pendingValue = value
-    this.#sentMs = undefined
+    if (this.#sentMs !== UNWRITTEN) {
+      this.#lastValue = (this.#lastValue + 1) % FIRST_MARK_VALUE
+      this.#note(UNWRITTEN)
+    }
 
-    return value
+    return this.#lastValue
   }
 
   /** The ping is in a batch: what it waited for until then is no part of the round trip */
   sent (nowMs: number): void {
-    this.#sentMs = nowMs
+    this.#note(nowMs)
+  }
+
+  #note (sentMs: number): void {
+    this.#sentMs = sentMs
+    this.#pings.set(this.#lastValue, sentMs)
   }
 
   /** Returns false for a pong that nobody waits for: it measures nothing */
   end (value: number, nowMs: number): boolean {
+    const sentMs = this.#pings.get(value)
+
     // one that came before its ping was written measures nothing either
-    if (value !== this.pendingValue || this.#sentMs === undefined) {
+    if (sentMs === undefined || sentMs === UNWRITTEN) {
       return false
     }
 
-    this.pendingValue = undefined
-    const roundTripMs = nowMs - this.#sentMs
+    for (const earlier of this.#pings.keys()) {
+      this.#pings.delete(earlier)
+
+      if (earlier === value) {
+        break
+      }
+    }
+
+    const roundTripMs = nowMs - sentMs
     // a clock that was set back must not make time negative
     this.lastMs = Math.max(0, roundTripMs)
 

@@ -61,13 +61,23 @@ describe('a round trip', () => {
 })
 
 describe('a pong', () => {
-  test('of a ping that another has replaced ends nothing', () => {
+  test('stands for those of the pings before, which may have been lost', () => {
     const first = begin(0)
     const second = begin(100)
 
-    expect(roundTrip.end(first, 101)).toBe(false)
     expect(roundTrip.end(second, 107)).toBe(true)
     expect(roundTrip.lastMs).toBe(7)
+    expect(roundTrip.isPending).toBe(false)
+    expect(roundTrip.end(first, 108)).toBe(false)
+  })
+
+  test('leaves the pings behind its own under way', () => {
+    const first = begin(0)
+    const second = begin(100)
+
+    expect(roundTrip.end(first, 101)).toBe(true)
+    expect(roundTrip.lastMs).toBe(101)
+    expect(roundTrip.oldestValue).toBe(second)
   })
 
   test('that comes before its ping was written measures nothing', () => {
@@ -79,10 +89,21 @@ describe('a pong', () => {
 })
 
 describe('a measurement', () => {
-  test('is not due while one is under way', () => {
-    begin(0)
+  test('is not due while its ping waits to be written, and who asks for one shares it', () => {
+    const value = roundTrip.begin()
 
     expect(roundTrip.isStale(100_000)).toBe(false)
+    expect(roundTrip.begin()).toBe(value)
+  })
+
+  test('is due again when no pong has come, after twice as long each time', () => {
+    begin(0)
+    expect(roundTrip.isStale(3999)).toBe(false)
+    expect(roundTrip.isStale(4000)).toBe(true)
+
+    begin(4000)
+    expect(roundTrip.isStale(11_999)).toBe(false)
+    expect(roundTrip.isStale(12_000)).toBe(true)
   })
 
   test('is due again after two seconds, by a clock that was set back too', () => {
