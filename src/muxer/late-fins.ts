@@ -18,6 +18,8 @@ export class LateFins {
   readonly #driver: Driver
   readonly #waiting = new Set<State>()
   #timer: unknown
+  /** The peer stays, as far as one can see */
+  #isOver = false
 
   constructor (driver: Driver) {
     this.#driver = driver
@@ -28,7 +30,7 @@ export class LateFins {
     const { session, writer, clock } = this.#driver
     const isLate = session.remoteGoAwayCode === GoAwayCode.NormalTermination && state.life.remoteWriteStatus === 'closed' && state.sendQueue.byteLength === 0
 
-    if (!isLate || writer.isStopped || this.#waiting.has(state)) {
+    if (!isLate || this.#isOver || writer.isStopped || this.#waiting.has(state)) {
       return false
     }
 
@@ -48,6 +50,7 @@ export class LateFins {
   }
 
   readonly #release = (): void => {
+    this.#isOver = true
     this.#waiting.forEach(state => { this.#driver.closeWrite(state) })
     this.#waiting.clear()
   }

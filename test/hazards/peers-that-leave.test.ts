@@ -255,6 +255,26 @@ describe('a FIN for a peer that has said GoAway(0), on a stream that it has fini
     expect([peer.transport.status, clock.timerCount]).toEqual(['closed', 0])
   })
 
+  test('does not wait once the peer was seen to stay', async () => {
+    const { peer, clock } = await leave()
+    const streams = [await peer.accept(2), await peer.accept(4)]
+    peer.deliver(windowUpdate(2, 0, FIN), windowUpdate(4, 0, FIN))
+    clock.advance(LONGEST_WAIT_MS)
+    await peer.written()
+    await streams[0].close()
+
+    expect(await peer.written()).toEqual([[WINDOW_UPDATE, FIN, 2, 0]])
+  })
+
+  test('is written within close() when the signal is aborted, as with the stock muxer', async () => {
+    const { peer } = await leave()
+    const stream = await peer.accept(2)
+    peer.deliver(windowUpdate(2, 0, FIN))
+    await stream.close({ signal: AbortSignal.abort(new Error('Enough')) })
+
+    expect(await peer.written()).toEqual([[WINDOW_UPDATE, FIN, 2, 0]])
+  })
+
   test('waits no longer when this side closes its muxer too', async () => {
     const { peer, clock } = await leave()
     const closed = peer.muxer.close()
