@@ -4,6 +4,15 @@
  * Credit follows reading. For 'message' listeners delivery is reading; a `for await` loop has read a chunk when the loop asks for the
  * next, unless there is a listener as well. While paused, or while nobody reads, bytes wait and the peer stops.
  *
+ * Who gets a chunk that can be taken, while the stream is not paused:
+ *
+ * | 'message' listeners | loops | |
+ * | --- | --- | --- |
+ * | yes | none | the listeners, and it is read |
+ * | yes | some | the listeners, and each loop that asks; the others find it when they come back. It is read. |
+ * | no | all that are waited for ask | the loops, and it is read when they ask again |
+ * | no | one has not asked yet, or none | nobody yet: it waits |
+ *
  * Listeners may call anything in here. Delivery is one loop that looks anew at everything after each event, so such a call only changes
  * what the loop sees.
  */

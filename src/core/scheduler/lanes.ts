@@ -7,6 +7,11 @@
  * Fair Queuing"). A stream that has had little of the round does not wait for it at all: it goes ahead, as new flows do with FQ-CoDel
  * (RFC 8290, 4.2), so a small message beside bulk waits for a write and not for everybody's megabytes.
  *
+ * The words, with a share of 16 KiB: of two files and a chat in one lane each file has a frame of 16 KiB in its turn (`share`); a file whose
+ * frame the end of a batch cut to 10 KiB has 6 KiB left for the next batch (`deficit`). The chat has sent 300 bytes in this round
+ * (`round`), less than a share, so its next message stands in front of both files (`ahead`). In a lane in front it always does, and what
+ * the files let pass is counted (`overtaken`): behind 128 KiB one of them sends a frame.
+ *
  * Invariant: queuedBytes and streamCount are the sums over the streams in the lanes.
  */
 import { EVENT_DRAINED, EVENT_STALLED, PENDING_FIN } from '../stream-state.ts'
