@@ -45,10 +45,14 @@ export class PieceQueue {
 
   /** In front of everything. Rare. */
   unshift (piece: Uint8Array): void {
-    this.#pieces.splice(this.#head, 0, piece)
-    this.#starts.splice(this.#head, 0, 0)
-    this.#ends.splice(this.#head, 0, piece.byteLength)
-    this.#tail++
+    if (this.#head === 0) {
+      this.#makeRoomInFront()
+    }
+
+    const entry = --this.#head
+    this.#pieces[entry] = piece
+    this.#starts[entry] = 0
+    this.#ends[entry] = piece.byteLength
     this.byteLength += piece.byteLength
   }
 
@@ -119,6 +123,17 @@ export class PieceQueue {
     this.#head = 0
     this.#tail = 0
     this.byteLength = 0
+  }
+
+  /** For half as many entries as there are, so that each is moved twice, however many come */
+  #makeRoomInFront (): void {
+    const room = 1 + (this.#tail >> 1)
+    const zeros = new Array<number>(room).fill(0)
+    this.#pieces = [...new Array<Uint8Array>(room).fill(TAKEN), ...this.#pieces]
+    this.#starts = [...zeros, ...this.#starts]
+    this.#ends = [...zeros, ...this.#ends]
+    this.#head = room
+    this.#tail += room
   }
 
   #dropTaken (): void {

@@ -57,6 +57,27 @@ describe('a queue of pieces', () => {
 
     expect(concat(...taken)).toEqual(sent)
   })
+
+  test('keeps the order over thousands of pieces that are put in front, pushed and taken by turns', () => {
+    const waiting: number[] = []
+    const taken: number[] = []
+    const expected: number[] = []
+
+    for (let i = 0; i < 5000; i++) {
+      queue.unshift(Uint8Array.of(i))
+      queue.push(Uint8Array.of(i + 1))
+      waiting.unshift(i % 256)
+      waiting.push((i + 1) % 256)
+
+      // more and more wait, then fewer and fewer, and three times none
+      const count = Math.min(waiting.length, i % 1500 < 1000 ? 1 : 5)
+      expected.push(...waiting.splice(0, count))
+      taken.push(...take(count).flatMap(piece => [...piece]))
+    }
+
+    expect(queue.byteLength).toBe(waiting.length)
+    expect(taken).toEqual(expected)
+  })
 })
 
 describe('the memory of a send queue', () => {
