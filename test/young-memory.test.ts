@@ -11,8 +11,8 @@ type GcEntry = PerformanceEntry & { detail?: { kind: number } }
 const RECORD_BYTES = 65_519
 const MEBIBYTE = 2 ** 20
 
-/** How often V8 has collected young objects while so much passed */
-async function countCollections (pieceBytes: number, allBytes: number): Promise<number> {
+/** How often V8 has collected young objects while so much passed, and a program did its work with each piece */
+async function countCollections (pieceBytes: number, allBytes: number, fill = fillYoungMemory, work = (): void => {}): Promise<number> {
   let collections = 0
   const observer = new PerformanceObserver(list => {
     collections += list.getEntries().filter(entry => (entry as GcEntry).detail?.kind === constants.NODE_PERFORMANCE_GC_MINOR).length
@@ -20,7 +20,8 @@ async function countCollections (pieceBytes: number, allBytes: number): Promise<
   observer.observe({ entryTypes: ['gc'] })
 
   for (let passedBytes = 0; passedBytes < allBytes; passedBytes += pieceBytes) {
-    fillYoungMemory(pieceBytes)
+    fill(pieceBytes)
+    work()
   }
 
   await setImmediate()
@@ -43,6 +44,20 @@ describe('Young memory', () => {
     } else {
       expect(collections).toBeLessThan(5)
     }
+  })
+
+  it('is left alone where the program makes young objects enough', async () => {
+    const held: { object?: unknown } = {}
+    const makeObjects = (): void => {
+      for (let i = 0; i < 8; i++) {
+        held.object = new Array(8192)
+      }
+    }
+    const alone = await countCollections(RECORD_BYTES, 100 * MEBIBYTE, () => {}, makeObjects)
+    const beside = await countCollections(RECORD_BYTES, 100 * MEBIBYTE, fillYoungMemory, makeObjects)
+
+    expect(alone).toBeGreaterThan(15)
+    expect(beside).toBeLessThan(1.05 * alone)
   })
 
   it('is left alone by short pieces', () => {
