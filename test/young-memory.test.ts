@@ -35,7 +35,7 @@ describe('Young memory', () => {
   it.each([
     ['records', RECORD_BYTES],
     ['writes of a mebibyte', MEBIBYTE]
-  ])('is collected once for 10 MiB or so that pass in %s, where it is needed', async (_, pieceBytes) => {
+  ])('is collected once for 8 MiB or so that pass in %s, where it is needed', async (_, pieceBytes) => {
     const collections = await countCollections(pieceBytes, 800 * MEBIBYTE)
 
     if (needsYoungMemory(versions)) {
