@@ -28,6 +28,13 @@ describe('what is sent', () => {
     expect(await lengthsOf(peer)).toEqual([BACKLOG_BYTES + 100])
   })
 
+  test.each([16_372, 16_373, 16_384])('is one frame also while the first bytes of a connection look for its rate: %i bytes', async byteLength => {
+    const { peer, stream } = await connect({ coalesce: { maxQueueDelayMs: 10 } })
+    stream.send(pattern(byteLength))
+
+    expect(await lengthsOf(peer)).toEqual([byteLength])
+  })
+
   test('is kept apart again once nothing waits', async () => {
     const { peer, stream } = await connect()
 

@@ -271,7 +271,7 @@ export class DataLanes<Owner> {
     }
 
     // a batch without other data is as large as any, or small for a slow path: the message may exceed it
-    if (wholeBytes > 0 && (sendQueue.isNeverCut || this.#shareBytes < wholeBytes)) {
+    if (wholeBytes > 0 && (sendQueue.isNeverCut || this.#shareBytes < wholeBytes + HEADER_BYTES)) {
       return Math.min(wholeBytes, stream.creditBytes)
     }
 
