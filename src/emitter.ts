@@ -151,12 +151,14 @@ export abstract class GuardedEmitter<Events extends Record<string, any>> extends
   }
 
   #dispatchPutOff (): void {
-    // what listeners add meanwhile comes behind
-    for (let i = 0; i < this.#putOff.length; i++) {
-      this.#dispatch(this.#putOff[i])
+    try {
+      // what listeners add meanwhile comes behind
+      for (let i = 0; i < this.#putOff.length; i++) {
+        this.#dispatch(this.#putOff[i])
+      }
+    } finally {
+      this.#putOff = []
     }
-
-    this.#putOff = []
   }
 
   /** Hot: runs once per event */
