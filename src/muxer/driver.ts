@@ -4,6 +4,7 @@
  *
  * What may run within what:
  *
+ * - While chunks are dealt with (`#isDealing`) one is read after the other, and what came with it is acted on before the next.
  * - While a chunk is read (`#isReceiving`) the core runs alone. Programs are told when it has been read. Nothing is written but replies that
  *   pile up.
  * - While streams are told (`#isTelling`) programs run, and may call anything. What they send is asked for once, when all have been told; an

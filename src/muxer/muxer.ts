@@ -37,7 +37,7 @@ const LAST_WORDS_TIMEOUT_MS = 1000
  * - abort(): resets, GoAway. libp2p aborts the transport.
  * - the peer breaks a rule, or is gone: as abort(), and the transport is aborted from here
  * - the peer's GoAway(0): open streams get to finish, then the transport is closed from here
- * - another GoAway of the peer: all streams end, then the transport is closed from here
+ * - another GoAway of the peer: all streams end, then the transport is cut from here
  * - the transport ends: all streams end
  *
  * Its phases beside `open`:
@@ -221,7 +221,8 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
       return
     }
 
-    this.#onTransportClosed(err)
+    // behind close() all was handed down: what it refuses is credit or a pong, and no loss
+    this.#onTransportClosed(this.#phase === 'closed' ? undefined : err)
 
     // whoever holds the connection learns that it is of no use; one that is being closed is theirs
     if (this.#transport.status === 'open') {
@@ -322,7 +323,10 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
   #onTransportClosed (cause?: Error): void {
     // what it has brought comes first, and programs are told of it
     this.#driver.receiveWaiting()
-    this.#driver.streams.announceAll()
+
+    if (this.#phase !== 'aborting') {
+      this.#driver.streams.announceAll()
+    }
 
     if (this.#phase === 'ended') {
       return

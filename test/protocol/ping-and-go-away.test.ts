@@ -209,6 +209,33 @@ describe.each(ROLES)('as $role', ({ direction, ownId, peerId, secondPeerId }) =>
     expect(closed).toEqual(ids.slice(0, told).map(String))
   })
 
+  test('streams that wait for their turn are not announced when the transport ends while the connection is being aborted', async () => {
+    const peer = converse({ direction })
+    const stream = await peer.open()
+    stream.addEventListener('close', () => { peer.transport.end() })
+    peer.deliver(...Array.from({ length: 40 }, (_, i) => windowUpdate(peerId + 2 * i, 0, SYN)))
+    expect(peer.inbound).toHaveLength(32)
+    peer.muxer.abort(new Error('Enough'))
+    await nextTurn()
+
+    expect(peer.inbound).toHaveLength(32)
+  })
+
+  test('S: GoAway before closing: a stream that is read on behind it ends without an error when the closing transport takes no credit any more', async () => {
+    const peer = converse({ direction })
+    const stream = await peer.open()
+    peer.deliver(windowUpdate(ownId, 0, ACK))
+    const events = endings(stream)
+    await peer.muxer.close()
+    receive(stream)
+    peer.transport.send = () => { throw new Error('Cannot write to a stream that is closing') }
+    peer.deliver(data(ownId, pattern(WINDOW_BYTES / 2)))
+    await nextTurn()
+
+    expect(events).toEqual([expect.objectContaining({ error: undefined })])
+    expect(stream.status).toBe('closed')
+  })
+
   test('a stream that is opened while the connection is being aborted is refused, and has no frame', async () => {
     const peer = converse({ direction })
     const stream = await peer.open()
