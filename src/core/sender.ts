@@ -4,7 +4,7 @@
  */
 import { MIN_WRITE_BYTES } from './path/bound.ts'
 import { Batch } from './scheduler/batch.ts'
-import { chooseAheadBytes } from './scheduler/water-marks.ts'
+import { chooseBeyondMarksBytes } from './scheduler/water-marks.ts'
 import { FLAG_SYN, HEADER_BYTES, SESSION_ID, TYPE_PING } from './wire/frame.ts'
 import type { Session, SessionInit } from './session.ts'
 import type { Uint8ArrayList } from 'uint8arraylist'
@@ -92,7 +92,7 @@ export class Sender<Owner> {
     const { underWay, lanes, streams } = this.#session
     const { bytesPerMs, bound } = underWay.estimate
     const { writeBytes } = bound
-    lanes.aheadBytes = chooseAheadBytes(bound.bytes === Infinity ? 0 : bytesPerMs, lanes.streamCount)
+    lanes.beyondMarksBytes = chooseBeyondMarksBytes(bound.bytes === Infinity ? 0 : bytesPerMs, lanes.streamCount)
 
     if (writeBytes < recordBytes) {
       lanes.setShare(writeBytes)

@@ -194,7 +194,7 @@ export class Session<Owner> {
   forget (stream: StreamState<Owner>): void {
     if (!stream.life.isOver) {
       this.#drop(stream)
-      this.streams.release(stream)
+      this.streams.freePlace(stream)
     }
   }
 
@@ -395,7 +395,7 @@ export class Session<Owner> {
   /** Both FINs are through */
   #release (stream: StreamState<Owner>): void {
     this.streams.remove(stream)
-    this.streams.release(stream)
+    this.streams.freePlace(stream)
     this.limits.expectLate(0, stream.dataFramesSent)
   }
 

@@ -86,7 +86,7 @@ export class StreamTable<Owner> extends Map<number, StreamState<Owner>> {
   }
 
   /** The peer knows that the stream is over: another may take its place */
-  release (stream: StreamState<Owner>): void {
+  freePlace (stream: StreamState<Owner>): void {
     if (stream.isOutbound) {
       this.outboundCount--
     } else {

@@ -132,7 +132,7 @@ export class Driver implements SessionObserver {
   }
 
   closeWrite (state: State): void {
-    if (!this.#lateFins.holds(state)) {
+    if (!this.#lateFins.keepBack(state)) {
       this.session.closeWrite(state, this.clock.nowMs())
       this.timers.watch(state)
       this.#requestForStream()

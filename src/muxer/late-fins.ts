@@ -25,8 +25,8 @@ export class LateFins {
     this.#driver = driver
   }
 
-  /** Whether the stream's FIN waits: then it is asked for again */
-  holds (state: State): boolean {
+  /** Keeps the stream's FIN back, and asks for it again, unless it need not wait or was kept back before. Returns whether it does. */
+  keepBack (state: State): boolean {
     const { session, writer, clock } = this.#driver
     const isLate = session.remoteGoAwayCode === GoAwayCode.NormalTermination && state.life.remoteWriteStatus === 'closed' && state.sendQueue.byteLength === 0
 

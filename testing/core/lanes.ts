@@ -55,7 +55,7 @@ type LanesInit = Partial<Pick<SessionInit, 'frameBytes' | 'loneFrameBytes'> & To
 
 /** All of a session that lanes know. No window grows: nobody has measured how far the peer is. */
 function sessionOf ({ emit = () => {}, onFinWritten = () => {}, onFinDue = () => {}, onResetWritten = () => {}, onPingWritten = () => {} }: LanesInit): Session<unknown> {
-  const streams = { release: onResetWritten, budget: new ConnectionBudget(0) }
+  const streams = { freePlace: onResetWritten, budget: new ConnectionBudget(0) }
   const session = { roundTrip: {}, streams, emit, schedule: onFinDue, onPingWritten, finsInBatch: { push: onFinWritten } }
 
   return session as unknown as Session<unknown>

@@ -174,7 +174,7 @@ export class ControlLane<Owner> {
 
     if ((pending & PENDING_RST) !== 0) {
       batch.header(TYPE_WINDOW_UPDATE, FLAG_RST, stream.id, stream.errorCode)
-      streams.release(stream)
+      streams.freePlace(stream)
       return
     }
 

@@ -43,7 +43,7 @@ export class DataLanes<Owner> {
   /** One of them is in the urgent lane */
   hasUrgent = false
   /** How much more than the water marks writers may have queued, where data is held back */
-  aheadBytes = 0
+  beyondMarksBytes = 0
   /** A frame of a stream whose `waitsSinceMs` is known was written. For who measures that. */
   onWaited: ((lane: number, waitedMs: number) => void) | undefined
   readonly #rings = LANES.map(() => new Ring())
@@ -70,12 +70,12 @@ export class DataLanes<Owner> {
 
   /** Its writer is to wait */
   isFull ({ sendQueue, creditBytes }: StreamState<Owner>): boolean {
-    return sendQueue.byteLength >= HIGH_WATER_MARK_BYTES + Math.min(this.aheadBytes, creditBytes)
+    return sendQueue.byteLength >= HIGH_WATER_MARK_BYTES + Math.min(this.beyondMarksBytes, creditBytes)
   }
 
   /** A writer that waits need not wait longer */
   mayGoOn ({ sendQueue, creditBytes }: StreamState<Owner>): boolean {
-    return sendQueue.byteLength <= LOW_WATER_MARK_BYTES + Math.min(this.aheadBytes, creditBytes)
+    return sendQueue.byteLength <= LOW_WATER_MARK_BYTES + Math.min(this.beyondMarksBytes, creditBytes)
   }
 
   /** The stream has (more) bytes, or credit: call after each push, with the count. Hot: runs once per send. */

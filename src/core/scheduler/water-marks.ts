@@ -14,6 +14,6 @@ const AHEAD_MS = 250
 const MOST_AHEAD_BYTES = 524_288
 
 /** So much comes on top of both marks, as far as the peer gives credit for it. The rate is 0 where nothing is held back. */
-export function chooseAheadBytes (bytesPerMs: number, writers: number): number {
+export function chooseBeyondMarksBytes (bytesPerMs: number, writers: number): number {
   return Math.floor(Math.min(MOST_AHEAD_BYTES, bytesPerMs * AHEAD_MS) / writers)
 }

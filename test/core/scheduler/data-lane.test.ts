@@ -125,8 +125,8 @@ describe('a writer that waits', () => {
     ['is told above it by what goes ahead', LOW_WATER_MARK_BYTES + 50_000, [[1, EVENT_DRAINED]], 50_000],
     ['is not told above that', LOW_WATER_MARK_BYTES + 50_001, [], 50_000],
     ['is not told above it when the peer gives no credit for more', LOW_WATER_MARK_BYTES + 50_000, [], 50_000, 16_384 + 49_999]
-  ])('%s', (_, leftBytes, told, aheadBytes = 0, creditBytes = WINDOW_BYTES) => {
-    lane.aheadBytes = aheadBytes
+  ])('%s', (_, leftBytes, told, beyondMarksBytes = 0, creditBytes = WINDOW_BYTES) => {
+    lane.beyondMarksBytes = beyondMarksBytes
     const stream = createStream(1, { queued: [16_384 + leftBytes] })
     stream.awaitsDrain = true
     stream.creditBytes = creditBytes
