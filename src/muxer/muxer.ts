@@ -1,6 +1,6 @@
 /**
  * One connection's muxer as libp2p sees it: opening streams, pings, and how it ends. What the bytes mean is in core/, what
- * joins them to the transport and to the streams in driver.ts.
+ * joins them to the transport and to the streams in driver.ts, how the transport is ended in transport-end.ts.
  */
 import { MuxerClosedError } from '@libp2p/interface'
 import { ProtocolError } from '../core/errors.ts'
@@ -8,11 +8,12 @@ import { NodePaths } from '../core/path/node-paths.ts'
 import { GoAwayCode } from '../core/wire/frame.ts'
 import { GuardedEmitter } from '../emitter.ts'
 import { RemoteGoAwayError, TransportClosedError } from '../errors.ts'
-import { attempt, toError } from '../foreign.ts'
+import { toError } from '../foreign.ts'
 import { logDebug, logError, reasonOf } from '../log.ts'
 import { createStreamLimits } from '../options/config.ts'
-import { abortable, handled } from '../promises.ts'
+import { handled } from '../promises.ts'
 import { Driver } from './driver.ts'
+import { abortBehindLastWords, abortTransport, closeTransport, cutTransport } from './transport-end.ts'
 import type { CloseOptions, YamuxMuxer } from '../api.ts'
 import type { Clock } from '../clock.ts'
 import type { StreamState } from '../core/stream-state.ts'
@@ -27,8 +28,6 @@ export const YAMUX_PROTOCOL_ID = '/yamux/1.0.0'
 const CLOSE_TIMEOUT_MS = 5000
 /** How long a closing session waits for a peer to answer its last ping */
 const CONFIRM_TIMEOUT_MS = 500
-/** A connection that has said GoAway gets this long to hand it over before it is cut */
-const LAST_WORDS_TIMEOUT_MS = 1000
 
 /**
  * How a connection comes to its end:
@@ -401,65 +400,4 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
     const { log, session } = this.#driver
     logDebug(log, () => `closed by ${who} with ${session.streams.size} open streams${code === undefined ? '' : `, GoAway code ${code}`}${reasonOf(err)}`)
   }
-}
-
-// The end of the transport: gently, by force, or by force behind the last words
-
-/** A microtask later: the transport may be in the middle of a write */
-function closeTransport (maConn: MessageStream, reason: Error): void {
-  queueMicrotask(() => {
-    const signal = AbortSignal.timeout(LAST_WORDS_TIMEOUT_MS)
-    abortable(closeGently(maConn, signal), signal).catch(() => { abortTransport(maConn, reason) })
-  })
-}
-
-/**
- * Unlike a close, an abort tells libp2p why the connection has ended. It discards what the transport has not sent, so it waits for a
- * turn of the event loop, and until a transport that said "wait" takes more. The peer is not waited for. Returns what aborts it at once.
- */
-function abortBehindLastWords (maConn: MessageStream, clock: Clock, reason: Error): () => void {
-  let isOver = false
-  const settle = (): void => {
-    isOver = true
-    clock.clearTimer(timer)
-    maConn.removeEventListener('drain', lookSoon)
-    maConn.removeEventListener('close', settle)
-  }
-  const abort = (): void => {
-    if (!isOver) {
-      settle()
-      cutTransport(maConn, reason)
-    }
-  }
-  const look = (): void => {
-    // a transport that is not libp2p's may throw
-    if (!attempt(() => maConn.writableNeedsDrain, () => false)) {
-      abort()
-    }
-  }
-  // what a layer above has kept is written a few microtasks behind its drain
-  const lookSoon = (): void => { clock.nextTurn(look) }
-  const timer = clock.setTimer(abort, LAST_WORDS_TIMEOUT_MS)
-  maConn.addEventListener('drain', lookSoon)
-  maConn.addEventListener('close', settle)
-  lookSoon()
-
-  return abort
-}
-
-/** Without a close the socket below @libp2p/websockets 10 would stay open (js-libp2p 3625). What is closing can still be aborted. */
-function cutTransport (maConn: MessageStream, reason: Error): void {
-  closeGently(maConn).catch(() => {})
-  abortTransport(maConn, reason)
-}
-
-function abortTransport (maConn: MessageStream, reason: Error): void {
-  attempt(() => { maConn.abort(reason) }, err => {
-    logError(maConn, 'the transport could not be aborted - %e', toError(err, 'The transport threw'))
-  })
-}
-
-/** Rejects also when close() throws, or returns no promise: transports are not all libp2p's */
-async function closeGently (maConn: MessageStream, signal?: AbortSignal): Promise<void> {
-  await maConn.close({ signal })
 }
