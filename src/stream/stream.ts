@@ -162,7 +162,7 @@ export class MuxedStream extends ReadableHalf implements YamuxStream {
       // Stock writes within the call, and so resolves although the signal is aborted. Not in the next turn: before that the peer's
       // answer can come, which @libp2p/ping takes for impossible; it ended the process of a DHT.
       if (options?.signal?.aborted === true) {
-        // asked for again, a FIN that waits for the peer to go does not
+        // a FIN that waits for the peer to leave does not wait when it is asked for again
         this.driver.closeWrite(this.state)
         this.driver.flushWhile(() => this.writeStatus === 'closing')
       }
