@@ -51,8 +51,10 @@ export type FlushReason = 'urgent' | 'control' | 'acks' | 'turn' | 'chunk' | 'ne
 
 /** What this turn of the event loop has written */
 export interface Turn {
-  /** How many flushes it has seen; Infinity when all but urgent data waits for the next */
+  /** How many flushes it has seen */
   readonly flushes: number
+  /** It has written so much that all but urgent data waits for the next */
+  readonly isSpent: boolean
   /** It has written all that a turn may, urgent data included */
   readonly isOver: boolean
   /** What answers a chunk that came at `receivedMs` does not wait for the next, however many flushes there were */
@@ -134,13 +136,13 @@ export class FlushPolicy {
 
   /** There is output and the transport takes it: when should it leave? `isRest`: it is what the last flush left behind its full writes. */
   decide (occasion: number, turn: Turn, isRest: boolean, isArranged: boolean, session: Session<unknown>): FlushDecision {
-    const isNow = turn.flushes < occasion
-    const isEnough = turn.flushes >= MAX_FLUSHES_PER_TURN
+    const isNow = !turn.isSpent && turn.flushes < occasion
+    const isEnough = turn.isSpent || turn.flushes >= MAX_FLUSHES_PER_TURN
     const enough = isEnough && occasion === ON_CHUNK && turn.takesAnswer(session.receivedMs) ? CHUNK_NOW : ENOUGH
 
     if (this.isOff) {
       // each write decides on the next: when the turn is over that has to stop
-      return turn.flushes === Infinity ? enough : OFF_NOW
+      return turn.isSpent ? enough : OFF_NOW
     }
 
     if (session.lanes.hasUrgent) {

@@ -1,6 +1,8 @@
 /**
  * How much this turn of the event loop has written, and how long the program works in its turns: both say what a turn may still write. Hot.
  */
+import { EventLoop } from './event-loop.ts'
+import type { Clock } from '../clock.ts'
 import type { Turn } from '../core/flush.ts'
 
 /**
@@ -32,81 +34,80 @@ const APART_MS = 1
 /** A flush that is shorter takes next to no time */
 const TIMED_FROM_BYTES = 65_519
 
-/** How long all writers of this thread have written: that is not the program's own work */
-let allWritingMs = 0
-
 export class TurnOfWriter implements Turn {
   flushes = 0
+  isSpent = false
   isOver = false
   /** This side has opened a stream */
   hasOpened = false
   /** When the last flush had come to its end */
   flushedMs = 0
-  readonly #nowMs: () => number
+  readonly #clock: Clock
+  readonly #loop: EventLoop
+  /** The turn of the event loop that all this is of */
+  #turn: number
   #writtenBytes = 0
-  #maxBytes = MAX_TURN_BYTES
   #writes = 0
   #beganMs = 0
-  /** How long the program worked between the last turn that wrote and the one behind it */
-  #programMs = 0
-  /** What `allWritingMs` was when this turn began, and behind the last flush */
-  #writingMsBefore = 0
-  #flushedWritingMs = 0
 
-  constructor (nowMs: () => number) {
-    this.#nowMs = nowMs
+  constructor (clock: Clock) {
+    this.#clock = clock
+    this.#loop = EventLoop.of(clock)
+    this.#turn = this.#loop.turn
   }
 
   /** What waits for the next turn waits for long */
   get isLong (): boolean {
-    return this.#programMs >= LONG_TURN_MS
-  }
-
-  /** It has written so much that all but urgent data waits */
-  get isSpent (): boolean {
-    return this.flushes === Infinity
+    return this.#loop.programMs >= LONG_TURN_MS
   }
 
   takesAnswer (receivedMs: number): boolean {
     return !this.isOver && (this.isLong || receivedMs - this.flushedMs >= APART_MS)
   }
 
+  /** Begins anew if the event loop has come round */
+  follow (): void {
+    if (this.#turn !== this.#loop.turn) {
+      this.#turn = this.#loop.turn
+      this.flushes = 0
+      this.isSpent = false
+      this.isOver = false
+      this.hasOpened = false
+      this.#writtenBytes = 0
+      this.#writes = 0
+    }
+  }
+
+  onOpened (): void {
+    this.hasOpened = true
+    this.#loop.note(this.#clock.nowMs())
+  }
+
   /** A write has been handed down, in a flush that began at `startMs` */
   onWrite (byteLength: number, startMs: number, nowMs: number, hasUrgentStreams: boolean): void {
+    const { programMs, writingMs } = this.#loop
+
     if (this.#writes === 0) {
       this.#beganMs = nowMs
     }
 
     this.#writtenBytes += byteLength
     this.#writes++
-    this.isOver = this.#writtenBytes >= this.#maxBytes || this.#writes >= MAX_TURN_WRITES
-    const isLate = nowMs - this.#beganMs >= MAX_TURN_MS && allWritingMs - this.#writingMsBefore + nowMs - startMs >= this.#programMs
-
-    if (this.isOver || isLate || (hasUrgentStreams && this.#writtenBytes >= MAX_TURN_BYTES_WITH_URGENT)) {
-      this.flushes = Infinity
-    }
+    this.isOver = this.#writes >= MAX_TURN_WRITES || this.#writtenBytes >= MAX_TURN_BYTES * Math.max(1, programMs / LONG_TURN_MS)
+    const isLate = nowMs - this.#beganMs >= MAX_TURN_MS && writingMs + nowMs - startMs >= programMs
+    this.isSpent = this.isOver || isLate || (hasUrgentStreams && this.#writtenBytes >= MAX_TURN_BYTES_WITH_URGENT)
   }
 
   /** A flush has written so much; its last write began at `nowMs` */
   onFlushed (writtenBytes: number, startMs: number, nowMs: number): void {
     this.flushes++
-    this.flushedMs = writtenBytes >= TIMED_FROM_BYTES ? this.#nowMs() : nowMs
-    allWritingMs += Math.max(0, this.flushedMs - startMs)
-    this.#flushedWritingMs = allWritingMs
-  }
+    this.#loop.note(startMs)
 
-  /** The event loop has come round */
-  begin (): void {
-    if (this.#writes > 0) {
-      this.#programMs = this.#nowMs() - this.flushedMs - (allWritingMs - this.#flushedWritingMs)
-      this.#maxBytes = MAX_TURN_BYTES * Math.max(1, this.#programMs / LONG_TURN_MS)
+    if (writtenBytes < TIMED_FROM_BYTES) {
+      this.flushedMs = nowMs
+    } else {
+      this.flushedMs = this.#clock.nowMs()
+      this.#loop.writingMs += Math.max(0, this.flushedMs - startMs)
     }
-
-    this.#writingMsBefore = allWritingMs
-    this.flushes = 0
-    this.isOver = false
-    this.hasOpened = false
-    this.#writtenBytes = 0
-    this.#writes = 0
   }
 }

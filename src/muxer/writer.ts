@@ -51,7 +51,7 @@ export class Writer {
     this.#driver = driver
     this.#session = session
     this.#clock = clock
-    this.#turn = new TurnOfWriter(clock.nowMs)
+    this.#turn = new TurnOfWriter(clock)
   }
 
   /** There is output. Hot: runs once per send. */
@@ -67,6 +67,8 @@ export class Writer {
       this.#driver.timers.lookForPong()
       return
     }
+
+    this.#turn.follow()
 
     if (this.#restBytes !== this.#session.lanes.queuedBytes) {
       this.#restBytes = 0
@@ -87,11 +89,11 @@ export class Writer {
    * turn: the SYNs of others gather.
    */
   requestForOpened (): void {
+    this.#turn.follow()
     const leavesFirst = this.policy.opensAtOnce && this.#arranged?.time !== SOON && !this.#turn.hasOpened
 
     if (leavesFirst) {
-      this.#turn.hasOpened = true
-      this.#awaitNextTurn()
+      this.#turn.onOpened()
     }
 
     this.request(leavesFirst ? ON_OPENING : ON_WRITE)
@@ -190,6 +192,7 @@ export class Writer {
     let nowMs = 0
     this.#restBytes = 0
     this.#hasWrittenAll = false
+    this.#turn.follow()
 
     while (!this.#isTransportFull || this.#isRegardless) {
       nowMs = this.#clock.nowMs()
@@ -236,10 +239,6 @@ export class Writer {
 
     if (writtenBytes > 0) {
       this.#turn.onFlushed(writtenBytes, startMs, nowMs)
-
-      if (!this.#isNextTurnAwaited) {
-        this.#awaitNextTurn()
-      }
     }
 
     return writtenBytes
@@ -308,7 +307,6 @@ export class Writer {
 
   readonly #onNextTurn = (): void => {
     this.#isNextTurnAwaited = false
-    this.#turn.begin()
 
     if (this.#arranged?.time === NEXT_ROUND) {
       // the event loop looks for news between this turn and the next

@@ -12,6 +12,7 @@ interface Snapshot {
   isArranged: boolean
   isRest: boolean
   flushesThisTurn: number
+  isTurnSpent: boolean
   isTurnOver: boolean
   takesAnswer: boolean
   hasUrgent: boolean
@@ -29,6 +30,7 @@ const SNAPSHOT: Snapshot = {
   queuedBytes: 100,
   occasion: ON_WRITE,
   flushesThisTurn: 0,
+  isTurnSpent: false,
   isTurnOver: false,
   takesAnswer: false,
   isArranged: false,
@@ -55,8 +57,8 @@ function decide (policy: FlushPolicy, snapshot: Partial<Snapshot> = {}): unknown
 }
 
 function ask (policy: FlushPolicy, snapshot: Partial<Snapshot>): FlushDecision {
-  const { hasUrgent, hasControl, isMarkOwed, queuedBytes, roundTripMs, flushesThisTurn, isTurnOver, takesAnswer, occasion, isRest, isArranged } = { ...SNAPSHOT, ...snapshot }
-  const turn = { flushes: flushesThisTurn, isOver: isTurnOver, takesAnswer: () => takesAnswer }
+  const { hasUrgent, hasControl, isMarkOwed, queuedBytes, roundTripMs, flushesThisTurn, isTurnSpent, isTurnOver, takesAnswer, occasion, isRest, isArranged } = { ...SNAPSHOT, ...snapshot }
+  const turn = { flushes: flushesThisTurn, isSpent: isTurnSpent, isOver: isTurnOver, takesAnswer: () => takesAnswer }
 
   const session = { lanes: { hasUrgent, queuedBytes }, control: { hasMoreThanAcks: hasControl }, underWay: { isMarkOwed }, roundTrip: { shorterMs: roundTripMs } }
 
@@ -109,8 +111,11 @@ describe.each([
     expect(decide(policy, { ...onlyAcks, flushesThisTurn: 3 })).toEqual(['next-round', 'acks'])
   })
 
-  test.each([3, Infinity])('answers to a chunk leave right behind it after %i flushes where the turn takes them, and nothing else', flushesThisTurn => {
-    const control = { hasControl: true, takesAnswer: true, flushesThisTurn }
+  test.each([
+    ['after three flushes', { flushesThisTurn: 3 }],
+    ['when the turn has written enough', { flushesThisTurn: 1, isTurnSpent: true }]
+  ])('answers to a chunk leave right behind it %s where the turn takes them, and nothing else', (_, snapshot) => {
+    const control = { hasControl: true, takesAnswer: true, ...snapshot }
 
     expect(decide(policy, { ...control, occasion: ON_CHUNK })).toEqual(['now', 'chunk'])
     expect(decide(policy, { ...control, queuedBytes: WATERMARK_BYTES, occasion: ON_CHUNK })).toEqual(['now', 'chunk'])
@@ -123,7 +128,8 @@ describe.each([
       hasControl: fc.boolean(),
       queuedBytes: fc.nat(1_000_000),
       occasion: fc.constantFrom(ON_WRITE, ON_CHUNK, ON_OPENING),
-      flushesThisTurn: fc.constantFrom(3, 1000, Infinity),
+      flushesThisTurn: fc.constantFrom(3, 1000),
+      isTurnSpent: fc.boolean(),
       isTurnOver: fc.boolean(),
       isRest: fc.boolean(),
       isArranged: fc.constant(true),
@@ -132,6 +138,7 @@ describe.each([
 
     fc.assert(fc.property(later, snapshot => {
       expect(['next-turn', 'next-round', 'keep', 'later']).toContain(TIMES[ask(policy, snapshot).time])
+      expect(['next-turn', 'next-round', 'keep', 'later']).toContain(TIMES[ask(policy, { ...snapshot, flushesThisTurn: 0, isTurnSpent: true }).time])
     }))
   })
 })

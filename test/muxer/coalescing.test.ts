@@ -324,6 +324,39 @@ describe('a turn', () => {
     expect(peer.takeWrites().length).toBeGreaterThan(0)
   })
 
+  test('are looked at once for all connections, however many write in one', async () => {
+    let looks = 0
+
+    class CountingClock extends VirtualClock {
+      override readonly nextTurn = (task: () => void): void => {
+        looks++
+        systemClock.nextTurn(task)
+      }
+    }
+
+    const clock = new CountingClock()
+    const opened = [await createOpenPeer(1, { clock }), await createOpenPeer(1, { clock }), await createOpenPeer(1, { clock })]
+    await oneTurn()
+    looks = 0
+
+    for (let flush = 1; flush <= 3; flush++) {
+      for (const { peer, streams: [stream] } of opened) {
+        stream.send(pattern(100))
+        await quietMicrotasks()
+        expect(peer.takeWrites()).toHaveLength(1)
+      }
+    }
+
+    expect(looks).toBe(1)
+
+    // and each begins anew in the next
+    await oneTurn()
+    opened[2].streams[0].send(pattern(100))
+    await quietMicrotasks()
+    expect(opened[2].peer.takeWrites()).toHaveLength(1)
+    expect(looks).toBe(2)
+  })
+
   describe('of a program that works 50 ms in each', () => {
     const WORK_MS = 50
     const WRITE_MS = 2
