@@ -13,6 +13,9 @@ import type { Logger, Metrics } from '@libp2p/interface'
 
 const PREFIX = 'libp2p_coalescing_yamux_'
 
+/** Flushes and frames are many: sinks are told of so many together, of all connections, and at the latest when a metric is asked for */
+const TOLD_TOGETHER = 128
+
 const BYTES_BUCKETS = [64, 256, 1024, 4096, 16_384, 65_536, 262_144]
 const FRAMES_BUCKETS = [1, 2, 5, 10, 50, 100, 500, 1000]
 const WAIT_S_BUCKETS = [0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1]
@@ -27,7 +30,7 @@ export class ConnectionMetrics {
   readonly #session: Session<unknown>
   readonly #log: Logger
   #framesBefore = 0
-  #due: Array<(told: Told) => unknown> = []
+  #due: Tell[] = []
   #isReporting = false
   #hasEnded = false
 
@@ -36,12 +39,12 @@ export class ConnectionMetrics {
     this.#session = session
     this.#log = log
     session.roundTrip.onMeasured = roundTripMs => { this.tell(({ roundTrip }) => roundTrip.observe(roundTripMs / 1000)) }
-    session.lanes.onWaited = (lane, waitedMs) => { this.tell(({ waits }) => waits.observe({ [LANES[lane]]: waitedMs / 1000 })) }
+    session.lanes.onWaited = (lane, waitedMs) => { node.waits.push({ [LANES[lane]]: waitedMs / 1000 }) }
     node.sessions.add(session)
   }
 
   /** Queues what `report` tells */
-  tell (tell: (told: Told) => unknown): void {
+  tell (tell: Tell): void {
     this.#due.push(tell)
   }
 
@@ -50,9 +53,7 @@ export class ConnectionMetrics {
 
     if (writtenBytes > 0) {
       this.#framesBefore += frames
-      this.tell(({ flushes }) => flushes.increment({ [reason]: 1 }))
-      this.tell(({ flushBytes }) => flushBytes.observe(writtenBytes))
-      this.tell(({ flushFrames }) => flushFrames.observe(frames))
+      this.#node.flushes.push({ reason, writtenBytes, frames })
     }
   }
 
@@ -67,6 +68,8 @@ export class ConnectionMetrics {
    * return is ignored, but for a promise that is rejected.
    */
   report (): void {
+    this.#node.tellGathered(this.#onThrown)
+
     if (this.#isReporting || this.#due.length === 0) {
       return
     }
@@ -74,11 +77,7 @@ export class ConnectionMetrics {
     const due = this.#due
     this.#due = []
     this.#isReporting = true
-
-    for (const tell of due) {
-      attempt(() => { watch(tell(this.#node.told), this.#onThrown) }, this.#onThrown)
-    }
-
+    this.#node.tell(due, this.#onThrown)
     this.#isReporting = false
 
     if (this.#hasEnded) {
@@ -94,6 +93,7 @@ export class ConnectionMetrics {
 
 /** What connections tell of */
 type Told = ReturnType<typeof registerTold>
+type Tell = (told: Told) => unknown
 
 function registerTold (metrics: Metrics) {
   return {
@@ -111,17 +111,28 @@ function registerTold (metrics: Metrics) {
 /** The metrics of a node, summed over its connections */
 export class NodeMetrics {
   readonly sessions = new Set<Session<unknown>>()
-  readonly told: Told
+  /** What sinks are told of together */
+  readonly flushes: Array<{ reason: FlushReason, writtenBytes: number, frames: number }> = []
+  readonly waits: Array<Record<string, number>> = []
+  readonly #told: Told
+  readonly #toldTogether: number
+  #isTellingGathered = false
   /** On connections that have ended */
   #heldMs = 0
 
-  constructor (metrics: Metrics, clock: Pick<Clock, 'nowMs'> = systemClock) {
+  constructor (metrics: Metrics, clock: Pick<Clock, 'nowMs'> = systemClock, toldTogether = TOLD_TOGETHER) {
     const gauge = (name: string, help: string, calculate: () => number): void => { metrics.registerMetric(PREFIX + name, { help, calculate }) }
     const group = (name: string, label: string, help: string, calculate: () => Record<string, number>): void => { metrics.registerMetricGroup(PREFIX + name, { label, help, calculate }) }
     const { sessions } = this
+    this.#toldTogether = toldTogether
 
-    this.told = registerTold(metrics)
-    gauge('queue_bytes', 'Bytes queued on open streams', () => sum(this.#streams(), ({ sendQueue }) => sendQueue.byteLength))
+    // in front of what it tells, which is read behind it
+    gauge('queue_bytes', 'Bytes queued on open streams', () => {
+      this.tellGathered(() => {}, 1)
+
+      return sum(this.#streams(), ({ sendQueue }) => sendQueue.byteLength)
+    })
+    this.#told = registerTold(metrics)
     gauge('blocked_bytes', 'Those of them that the peer gives no credit for', () => sum(this.#streams(), ({ blockedBytes }) => blockedBytes))
     gauge('unread_bytes', 'Bytes that have arrived on open streams and nobody has read', () => sum(this.#streams(), ({ readBuffer }) => readBuffer.byteLength))
     group('streams', 'direction', 'Open streams', () => ({
@@ -147,6 +158,36 @@ export class NodeMetrics {
     if (this.sessions.delete(session)) {
       this.#heldMs += session.underWay.heldMs
     }
+  }
+
+  /** What a sink returns is ignored, but for a promise that is rejected */
+  tell (tells: Tell[], onThrown: (thrown: unknown) => void): void {
+    for (const tell of tells) {
+      attempt(() => { watch(tell(this.#told), onThrown) }, onThrown)
+    }
+  }
+
+  /** Tells of flushes and frames, if there are so many. What sinks cause meanwhile is told the next time. */
+  tellGathered (onThrown: (thrown: unknown) => void, leastCount = this.#toldTogether): void {
+    if (this.#isTellingGathered || this.flushes.length + this.waits.length < leastCount) {
+      return
+    }
+
+    const flushes = this.flushes.splice(0)
+    const waits = this.waits.splice(0)
+    const byReason: Partial<Record<FlushReason, number>> = {}
+    this.#isTellingGathered = true
+
+    for (const { reason } of flushes) {
+      byReason[reason] = (byReason[reason] ?? 0) + 1
+    }
+
+    this.tell([
+      told => told.flushes.increment(byReason),
+      ...flushes.flatMap(({ writtenBytes, frames }): Tell[] => [({ flushBytes }) => flushBytes.observe(writtenBytes), ({ flushFrames }) => flushFrames.observe(frames)]),
+      ...waits.map((wait): Tell => told => told.waits.observe(wait))
+    ], onThrown)
+    this.#isTellingGathered = false
   }
 
   #bounded (): Array<Session<unknown>> {

@@ -2,6 +2,7 @@
 import { concat } from 'uint8arrays/concat'
 import { equals } from 'uint8arrays/equals'
 import { beforeEach, describe, expect, test } from 'vitest'
+import { systemClock } from '../../src/clock.ts'
 import { NodeMetrics } from '../../src/metrics.ts'
 import { ACK, data, DATA, parseFrames, pattern, PING, ping, RST, SYN, WINDOW_UPDATE, windowUpdate } from '../../testing/protocol/frames.ts'
 import { StrictPeer } from '../../testing/protocol/strict-peer.ts'
@@ -372,7 +373,8 @@ describe.each<Strategy>(['off', 'turn'])('with \'%s\', a sink of metrics that', 
     const metric = { increment: tell, observe: tell }
     const register = (): typeof metric => metric
     const metrics = { registerCounter: register, registerCounterGroup: register, registerHistogram: register, registerHistogramGroup: register, registerMetric: register, registerMetricGroup: register }
-    const nodeMetrics = new NodeMetrics(metrics as unknown as Metrics)
+    // each by itself: the sink has more chances to do harm
+    const nodeMetrics = new NodeMetrics(metrics as unknown as Metrics, systemClock, 1)
     const create = (): Wire => {
       const peer = createMeteredPeer({ nodeMetrics, coalesce: { strategy } })
 

@@ -41,11 +41,17 @@ describe('a sink that throws', () => {
   test('whatever it is told, disturbs nobody', async () => {
     const metric = { increment: fail, observe: fail }
     const register = (): typeof metric => metric
-    const metrics = { registerCounter: register, registerCounterGroup: register, registerHistogram: register, registerHistogramGroup: register, registerMetric: register, registerMetricGroup: register }
+    const calculated: Array<() => number> = []
+    const registerMetric = (_: string, { calculate }: { calculate (): number }): void => { calculated.push(calculate) }
+    const metrics = { registerCounter: register, registerCounterGroup: register, registerHistogram: register, registerHistogramGroup: register, registerMetric, registerMetricGroup: register }
     await expectToWork(createMeteredPeer({ metrics: metrics as unknown as Metrics }))
 
-    // of three flushes the reason, the bytes and the frames, a wait, a round trip and a violation
-    expect(fail).toHaveBeenCalledTimes(12)
+    // a round trip and a violation
+    expect(fail).toHaveBeenCalledTimes(2)
+
+    // the reasons of three flushes, of each the bytes and the frames, and a wait
+    calculated.forEach(calculate => calculate())
+    expect(fail).toHaveBeenCalledTimes(2 + 1 + 6 + 1)
   })
 
   test('when a metric is registered, is done without; the log says so', async () => {

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { ACK, data, FIN, goAway, ping, SYN, windowUpdate } from '../../testing/protocol/frames.ts'
 import { nextTurn } from '../../testing/protocol/raw-peer.ts'
 import { createMeteredPeer, openStreams } from './fixtures/metered-peer.ts'
+import { RecordingMetrics } from './fixtures/recording-metrics.ts'
 import { ENDINGS, fillTransport, FLUSHES, VIOLATIONS } from './fixtures/scenarios.ts'
 import type { MeteredPeer } from './fixtures/metered-peer.ts'
 
@@ -46,6 +47,43 @@ describe('flushes', () => {
     expect(frames).toBeGreaterThan(3)
     expect(peer.sink.observed('flush_frames')).toEqual([2, frames - 2])
     expect(peer.sink.observed('flush_bytes')).toEqual([30 + 2 * HEADER_BYTES, BYTES_OF_FOUR_WRITES + (frames - 2) * HEADER_BYTES])
+  })
+})
+
+describe('flushes and frames, which are many,', () => {
+  test('are told of together, of all connections of the node, and when a metric is asked for', async () => {
+    const reasons: Array<Record<string, number>> = []
+    const bytes: number[] = []
+    const sink = new RecordingMetrics()
+    const metrics = Object.assign(sink.asMetrics, {
+      registerCounterGroup: () => ({ increment: (counts: Record<string, number>) => { reasons.push(counts) } }),
+      registerHistogram: (name: string) => ({ observe: (value: number) => { if (name.endsWith('flush_bytes')) { bytes.push(value) } } })
+    })
+    const one = createMeteredPeer({ metrics })
+    const other = createMeteredPeer({ nodeMetrics: one.nodeMetrics })
+    const streams = [...await openStreams(one, 1), ...await openStreams(other, 1)]
+    sink.calculate('queue_bytes')
+    reasons.length = 0
+    bytes.length = 0
+
+    // a flush and a frame each
+    for (let flush = 0; flush < 63; flush++) {
+      streams[flush % 2].send(new Uint8Array(100))
+      await nextTurn()
+    }
+
+    expect([reasons, bytes]).toEqual([[], []])
+
+    streams[0].send(new Uint8Array(100))
+    await nextTurn()
+    expect(reasons).toEqual([{ turn: 64 }])
+    expect(bytes).toEqual(Array.from({ length: 64 }, () => 100 + HEADER_BYTES))
+
+    streams[0].send(new Uint8Array(1000))
+    await nextTurn()
+    expect(bytes).toHaveLength(64)
+    sink.calculate('queue_bytes')
+    expect(bytes[64]).toBe(1000 + HEADER_BYTES)
   })
 })
 

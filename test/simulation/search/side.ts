@@ -54,7 +54,7 @@ export class Side {
     this.isDialler = isDialler
     this.isOurs = this.plan.isOurs
     this.random = random
-    this.#nodeMetrics = new NodeMetrics(createSink(() => { this.#onMetric() }, code => { this.#onViolation(code) }))
+    this.#nodeMetrics = new NodeMetrics(createSink(() => { this.#onMetric() }, code => { this.#onViolation(code) }), systemClock, 1)
     this.tap = new WireTap(isDialler, this.isOurs, header => { run.trace(() => `  ${this.name} writes ${describe(header)}`) })
   }
 
