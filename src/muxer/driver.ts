@@ -190,12 +190,6 @@ export class Driver implements SessionObserver {
     }
   }
 
-  requestForOpened (): void {
-    if (!this.#isTelling && !this.#isReceiving && this.session.hasOutput) {
-      this.writer.requestForOpened()
-    }
-  }
-
   ping (): void {
     this.session.ping()
     this.request()

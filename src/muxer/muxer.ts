@@ -4,6 +4,7 @@
  */
 import { MuxerClosedError } from '@libp2p/interface'
 import { ProtocolError } from '../core/errors.ts'
+import { ON_OPENING } from '../core/flush.ts'
 import { NodePaths } from '../core/path/node-paths.ts'
 import { GoAwayCode } from '../core/wire/frame.ts'
 import { GuardedEmitter } from '../emitter.ts'
@@ -99,7 +100,7 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
   async createStream (options: CreateStreamOptions = {}): Promise<MuxedStream> {
     const limits = createStreamLimits(options, this.#driver.config.streamOptions)
     const stream = await this.#driver.streams.open(limits, options.signal)
-    this.#driver.requestForOpened()
+    this.#driver.request(ON_OPENING)
 
     return stream
   }
@@ -369,7 +370,7 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
     this.#end(stream => { stream.abort(err) })
   }
 
-  /** Every stream learns why, and all that waits is settled */
+  /** Every stream learns why, and all that waits is settled. Once more, with nothing left to do, behind an abort in which the transport ended. */
   #end (endStream: (stream: MuxedStream, hasUnsent: boolean) => void): void {
     const { streams, metrics } = this.#driver
     this.#phase = 'ended'

@@ -55,7 +55,8 @@ export class Writer {
   }
 
   /** There is output. Hot: runs once per send. */
-  request (occasion = ON_WRITE): void {
+  request (asked = ON_WRITE): void {
+    const occasion = asked === ON_OPENING && !this.#opensFirst() ? ON_WRITE : asked
     const arranged = this.#arranged
     this.#hasGrown = true
 
@@ -81,22 +82,6 @@ export class Writer {
     if (arranged === undefined || decision.time > arranged.time) {
       this.#arrange(decision)
     }
-  }
-
-  /**
-   * This side has opened a stream. libp2p negotiates its protocol a few microtasks later: a SYN that leaves before
-   * that lets the peer's own work on a new stream happen meanwhile, unless a write is due in a moment anyway. Only the first of a
-   * turn: the SYNs of others gather.
-   */
-  requestForOpened (): void {
-    this.#turn.follow()
-    const leavesFirst = this.policy.opensAtOnce && this.#arranged?.time !== SOON && !this.#turn.hasOpened
-
-    if (leavesFirst) {
-      this.#turn.onOpened()
-    }
-
-    this.request(leavesFirst ? ON_OPENING : ON_WRITE)
   }
 
   /** The transport takes more */
@@ -155,6 +140,22 @@ export class Writer {
     this.isStopped = true
     this.#arranged = undefined
     this.#clearTimer()
+  }
+
+  /**
+   * This side has opened a stream. libp2p negotiates its protocol a few microtasks later: a SYN that leaves before
+   * that lets the peer's own work on a new stream happen meanwhile, unless a write is due in a moment anyway. Only the first of a
+   * turn: the SYNs of others gather.
+   */
+  #opensFirst (): boolean {
+    this.#turn.follow()
+    const isFirst = this.policy.opensAtOnce && this.#arranged?.time !== SOON && !this.#turn.hasOpened
+
+    if (isFirst) {
+      this.#turn.onOpened()
+    }
+
+    return isFirst
   }
 
   #arrange (decision: FlushDecision): void {

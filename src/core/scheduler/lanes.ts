@@ -253,11 +253,9 @@ export class DataLanes<Owner> {
 
   /** What the stream's next frame holds; 0 if the batch has no room for it */
   #choosePayloadBytes (stream: StreamState<Owner>, batch: Batch, roomBytes: number): number {
-    const { sendQueue } = stream
-    const wholeBytes = sendQueue.wholeFrameBytes
-    const isLone = this.streamCount === 1
+    const wholeBytes = stream.sendQueue.wholeFrameBytes
 
-    if (!isLone) {
+    if (this.streamCount > 1) {
       this.#renewShare(stream, wholeBytes || MIN_CUT_FRAME_BYTES)
     }
 
@@ -271,16 +269,11 @@ export class DataLanes<Owner> {
     }
 
     // a batch without other data is as large as any, or small for a slow path: the message may exceed it
-    if (wholeBytes > 0 && (sendQueue.isNeverCut || this.#shareBytes < wholeBytes + HEADER_BYTES)) {
+    if (wholeBytes > 0 && (stream.sendQueue.isNeverCut || this.#shareBytes < wholeBytes + HEADER_BYTES)) {
       return Math.min(wholeBytes, stream.creditBytes)
     }
 
-    const { loneFrameBytes } = this.#sizes
-    const shareBytes = isLone ? Math.max(loneFrameBytes, this.#shareBytes) : Math.min(stream.deficitBytes, this.#quantumBytes)
-    const messageBytes = sendQueue.isMerging ? sendQueue.byteLength : wholeBytes || sendQueue.firstPieceBytes
-    // a peer may give more credit only behind the frame, as this muxer does
-    const creditBytes = Math.max(Math.min(stream.creditBytes, loneFrameBytes), Math.floor(stream.creditBytes / 2))
-    const payloadBytes = Math.min(messageBytes, creditBytes, shareBytes)
+    const payloadBytes = this.#chooseCutBytes(stream, wholeBytes)
 
     if (payloadBytes <= roomBytes) {
       return payloadBytes
@@ -288,6 +281,17 @@ export class DataLanes<Owner> {
 
     // an empty batch takes what it can: there will be no larger one
     return roomBytes < MIN_CUT_FRAME_BYTES && (batch.frameCount > 0 || roomBytes <= 0) ? 0 : roomBytes
+  }
+
+  /** The same for a message that need not stay whole, as far as credit and the stream's share go */
+  #chooseCutBytes ({ sendQueue, creditBytes, deficitBytes }: StreamState<Owner>, wholeBytes: number): number {
+    const { loneFrameBytes } = this.#sizes
+    const messageBytes = sendQueue.isMerging ? sendQueue.byteLength : wholeBytes || sendQueue.firstPieceBytes
+    const shareBytes = this.streamCount === 1 ? Math.max(loneFrameBytes, this.#shareBytes) : Math.min(deficitBytes, this.#quantumBytes)
+    // a peer may give more credit only behind the frame, as this muxer does
+    const usedCreditBytes = Math.max(Math.min(creditBytes, loneFrameBytes), Math.floor(creditBytes / 2))
+
+    return Math.min(messageBytes, usedCreditBytes, shareBytes)
   }
 
   /** A share smaller than `leastBytes` is not worth a frame: it adds up with the next */
