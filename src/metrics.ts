@@ -13,8 +13,8 @@ import type { Logger, Metrics } from '@libp2p/interface'
 
 const PREFIX = 'libp2p_coalescing_yamux_'
 
-/** Flushes and frames are many: sinks are told of so many together, of all connections, and at the latest when a metric is asked for */
-const TOLD_TOGETHER = 128
+/** Of flushes and frames there are many: sinks are told so many figures together, of all connections, and at the latest when a metric is asked for */
+const TOLD_TOGETHER = 192
 
 const BYTES_BUCKETS = [64, 256, 1024, 4096, 16_384, 65_536, 262_144]
 const FRAMES_BUCKETS = [1, 2, 5, 10, 50, 100, 500, 1000]
@@ -39,7 +39,7 @@ export class ConnectionMetrics {
     this.#session = session
     this.#log = log
     session.roundTrip.onMeasured = roundTripMs => { this.tell(({ roundTrip }) => roundTrip.observe(roundTripMs / 1000)) }
-    session.lanes.onWaited = (lane, waitedMs) => { node.waits.push({ [LANES[lane]]: waitedMs / 1000 }) }
+    session.lanes.onWaited = (lane, waitedMs) => { node.gathered.push(({ waits }) => waits.observe({ [LANES[lane]]: waitedMs / 1000 })) }
     node.sessions.add(session)
   }
 
@@ -53,7 +53,7 @@ export class ConnectionMetrics {
 
     if (writtenBytes > 0) {
       this.#framesBefore += frames
-      this.#node.flushes.push({ reason, writtenBytes, frames })
+      this.#node.onFlush(reason, writtenBytes, frames)
     }
   }
 
@@ -111,9 +111,9 @@ function registerTold (metrics: Metrics) {
 /** The metrics of a node, summed over its connections */
 export class NodeMetrics {
   readonly sessions = new Set<Session<unknown>>()
-  /** What sinks are told of together */
-  readonly flushes: Array<{ reason: FlushReason, writtenBytes: number, frames: number }> = []
-  readonly waits: Array<Record<string, number>> = []
+  /** What sinks are told together, but for flushes by their reasons */
+  gathered: Tell[] = []
+  #flushes: Partial<Record<FlushReason, number>> = {}
   readonly #told: Told
   readonly #toldTogether: number
   #isTellingGathered = false
@@ -167,26 +167,23 @@ export class NodeMetrics {
     }
   }
 
-  /** Tells of flushes and frames, if there are so many. What sinks cause meanwhile is told the next time. */
+  onFlush (reason: FlushReason, writtenBytes: number, frames: number): void {
+    this.#flushes[reason] = (this.#flushes[reason] ?? 0) + 1
+    this.gathered.push(({ flushBytes }) => flushBytes.observe(writtenBytes), ({ flushFrames }) => flushFrames.observe(frames))
+  }
+
+  /** Tells what was gathered, if it is enough. What sinks cause meanwhile is told the next time. */
   tellGathered (onThrown: (thrown: unknown) => void, leastCount = this.#toldTogether): void {
-    if (this.#isTellingGathered || this.flushes.length + this.waits.length < leastCount) {
+    if (this.#isTellingGathered || this.gathered.length < leastCount) {
       return
     }
 
-    const flushes = this.flushes.splice(0)
-    const waits = this.waits.splice(0)
-    const byReason: Partial<Record<FlushReason, number>> = {}
+    const reasons = this.#flushes
+    const tells = [({ flushes }: Told) => flushes.increment(reasons), ...this.gathered]
+    this.#flushes = {}
+    this.gathered = []
     this.#isTellingGathered = true
-
-    for (const { reason } of flushes) {
-      byReason[reason] = (byReason[reason] ?? 0) + 1
-    }
-
-    this.tell([
-      told => told.flushes.increment(byReason),
-      ...flushes.flatMap(({ writtenBytes, frames }): Tell[] => [({ flushBytes }) => flushBytes.observe(writtenBytes), ({ flushFrames }) => flushFrames.observe(frames)]),
-      ...waits.map((wait): Tell => told => told.waits.observe(wait))
-    ], onThrown)
+    this.tell(tells, onThrown)
     this.#isTellingGathered = false
   }
 

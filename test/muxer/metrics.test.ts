@@ -66,7 +66,7 @@ describe('flushes and frames, which are many,', () => {
     reasons.length = 0
     bytes.length = 0
 
-    // a flush and a frame each
+    // three figures each: the bytes and the frames of a flush, and the wait of a frame
     for (let flush = 0; flush < 63; flush++) {
       streams[flush % 2].send(new Uint8Array(100))
       await nextTurn()
