@@ -1,6 +1,6 @@
 // Installs a tarball of the package in projects of their own, and uses it as their authors would.
 import { execFile } from 'node:child_process'
-import { cp, mkdtemp, rm } from 'node:fs/promises'
+import { cp, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -44,9 +44,22 @@ async function checkConsumer (folder: string): Promise<void> {
   console.info('can be required by CommonJS')
 }
 
+/** What is for Node alone: pages would load it for nothing */
+async function checkBundle (folder: string): Promise<void> {
+  const scripts = (await readdir(folder, { recursive: true })).filter(name => name.endsWith('.js'))
+  const codes = await Promise.all(scripts.map(async name => readFile(join(folder, name), 'utf8')))
+
+  if (!codes.some(code => code.includes('libp2p-coalescing-yamux')) || codes.some(code => code.includes('getHeapSpaceStatistics'))) {
+    throw new Error('The dapp\'s bundle lacks the muxer, or has what is for Node alone')
+  }
+
+  console.info('a bundle for browsers has nothing that is for Node alone')
+}
+
 /** Builds the dapp and lets it connect from Chromium to this process */
 async function checkDapp (folder: string): Promise<void> {
   await run(folder, 'npm', 'run', 'build')
+  await checkBundle(join(folder, 'dist'))
   const site = await serveFolder(join(folder, 'dist'))
   const peer = await createNode('ours', {
     addresses: { listen: ['/ip4/127.0.0.1/tcp/0/ws'] },
