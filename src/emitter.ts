@@ -88,10 +88,11 @@ export abstract class GuardedEmitter<Events extends Record<string, any>> extends
   abstract onListenerError (err: Error, evt: Event): void
 
   listenerCount (type: string): number {
+    const registrations = this.#registrations
     let count = 0
 
-    for (const registration of this.#registrations) {
-      count += registration.type === type ? 1 : 0
+    for (let i = 0; i < registrations.length; i++) {
+      count += registrations[i].type === type ? 1 : 0
     }
 
     return count

@@ -230,7 +230,8 @@ export class Session<Owner> {
   // What the transport does
 
   /** Throws a ProtocolError when the peer breaks a rule; what came before it has been accounted for */
-  receive (chunk: Uint8Array | Iterable<Uint8Array>, nowMs: number): void {
+  receive (chunk: Uint8Array | readonly Uint8Array[], nowMs: number): void {
+    const { decoder } = this.#receiver
     const parts = chunk instanceof Uint8Array ? [chunk] : chunk
     this.receivedMs = nowMs
 
@@ -238,8 +239,8 @@ export class Session<Owner> {
       this.underWay.onChunk(lengthOf(parts), nowMs)
     }
 
-    for (const part of parts) {
-      this.#receiver.decoder.push(part)
+    for (let i = 0; i < parts.length; i++) {
+      decoder.push(parts[i])
     }
   }
 

@@ -266,7 +266,8 @@ export class Driver implements SessionObserver {
 
     try {
       // also those that come meanwhile
-      for (const chunk of this.#waitingChunks) {
+      for (let i = 0; i < this.#waitingChunks.length; i++) {
+        const chunk = this.#waitingChunks[i]
         const parts = chunk instanceof Uint8Array ? chunk : partsOf(chunk, 'The muxer')
         const nowMs = this.clock.nowMs()
         this.#traces?.received.push(parts)

@@ -85,14 +85,18 @@ export class TurnOfWriter implements Turn {
 
   /** A write has been handed down, in a flush that began at `startMs` */
   onWrite (byteLength: number, startMs: number, nowMs: number, hasUrgentStreams: boolean): void {
-    const { programMs, writingMs } = this.#loop
+    this.#writtenBytes += byteLength
 
-    if (this.#writes === 0) {
+    // most turns have one write, and it is short
+    if (++this.#writes === 1) {
       this.#beganMs = nowMs
+
+      if (byteLength < MAX_TURN_BYTES_WITH_URGENT) {
+        return
+      }
     }
 
-    this.#writtenBytes += byteLength
-    this.#writes++
+    const { programMs, writingMs } = this.#loop
     this.isOver = this.#writes >= MAX_TURN_WRITES || this.#writtenBytes >= MAX_TURN_BYTES * Math.max(1, programMs / LONG_TURN_MS)
     const isLate = nowMs - this.#beganMs >= MAX_TURN_MS && writingMs + nowMs - startMs >= programMs
     this.isSpent = this.isOver || isLate || (hasUrgentStreams && this.#writtenBytes >= MAX_TURN_BYTES_WITH_URGENT)

@@ -186,6 +186,11 @@ export class DataLanes<Owner> {
 
   /** A lane that was passed for too long, else the first with data */
   #next (hasRoomForOthers: boolean, isHeldBack: boolean, maxPassedBytes: number): number | undefined {
+    // the usual case: there is no other lane
+    if (this.#rings[NORMAL].streamCount === this.streamCount && hasRoomForOthers && !isHeldBack) {
+      return NORMAL
+    }
+
     const last = hasRoomForOthers ? BULK : URGENT
     let first: number | undefined
 
@@ -198,10 +203,6 @@ export class DataLanes<Owner> {
         }
 
         if (lane === URGENT || !isHeldBack) {
-          if (ring.streamCount === this.streamCount) {
-            return lane
-          }
-
           first ??= lane
         }
       }
