@@ -12,7 +12,7 @@ import { RemoteGoAwayError, TransportClosedError } from '../errors.ts'
 import { toError } from '../foreign.ts'
 import { logDebug, logError, reasonOf } from '../log.ts'
 import { createStreamLimits } from '../options/config.ts'
-import { handled } from '../promises.ts'
+import { abortable, handled } from '../promises.ts'
 import { Driver } from './driver.ts'
 import { abortBehindLastWords, abortTransport, closeTransport, cutTransport } from './transport-end.ts'
 import type { CloseOptions, YamuxMuxer } from '../api.ts'
@@ -138,7 +138,8 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
 
   async #close ({ reason = GoAwayCode.NormalTermination, signal }: CloseOptions): Promise<void> {
     if (this.#isClosingHere || !this.#isRunning) {
-      await this.#closing?.catch(() => {})
+      // how that one ends concerns its own caller; behind the end there is nothing to wait for
+      await abortable(Promise.resolve(this.#closing).catch(() => {}), this.#phase === 'closing' ? signal : undefined)
       return
     }
 

@@ -265,6 +265,23 @@ describe.each(ROLES)('as $role', ({ direction, ownId, peerId, secondPeerId }) =>
     expect(signal.deref()).toBeUndefined()
   })
 
+  test('close() while another is under way waits no longer than its own signal says', async () => {
+    const peer = converse({ direction })
+    const stream = await peer.open()
+    stream.send(pattern(WINDOW_BYTES + 1))
+    peer.muxer.close().catch(() => {})
+    const abort = new AbortController()
+    const second = peer.muxer.close({ signal: abort.signal })
+    abort.abort(new Error('Enough'))
+
+    await expect(second).rejects.toThrow('Enough')
+    expect(peer.muxer.status).toBe('closing')
+
+    // and not at all when it is over
+    peer.transport.end()
+    await peer.muxer.close({ signal: abort.signal })
+  })
+
   test('D: on GoAway(0) no new streams open', async () => {
     const peer = converse({ direction })
     peer.deliver(goAway(0))
