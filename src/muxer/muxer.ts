@@ -303,8 +303,9 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
     if (remoteGoAwayCode !== GoAwayCode.NormalTermination) {
       this.#onRemoteFailure(remoteGoAwayCode)
     } else if (this.#phase === 'goneAway' && streams.size === 0 && !hasOutput) {
-      // nothing is written any more, for the peer may be closing its end
+      // nothing is written any more, no answer either, for the peer may be closing its end
       this.#phase = 'left'
+      this.#driver.stopReading()
       closeTransport(this.#transport, new RemoteGoAwayError(remoteGoAwayCode))
     }
   }

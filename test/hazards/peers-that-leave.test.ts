@@ -153,6 +153,17 @@ describe('a peer that says GoAway(0) and keeps its transport', () => {
     expect(peer.muxer.status).toBe('closing')
   })
 
+  test('hears nothing more while its transport is being closed, also if it asks', async () => {
+    const peer = converse()
+    peer.transport.close = async () => new Promise(() => {})
+    peer.deliver(goAway(0))
+    await nextTurn()
+    peer.deliver(ping(7, SYN), windowUpdate(2, 0, SYN))
+
+    expect(await peer.written()).toEqual([])
+    expect(peer.inbound).toEqual([])
+  })
+
   test('is no hindrance to close(), which closes what is in flight', async () => {
     const peer = converse()
     const stream = await peer.open()
