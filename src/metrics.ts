@@ -39,7 +39,7 @@ export class ConnectionMetrics {
     this.#session = session
     this.#log = log
     session.roundTrip.onMeasured = roundTripMs => { this.tell(({ roundTrip }) => roundTrip.observe(roundTripMs / 1000)) }
-    session.lanes.onWaited = (lane, waitedMs) => { node.gathered.push(({ waits }) => waits.observe({ [LANES[lane]]: waitedMs / 1000 })) }
+    session.lanes.onWaited = node.onWaited
     node.sessions.add(session)
   }
 
@@ -165,6 +165,12 @@ export class NodeMetrics {
     for (const tell of tells) {
       attempt(() => { watch(tell(this.#told), onThrown) }, onThrown)
     }
+  }
+
+  // what is gathered knows of no connection: it may wait for long, and would keep those that have ended
+
+  readonly onWaited = (lane: number, waitedMs: number): void => {
+    this.gathered.push(({ waits }) => waits.observe({ [LANES[lane]]: waitedMs / 1000 }))
   }
 
   onFlush (reason: FlushReason, writtenBytes: number, frames: number): void {
