@@ -11,15 +11,17 @@ const TURN_NUMBERS = 2 ** 30
 const loops = new WeakMap<Clock, EventLoop>()
 
 export class EventLoop {
-  /** Another number than in the turn before. A turn that nobody has noted anything of goes on. */
+  /** Another number than in the turn before. A turn that nobody awaits the end of goes on. */
   turn = 0
-  /** How long the program worked from the first write of the last turn that wrote to the one behind it: without what connections wrote */
+  /** How long the program worked between the last flush of the last turn that had one and its end. Not from the first: what flushes take would count too. */
   programMs = 0
-  /** How long all connections have written in this turn. */
+  /** How long all connections have written in this turn, but for flushes that take next to no time */
   writingMs = 0
   readonly #clock: Clock
-  #isNoted = false
-  #beganMs = 0
+  #isAwaited = false
+  /** There was a flush in this turn; when the last one ended */
+  #hasFlushed = false
+  #flushedMs = 0
 
   /** That of the connections which have this clock */
   static of (clock: Clock): EventLoop {
@@ -37,19 +39,29 @@ export class EventLoop {
     this.#clock = clock
   }
 
-  /** Something was done at `nowMs` that counts until the turn ends */
-  note (nowMs: number): void {
-    if (!this.#isNoted) {
-      this.#isNoted = true
-      this.#beganMs = nowMs
+  /** Something is to be forgotten, or done, when the turn ends */
+  awaitNextTurn (): void {
+    if (!this.#isAwaited) {
+      this.#isAwaited = true
       this.#clock.nextTurn(this.#onNextTurn)
     }
   }
 
+  /** A flush has come to its end */
+  onFlushed (flushedMs: number): void {
+    this.#hasFlushed = true
+    this.#flushedMs = flushedMs
+    this.awaitNextTurn()
+  }
+
   readonly #onNextTurn = (): void => {
-    this.programMs = Math.max(0, this.#clock.nowMs() - this.#beganMs - this.writingMs)
+    if (this.#hasFlushed) {
+      this.programMs = Math.max(0, this.#clock.nowMs() - this.#flushedMs)
+      this.#hasFlushed = false
+    }
+
     this.writingMs = 0
     this.turn = (this.turn + 1) % TURN_NUMBERS
-    this.#isNoted = false
+    this.#isAwaited = false
   }
 }

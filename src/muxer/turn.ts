@@ -80,7 +80,12 @@ export class TurnOfWriter implements Turn {
 
   onOpened (): void {
     this.hasOpened = true
-    this.#loop.note(this.#clock.nowMs())
+    this.#loop.awaitNextTurn()
+  }
+
+  /** Has the next turn begin in front of what whoever calls does in it */
+  awaitNext (): void {
+    this.#loop.awaitNextTurn()
   }
 
   /** A write has been handed down, in a flush that began at `startMs` */
@@ -99,13 +104,12 @@ export class TurnOfWriter implements Turn {
     const { programMs, writingMs } = this.#loop
     this.isOver = this.#writes >= MAX_TURN_WRITES || this.#writtenBytes >= MAX_TURN_BYTES * Math.max(1, programMs / LONG_TURN_MS)
     const isLate = nowMs - this.#beganMs >= MAX_TURN_MS && writingMs + nowMs - startMs >= programMs
-    this.isSpent = this.isOver || isLate || (hasUrgentStreams && this.#writtenBytes >= MAX_TURN_BYTES_WITH_URGENT)
+    this.isSpent ||= this.isOver || isLate || (hasUrgentStreams && this.#writtenBytes >= MAX_TURN_BYTES_WITH_URGENT)
   }
 
   /** A flush has written so much; its last write began at `nowMs` */
   onFlushed (writtenBytes: number, startMs: number, nowMs: number): void {
     this.flushes++
-    this.#loop.note(startMs)
 
     if (writtenBytes < TIMED_FROM_BYTES) {
       this.flushedMs = nowMs
@@ -113,5 +117,7 @@ export class TurnOfWriter implements Turn {
       this.flushedMs = this.#clock.nowMs()
       this.#loop.writingMs += Math.max(0, this.flushedMs - startMs)
     }
+
+    this.#loop.onFlushed(this.flushedMs)
   }
 }

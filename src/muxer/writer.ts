@@ -302,6 +302,7 @@ export class Writer {
   #awaitNextTurn (): void {
     if (!this.#isNextTurnAwaited) {
       this.#isNextTurnAwaited = true
+      this.#turn.awaitNext()
       this.#clock.nextTurn(this.#onNextTurn)
     }
   }

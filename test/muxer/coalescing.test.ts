@@ -324,6 +324,52 @@ describe('a turn', () => {
     expect(peer.takeWrites().length).toBeGreaterThan(0)
   })
 
+  test('are no longer for the next because this one had many small flushes', async () => {
+    const clock = new VirtualClock()
+    const { peer, streams: [stream] } = await createOpenPeer(1, { clock, coalesce: { strategy: 'off' } })
+    const { transport } = peer
+    const send = transport.send.bind(transport)
+    peer.deliver(windowUpdate(1, 10_000_000))
+    transport.send = bytes => {
+      clock.advance(0.2)
+
+      return send(bytes)
+    }
+    const writesOfTurns: number[] = []
+
+    for (let turn = 0; turn < 3; turn++) {
+      for (let i = 0; i < 100; i++) {
+        stream.send(pattern(10_000))
+        await quietMicrotasks()
+      }
+
+      writesOfTurns.push(peer.takeWrites().length)
+      await oneTurn()
+      writesOfTurns[turn] += peer.takeWrites().length
+    }
+
+    // 5 ms of them in this turn, and as many of what is left in the one behind it
+    expect(Math.max(...writesOfTurns)).toBeLessThanOrEqual(2 * 26)
+  })
+
+  test('begin for a connection that waits for one when they begin for all', async () => {
+    const { peer, streams: [stream] } = await createOpenPeer(1)
+    const bytesOfTurns: number[] = []
+    peer.deliver(windowUpdate(1, 20_000_000))
+    // an ACK is owed, and waits for a turn in which nothing was written yet
+    peer.deliver(windowUpdate(2, 0, SYN))
+    stream.send(pattern(12_000_000))
+
+    for (let turn = 0; turn < 3; turn++) {
+      await oneTurn()
+      bytesOfTurns.push(peer.takeWrites().reduce((sum, { byteLength }) => sum + byteLength, 0))
+    }
+
+    // in the first what was written in this turn and in the next
+    expect(bytesOfTurns[0]).toBeGreaterThan(8_000_000)
+    expect(bytesOfTurns[1]).toBeGreaterThan(3_000_000)
+  })
+
   test('are looked at once for all connections, however many write in one', async () => {
     let looks = 0
 
