@@ -103,6 +103,7 @@ test('what was gathered keeps no connection that has ended', async () => {
   }
 
   const ended = await endOne()
+  await nextTurn()
   await collectGarbage()
 
   expect(nodeMetrics.gathered.length).toBeGreaterThan(0)
