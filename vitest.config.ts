@@ -13,7 +13,7 @@ const NODE_ONLY = [
   // what @libp2p/logger writes to standard error
   'test/{muxer/frame-trace,hazards/logged-endings-node}.test.ts',
   // Chromium's own objects, such as an EventTarget, wait for a whole collection
-  'test/stream/young-garbage.test.ts',
+  'test/{stream/young-garbage,muxer/gathered-metrics}.test.ts',
   // loads a module twice
   'test/protocol/ids-used-up.test.ts'
 ]

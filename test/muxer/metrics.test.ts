@@ -1,8 +1,6 @@
 // What libp2p's metrics are told of the connections.
 import { describe, expect, test } from 'vitest'
-import { NodeMetrics } from '../../src/metrics.ts'
 import { ACK, data, FIN, goAway, ping, SYN, windowUpdate } from '../../testing/protocol/frames.ts'
-import { collectGarbage } from '../../testing/protocol/garbage.ts'
 import { nextTurn } from '../../testing/protocol/raw-peer.ts'
 import { createMeteredPeer, openStreams } from './fixtures/metered-peer.ts'
 import { RecordingMetrics } from './fixtures/recording-metrics.ts'
@@ -87,27 +85,6 @@ describe('flushes and frames, which are many,', () => {
     sink.calculate('queue_bytes')
     expect(bytes[64]).toBe(1000 + HEADER_BYTES)
   })
-})
-
-test('what was gathered keeps no connection that has ended', async () => {
-  const nodeMetrics = new NodeMetrics(new RecordingMetrics().asMetrics)
-
-  async function endOne (): Promise<WeakRef<object>> {
-    const peer = createMeteredPeer({ nodeMetrics })
-    const [stream] = await openStreams(peer, 1)
-    stream.send(new Uint8Array(100))
-    await nextTurn()
-    peer.transport.end()
-
-    return new WeakRef(peer.muxer)
-  }
-
-  const ended = await endOne()
-  await nextTurn()
-  await collectGarbage()
-
-  expect(nodeMetrics.gathered.length).toBeGreaterThan(0)
-  expect(ended.deref()).toBeUndefined()
 })
 
 describe('the wait of a frame', () => {
