@@ -15,7 +15,14 @@ const endings: Record<Ending, (run: Run, side: Side) => void> = {
     closeMuxer(run, side.peer)
   },
   // the peer is told, and closes the link
-  'abort muxer': (run, side) => { side.muxer.abort(reasonToAbort(run, side)) },
+  'abort muxer': (run, side) => {
+    side.muxer.abort(reasonToAbort(run, side))
+
+    // the peer has heard no last words: the application cuts the link, as libp2p does
+    if (side.hasRefusedWrite) {
+      side.linkEnd.abort(new ApplicationFault('aborted by the application'))
+    }
+  },
   'abort both': (run, side) => {
     side.muxer.abort(reasonToAbort(run, side))
     side.linkEnd.abort(new ApplicationFault('aborted by the application'))
