@@ -126,7 +126,7 @@ export class NodeMetrics {
     const { sessions } = this
     this.#toldTogether = toldTogether
 
-    // in front of what it tells, which is read behind it
+    // registered first: a scrape asks for it before it reads what it tells
     gauge('queue_bytes', 'Bytes queued on open streams', () => {
       this.tellGathered(() => {}, 1)
 

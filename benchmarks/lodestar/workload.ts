@@ -17,5 +17,5 @@ export const requests = [
   { slot: 9, intervalMs: 500 }
 ]
 
-/** For meshes to form and code to be compiled, which goes on for long: behind 5 s ours took up to a fifth more CPU in the first round than in the next */
+/** For meshes to form and code to be compiled, which goes on for long: behind 5 s ours took a tenth to a quarter more CPU in the first round than in the next */
 export const WARM_UP_MS = 30_000

@@ -1,5 +1,5 @@
 /**
- * How much this turn of the event loop has written, and how long the program works in its turns: both say what a turn may still write. Hot.
+ * How much a connection has written in this turn of the event loop, and so what it may still write. Hot.
  */
 import { EventLoop } from './event-loop.ts'
 import type { Clock } from '../clock.ts'
@@ -83,7 +83,7 @@ export class TurnOfWriter implements Turn {
     this.#loop.awaitNextTurn()
   }
 
-  /** Has the next turn begin in front of what whoever calls does in it */
+  /** The caller will write in the next turn: this makes that turn begin first */
   awaitNext (): void {
     this.#loop.awaitNextTurn()
   }

@@ -324,7 +324,7 @@ describe('a turn', () => {
     expect(peer.takeWrites().length).toBeGreaterThan(0)
   })
 
-  test('are no longer for the next because this one had many small flushes', async () => {
+  test('is no longer because the one before had many small flushes', async () => {
     const clock = new VirtualClock()
     const { peer, streams: [stream] } = await createOpenPeer(1, { clock, coalesce: { strategy: 'off' } })
     const { transport } = peer
@@ -352,7 +352,7 @@ describe('a turn', () => {
     expect(Math.max(...writesOfTurns)).toBeLessThanOrEqual(2 * 26)
   })
 
-  test('begin for a connection that waits for one when they begin for all', async () => {
+  test('begins for a connection that waits for it when it begins for all', async () => {
     const { peer, streams: [stream] } = await createOpenPeer(1)
     const bytesOfTurns: number[] = []
     peer.deliver(windowUpdate(1, 20_000_000))
@@ -370,7 +370,7 @@ describe('a turn', () => {
     expect(bytesOfTurns[1]).toBeGreaterThan(3_000_000)
   })
 
-  test('are looked at once for all connections, however many write in one', async () => {
+  test('is looked at once for all connections, however many write in it', async () => {
     let looks = 0
 
     class CountingClock extends VirtualClock {
