@@ -2,12 +2,12 @@
  * What the next write holds: a mark that is owed, control frames, data, and a mark behind it; how large the write is, and each stream's
  * share of it. Which frame comes first is in scheduler/. Hot: runs once per write.
  */
+import { Uint8ArrayList } from 'uint8arraylist'
 import { MIN_WRITE_BYTES } from './path/bound.ts'
 import { Batch } from './scheduler/batch.ts'
 import { chooseBeyondMarksBytes } from './scheduler/water-marks.ts'
 import { FLAG_SYN, HEADER_BYTES, SESSION_ID, TYPE_PING } from './wire/frame.ts'
 import type { Session, SessionInit } from './session.ts'
-import type { Uint8ArrayList } from 'uint8arraylist'
 
 /*
  * A stream's share of a round, and a write, are what the path carries in a time. So nobody waits longer for a turn than a millisecond for
@@ -49,8 +49,24 @@ export class Sender<Owner> {
 
   /** See Session.pull */
   pull (maxBytes: number, maxFrames: number, nowMs: number, reservedBytes: number): Uint8ArrayList | undefined {
-    const batch = this.#batch
+    const { underWay, lanes, control } = this.#session
+    const isQuiet = !control.hasOutput && underWay.isQuietFor(HEADER_BYTES + lanes.queuedBytes)
+    const frame = isQuiet ? lanes.takeLone(Math.min(maxBytes, MIN_WRITE_BYTES), nowMs) : undefined
+
+    if (frame === undefined) {
+      return this.#pullBatch(maxBytes, maxFrames, nowMs, reservedBytes)
+    }
+
+    underWay.handDown(frame.byteLength, nowMs, true)
+    this.#session.dataEndBytes = underWay.handedDownBytes
+    this.#session.framesWritten++
+
+    return Uint8ArrayList.fromUint8Arrays([frame], frame.byteLength)
+  }
+
+  #pullBatch (maxBytes: number, maxFrames: number, nowMs: number, reservedBytes: number): Uint8ArrayList | undefined {
     const { underWay, lanes, streams, control } = this.#session
+    const batch = this.#batch
     // what fits into the smallest write is shared by nobody
     const writeBytes = lanes.queuedBytes > MIN_WRITE_BYTES ? this.#shareOut(maxBytes) : Math.min(maxBytes, underWay.estimate.bound.writeBytes)
     batch.begin(writeBytes, maxFrames)

@@ -61,12 +61,14 @@ export class PieceQueue {
     return this.#head < this.#tail ? this.#ends[this.#head] - this.#starts[this.#head] : 0
   }
 
-  /** The first entry if it is `count` bytes long, which must be there, and nothing of its piece lies around it */
+  /** The first entry, as `moveTo` would pass it on, if it is `count` bytes long and none of it is gone. There must be one. */
   takeFirst (count: number): Uint8Array | undefined {
     const head = this.#head
     const piece = this.#pieces[head]
+    const start = this.#starts[head]
+    const end = start + count
 
-    if (this.#starts[head] !== 0 || this.#ends[head] !== count || piece.byteLength !== count) {
+    if (this.#ends[head] !== end || piece.byteLength < end) {
       return undefined
     }
 
@@ -75,7 +77,7 @@ export class PieceQueue {
     this.byteLength -= count
     this.#dropTaken()
 
-    return piece
+    return piece.byteLength === count ? piece : view(piece, start, count)
   }
 
   /**

@@ -87,6 +87,13 @@ export class BytesUnderWay {
     return this.handedDownBytes - this.acknowledgedBytes
   }
 
+  /** When so much more is handed down no mark is due, and no data is held back. Hot. */
+  isQuietFor (byteLength: number): boolean {
+    const position = this.handedDownBytes + byteLength
+
+    return !this.isMarkOwed && !this.isHeld && position < this.#markFromBytes && position - this.acknowledgedBytes < this.#holdsFromBytes
+  }
+
   /** Marks are under way. Hot. */
   get awaitsPong (): boolean {
     return this.#marks.underWay.length > 0

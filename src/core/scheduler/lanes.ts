@@ -14,8 +14,9 @@
  *
  * Invariant: queuedBytes and streamCount are the sums over the streams in the lanes.
  */
+import { allocUnsafe } from 'uint8arrays/alloc'
 import { EVENT_DRAINED, EVENT_STALLED, PENDING_FIN } from '../stream-state.ts'
-import { FLAG_ACK, FLAG_FIN, FLAG_SYN, HEADER_BYTES, TYPE_DATA, TYPE_WINDOW_UPDATE } from '../wire/frame.ts'
+import { encodeHeader, FLAG_ACK, FLAG_FIN, FLAG_SYN, HEADER_BYTES, TYPE_DATA, TYPE_WINDOW_UPDATE } from '../wire/frame.ts'
 import { BULK, LANES, NORMAL, Ring, URGENT } from './lane.ts'
 import { HIGH_WATER_MARK_BYTES, LOW_WATER_MARK_BYTES } from './water-marks.ts'
 import type { Session, SessionInit } from '../session.ts'
@@ -184,6 +185,36 @@ export class DataLanes<Owner> {
     return urgentBytes
   }
 
+  /**
+   * The frame of the only message that waits, `maxBytes` at most, if it may go in one piece and nothing is to be said of its stream behind
+   * it. Most writes are that; without a batch a lone request runs an eighth less code. Hot: runs once per such write.
+   */
+  takeLone (maxBytes: number, nowMs: number): Uint8Array | undefined {
+    const ring = this.#rings[this.hasUrgent ? URGENT : NORMAL]
+    const payloadBytes = this.queuedBytes
+
+    if (this.streamCount !== 1 || ring.streamCount !== 1 || HEADER_BYTES + payloadBytes > maxBytes || payloadBytes > this.#sizes.frameBytes) {
+      return undefined
+    }
+
+    const stream = ring.next as StreamState<Owner>
+    const isFollowed = stream.life.writeStatus !== 'writable' || stream.awaitsDrain || stream.tellsIdle
+    const payload = isFollowed || stream.creditBytes < payloadBytes ? undefined : stream.sendQueue.takeFirst(payloadBytes)
+
+    if (payload === undefined) {
+      return undefined
+    }
+
+    const frame = allocUnsafe(HEADER_BYTES + payloadBytes)
+    frame.set(payload, encodeHeader(frame, 0, TYPE_DATA, 0, stream.id, payloadBytes))
+    this.queuedBytes = 0
+    this.#note(stream, ring, payloadBytes, nowMs)
+    stream.sendQueue.onEmpty()
+    this.remove(stream)
+
+    return frame
+  }
+
   /** A lane that was passed for too long, else the first with data */
   #next (hasRoomForOthers: boolean, isHeldBack: boolean, maxPassedBytes: number): number | undefined {
     // the usual case: there is no other lane
@@ -235,21 +266,26 @@ export class DataLanes<Owner> {
     }
 
     this.queuedBytes -= payloadBytes
+    stream.pending &= ~flags
+    stream.deficitBytes = Math.max(0, stream.deficitBytes - payloadBytes)
+    this.#note(stream, ring, payloadBytes, nowMs)
+
+    return true
+  }
+
+  /** A frame goes out, with so much of the stream */
+  #note (stream: StreamState<Owner>, ring: Ring, payloadBytes: number, nowMs: number): void {
     ring.sentBytes += payloadBytes
     ring.aheadBytes = Math.max(0, ring.aheadBytes + (stream.isAhead ? payloadBytes : -payloadBytes))
-    stream.pending &= ~flags
     stream.roundBytes += payloadBytes
     stream.creditBytes -= payloadBytes
-    stream.deficitBytes = Math.max(0, stream.deficitBytes - payloadBytes)
     stream.lastActiveMs = nowMs
     stream.dataFramesSent++
 
     if (stream.waitsSinceMs !== undefined) {
       this.onWaited?.(stream.lane, nowMs - stream.waitsSinceMs)
-      stream.waitsSinceMs = sendQueue.byteLength > 0 ? nowMs : undefined
+      stream.waitsSinceMs = stream.sendQueue.byteLength > 0 ? nowMs : undefined
     }
-
-    return true
   }
 
   /** What the stream's next frame holds; 0 if the batch has no room for it */

@@ -47,6 +47,17 @@ export const mutants: Mutant[] = [
     ]
   },
   {
+    name: 'credit-not-asked-alone',
+    bug: 'A message that waits alone goes out without a look at the credit for it.',
+    edits: [
+      [
+        'src/core/scheduler/lanes.ts',
+        'isFollowed || stream.creditBytes < payloadBytes ? undefined',
+        'isFollowed ? undefined'
+      ]
+    ]
+  },
+  {
     name: 'cut-short-close',
     bug: 'A muxer that closes does not wait for what its streams have queued.',
     edits: [
