@@ -47,8 +47,15 @@ export class Rounds {
   /** There was no more to send */
   #isAllHandedDown = true
   /** The ends of this round and of the one before. From one pong to another is exact. */
-  #last: Arrival = { bytes: 0, atMs: 0, sentMs: 0, isStart: true }
-  #before = this.#last
+  #last: Arrival
+  #before: Arrival
+  /** Both, when nothing was under way: the same for all starts, as requests are one each */
+  readonly #start: Arrival = { bytes: 0, atMs: 0, sentMs: 0, isStart: true }
+
+  constructor () {
+    this.#last = this.#start
+    this.#before = this.#start
+  }
 
   /** So much is handed down behind `positionBytes`. `isAppLimited`: there is no more to send. `isIdle`: no pong is awaited. Hot. */
   onWrite (positionBytes: number, byteLength: number, isAppLimited: boolean, isIdle: boolean, nowMs: number): void {
@@ -58,8 +65,11 @@ export class Rounds {
     // there was nothing to send until now: that time is no part of a sample
     if (isFirst) {
       this.beganMs = nowMs
-      this.#last = { bytes: positionBytes, atMs: nowMs, sentMs: nowMs, isStart: true }
-      this.#before = this.#last
+      this.#start.bytes = positionBytes
+      this.#start.atMs = nowMs
+      this.#start.sentMs = nowMs
+      this.#last = this.#start
+      this.#before = this.#start
     }
 
     // also in the first round trip, in which the path fills
