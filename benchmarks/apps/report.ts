@@ -66,7 +66,7 @@ export const legend = [
   'Helia    over bitswap: a file of 100 MB in blocks of 256 KiB; 2,000 files of 4 KiB, 64 at a time; the big file with gossip from',
   '         the same peer, 300 B each 5 ms, marked urgent by ours-gossip; the big file over WebSockets to a page in Chromium',
   'gossipsub  100 hosts that publish 10 B 5 times a second each, as `npm run bench gossip -- --only small`',
-  'ReqResp  as Lodestar has it, a stream each: 3,000 requests of 84 B, 8 at a time; 40 requests of 10 blocks of 250 KB, 2 at a time',
+  'ReqResp  as Lodestar has it, a stream each: 12,000 requests of 84 B, 8 at a time; 40 requests of 10 blocks of 250 KB, 2 at a time',
   'kad-dht  50 nodes: 150 walks to the providers of a key, 20 at a time',
   '',
   'time     of all of the work; gossip: from the first publication to the last delivery',
