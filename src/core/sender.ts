@@ -50,7 +50,7 @@ export class Sender<Owner> {
   /** See Session.pull */
   pull (maxBytes: number, maxFrames: number, nowMs: number, reservedBytes: number): Uint8ArrayList | undefined {
     const { underWay, lanes, control } = this.#session
-    const isQuiet = !control.hasOutput && underWay.isQuietFor(HEADER_BYTES + lanes.queuedBytes)
+    const isQuiet = reservedBytes === 0 && !control.hasOutput && underWay.isQuietFor(HEADER_BYTES + lanes.queuedBytes)
     const frame = isQuiet ? lanes.takeLone(Math.min(maxBytes, MIN_WRITE_BYTES), nowMs) : undefined
 
     if (frame === undefined) {

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { BULK, NORMAL, URGENT } from '../../../src/core/scheduler/lane.ts'
 import { parseFrames } from '../../../testing/protocol/frames.ts'
+import { createSession, pullAll } from '../../../testing/core/sessions.ts'
 import { createDataLanes, createStream, fillBatch, FRAME_BYTES, WINDOW_BYTES } from '../../../testing/core/lanes.ts'
 import type { StreamState } from '../../../src/core/stream-state.ts'
 import type { Frame } from '../../../testing/protocol/frames.ts'
@@ -99,4 +100,14 @@ test('is not made of one stream while another waits, in whatever lane', () => {
     expect(lanes.takeLone(MAX_BYTES, NOW_MS)).toBeUndefined()
     expect(fill(lanes)).toHaveLength(2)
   }
+})
+
+test('leaves free what is reserved for urgent data, where the transport was full and there are urgent streams', () => {
+  const session = createSession()
+  const [urgent, normal] = [session.open(0), session.open(0)]
+  session.setLane(urgent, URGENT)
+  pullAll(session)
+  session.write(normal, new Uint8Array(4000))
+
+  expect(session.pull(MAX_BYTES, Infinity, NOW_MS, 3072)?.byteLength).toBeLessThanOrEqual(MAX_BYTES - 3072)
 })
