@@ -11,35 +11,39 @@ export interface PieceSink {
   piece (bytes: Uint8Array): void
 }
 
+/** An entry is three slots of one list, its piece, and where its range begins and ends: in three lists a send touches two objects more */
+const START = 1
+const END = 2
+const SLOTS = 3
+
 export class PieceQueue {
   byteLength = 0
   /** Filled from `#head` up to `#tail` */
-  #pieces: Uint8Array[] = []
-  /** Where the range of each piece begins, and ends */
-  #starts: number[] = []
-  #ends: number[] = []
+  #slots: Array<Uint8Array | number> = []
   #head = 0
   #tail = 0
-  readonly #keptPieces: number
+  readonly #keptSlots: number
   readonly #ChangedError: new (bytesBefore: number, bytesNow: number) => Error
 
   /** Room for `keptPieces` is kept when the queue is empty. A `ChangedError` says that bytes are gone. */
   constructor (keptPieces: number, ChangedError: new (bytesBefore: number, bytesNow: number) => Error) {
-    this.#keptPieces = keptPieces
+    this.#keptSlots = keptPieces * SLOTS
     this.#ChangedError = ChangedError
   }
 
   /** The bytes of `piece` from `start` to `end`, by the length that it had when it came; `isJoined`: one entry with the last, if they lie behind it */
   push (piece: Uint8Array, start = 0, end = piece.byteLength, isJoined = false): void {
-    let entry = this.#tail - 1
+    const slots = this.#slots
+    let entry = this.#tail - SLOTS
 
-    if (!isJoined || entry < this.#head || this.#pieces[entry] !== piece || this.#ends[entry] !== start) {
-      entry = this.#tail++
-      this.#pieces[entry] = piece
-      this.#starts[entry] = start
+    if (!isJoined || entry < this.#head || slots[entry] !== piece || slots[entry + END] !== start) {
+      entry = this.#tail
+      this.#tail += SLOTS
+      slots[entry] = piece
+      slots[entry + START] = start
     }
 
-    this.#ends[entry] = end
+    slots[entry + END] = end
     this.byteLength += end - start
   }
 
@@ -49,31 +53,34 @@ export class PieceQueue {
       this.#makeRoomInFront()
     }
 
-    const entry = --this.#head
-    this.#pieces[entry] = piece
-    this.#starts[entry] = 0
-    this.#ends[entry] = piece.byteLength
+    this.#head -= SLOTS
+    this.#slots[this.#head] = piece
+    this.#slots[this.#head + START] = 0
+    this.#slots[this.#head + END] = piece.byteLength
     this.byteLength += piece.byteLength
   }
 
   /** What is left of the first entry */
   get firstPieceBytes (): number {
-    return this.#head < this.#tail ? this.#ends[this.#head] - this.#starts[this.#head] : 0
+    const head = this.#head
+
+    return head < this.#tail ? (this.#slots[head + END] as number) - (this.#slots[head + START] as number) : 0
   }
 
   /** The first entry, as `moveTo` would pass it on, if it is `count` bytes long and none of it is gone. There must be one. */
   takeFirst (count: number): Uint8Array | undefined {
+    const slots = this.#slots
     const head = this.#head
-    const piece = this.#pieces[head]
-    const start = this.#starts[head]
+    const piece = slots[head] as Uint8Array
+    const start = slots[head + START] as number
     const end = start + count
 
-    if (this.#ends[head] !== end || piece.byteLength < end) {
+    if (slots[head + END] !== end || piece.byteLength < end) {
       return undefined
     }
 
-    this.#pieces[head] = TAKEN
-    this.#head = head + 1
+    slots[head] = TAKEN
+    this.#head = head + SLOTS
     this.byteLength -= count
     this.#dropTaken()
 
@@ -85,16 +92,14 @@ export class PieceQueue {
    * then nothing can be said of the rest, and the queue is to be cleared.
    */
   moveTo (sink: PieceSink, count: number): void {
-    const pieces = this.#pieces
-    const starts = this.#starts
-    const ends = this.#ends
+    const slots = this.#slots
     let head = this.#head
     let left = count
 
     while (left > 0) {
-      const piece = pieces[head]
-      const start = starts[head]
-      const end = ends[head]
+      const piece = slots[head] as Uint8Array
+      const start = slots[head + START] as number
+      const end = slots[head + END] as number
       const available = end - start
 
       if (piece.byteLength < end) {
@@ -103,13 +108,14 @@ export class PieceQueue {
 
       if (available > left) {
         sink.piece(view(piece, start, left))
-        starts[head] = start + left
+        slots[head + START] = start + left
         break
       }
 
       sink.piece(available === piece.byteLength ? piece : view(piece, start, available))
       // the reference goes now, so that the piece can be collected
-      pieces[head++] = TAKEN
+      slots[head] = TAKEN
+      head += SLOTS
       left -= available
     }
 
@@ -119,9 +125,7 @@ export class PieceQueue {
   }
 
   clear (): void {
-    this.#pieces = []
-    this.#starts = []
-    this.#ends = []
+    this.#slots = []
     this.#head = 0
     this.#tail = 0
     this.byteLength = 0
@@ -129,11 +133,8 @@ export class PieceQueue {
 
   /** For half as many entries as there are, so that each is moved twice, however many come */
   #makeRoomInFront (): void {
-    const room = 1 + (this.#tail >> 1)
-    const zeros = new Array<number>(room).fill(0)
-    this.#pieces = [...new Array<Uint8Array>(room).fill(TAKEN), ...this.#pieces]
-    this.#starts = [...zeros, ...this.#starts]
-    this.#ends = [...zeros, ...this.#ends]
+    const room = SLOTS * (1 + (this.#tail / SLOTS >> 1))
+    this.#slots = [...new Array<Uint8Array>(room).fill(TAKEN), ...this.#slots]
     this.#head = room
     this.#tail += room
   }
@@ -141,11 +142,9 @@ export class PieceQueue {
   #dropTaken (): void {
     const isEmpty = this.#head === this.#tail
 
-    if (isEmpty ? this.#pieces.length > this.#keptPieces : this.#head > this.#keptPieces && this.#head * 2 > this.#tail) {
+    if (isEmpty ? this.#slots.length > this.#keptSlots : this.#head > this.#keptSlots && this.#head * 2 > this.#tail) {
       // nor does a queue that is never quite empty grow for ever
-      this.#pieces = this.#pieces.slice(this.#head, this.#tail)
-      this.#starts = this.#starts.slice(this.#head, this.#tail)
-      this.#ends = this.#ends.slice(this.#head, this.#tail)
+      this.#slots = this.#slots.slice(this.#head, this.#tail)
       this.#tail -= this.#head
       this.#head = 0
     } else if (isEmpty) {

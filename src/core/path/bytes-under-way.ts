@@ -96,7 +96,7 @@ export class BytesUnderWay {
 
   /** Marks are under way. Hot. */
   get awaitsPong (): boolean {
-    return this.#marks.underWay.length > 0
+    return this.acknowledgedBytes < this.markedBytes
   }
 
   /** What can still be under way: behind the last mark stands little, which nobody answers */
@@ -130,7 +130,7 @@ export class BytesUnderWay {
       this.urgent.spend(urgentBytes)
     }
 
-    this.#rounds.onWrite(this.handedDownBytes, byteLength, isAppLimited, this.#marks.underWay.length === 0, nowMs)
+    this.#rounds.onWrite(this.handedDownBytes, byteLength, isAppLimited, this.acknowledgedBytes >= this.markedBytes, nowMs)
     this.handedDownBytes += byteLength
     this.#handedDownMs = nowMs
 
