@@ -1,6 +1,6 @@
 /**
- * What the next write holds: a mark that is owed, control frames, data, and a mark behind it; how large the write is, and each stream's
- * share of it. Which frame comes first is in scheduler/. Hot: runs once per write.
+ * What the next write holds: one small message if that is all there is, else a mark that is owed, control frames, data, and a mark behind it;
+ * how large the write is, and each stream's share of it. Which frame comes first is in scheduler/. Hot: runs once per write.
  */
 import { Uint8ArrayList } from 'uint8arraylist'
 import { MIN_WRITE_BYTES } from './path/bound.ts'

@@ -11,7 +11,7 @@ export interface PieceSink {
   piece (bytes: Uint8Array): void
 }
 
-/** An entry is three slots of one list, its piece, and where its range begins and ends: in three lists a send touches two objects more */
+/** An entry takes three slots of one list: its piece, where its range begins, and where it ends. With three lists a send touched two objects more. */
 const START = 1
 const END = 2
 const SLOTS = 3
