@@ -121,6 +121,7 @@ export class DataLanes<Owner> {
 
       if (--ring.streamCount === 0) {
         ring.overtakenBytes = 0
+        ring.aheadBytes = 0
         this.hasUrgent &&= stream.lane !== URGENT
       }
     }
@@ -276,7 +277,12 @@ export class DataLanes<Owner> {
   /** A frame goes out, with so much of the stream */
   #note (stream: StreamState<Owner>, ring: Ring, payloadBytes: number, nowMs: number): void {
     ring.sentBytes += payloadBytes
-    ring.aheadBytes = Math.max(0, ring.aheadBytes + (stream.isAhead ? payloadBytes : -payloadBytes))
+
+    // who is alone goes ahead of nobody
+    if (ring.streamCount > 1) {
+      ring.aheadBytes = Math.max(0, ring.aheadBytes + (stream.isAhead ? payloadBytes : -payloadBytes))
+    }
+
     stream.roundBytes += payloadBytes
     stream.creditBytes -= payloadBytes
     stream.lastActiveMs = nowMs

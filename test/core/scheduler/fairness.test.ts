@@ -112,6 +112,33 @@ describe('a newcomer', () => {
     expect(ids(fill(99_999, 1))).toEqual([5])
   })
 
+  test.each([
+    ['lone messages', () => {
+      const chatty = createStream(1)
+
+      for (let i = 0; i < 100; i++) {
+        chatty.sendQueue.push(pattern(10_000))
+        lane.enlist(chatty, 10_000)
+        fill(99_999)
+      }
+    }],
+    ['a stream that was alone, and began with little', () => {
+      const growing = createStream(1, { queued: [10] })
+      growing.creditBytes += 100_000_000
+      enlist(growing)
+      growing.sendQueue.push(pattern(1_000_000))
+      lane.enlist(growing, 1_000_000)
+      fill(2_000_000)
+    }]
+  ])('with little goes ahead behind megabytes of %s: those went ahead of nobody', (_, sendAlone) => {
+    sendAlone()
+    enlist(createStream(3, { queued: [200_000] }), createStream(5, { queued: [200_000] }))
+    fill(99_999, 1)
+    enlist(createStream(7, { queued: [10] }))
+
+    expect(ids(fill(99_999, 2))).toEqual([7, 5])
+  })
+
   test('with little does not interrupt the message of one that is in the middle of it for long', () => {
     enlist(createStream(1, { queued: [40_000] }), createStream(3, { queued: [40_000] }))
     fill(20_024)
