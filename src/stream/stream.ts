@@ -164,7 +164,7 @@ export class MuxedStream extends ReadableHalf implements YamuxStream {
       if (options?.signal?.aborted === true) {
         // a FIN that waits for the peer to leave does not wait when it is asked for again
         this.driver.closeWrite(this.state)
-        this.driver.flushWhile(() => this.writeStatus === 'closing')
+        this.driver.flushWhile(() => this.state.life.writeStatus === 'closing')
       }
 
       if (this.writeStatus === 'closing') {

@@ -717,3 +717,19 @@ function afterMicrotasks (count: number, task: () => void): void {
     }
   })
 }
+
+describe('close() with a signal that is aborted', () => {
+  test('writes until its FIN is handed down, and not all that other streams have', async () => {
+    const { peer, streams: [urgent, closing, ...others] } = await createOpenPeer(12, { coalesce: { maxQueueDelayMs: Infinity } })
+    urgent.priority = 'urgent'
+    others.forEach(stream => stream.send(pattern(250_000)))
+    await quietMicrotasks()
+    const writtenBytes = (): number => peer.takeWrites().reduce((sum, { byteLength }) => sum + byteLength, 0)
+    // the turn has written all that it may
+    expect(writtenBytes()).toBeLessThan(1_000_000)
+
+    await closing.close({ signal: AbortSignal.abort() })
+    expect(closing.writeStatus).toBe('closed')
+    expect(writtenBytes()).toBeLessThan(200_000)
+  })
+})
