@@ -14,9 +14,9 @@ const MAX_TURN_BYTES = 4_194_304
 /** The same while there are urgent streams, whose next message may come in the next turn: 20 such writers, 9 ms */
 const MAX_TURN_BYTES_WITH_URGENT = 262_144
 /**
- * So long after the first write of a turn only urgent data is written: with Noise 4 MiB take 20 to 30 ms. But all connections together may
- * write for as long as the program itself has just worked: what is stopped waits for all of that again. A server that works 50 ms in each turn
- * took seven of them for 5 MiB of answers.
+ * So long after the first write of a turn only urgent data makes another write: with Noise 4 MiB take 20 to 30 ms. A program that works long in
+ * its turns would wait a whole turn for the rest: all connections together may write for as long as it has just worked. A server that
+ * works 50 ms in each turn took seven of them for 5 MiB of answers.
  */
 const MAX_TURN_MS = 5
 /** And so many writes: small ones take longer by the byte. Who sends a byte whenever one has left would write 160,000 times in 2 s. */

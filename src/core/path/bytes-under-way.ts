@@ -234,6 +234,7 @@ export class BytesUnderWay {
   letGo (nowMs: number): void {
     this.isBounded = false
     this.#markFromBytes = Infinity
+    this.leavesRoomFromBytes = Infinity
     this.estimate.lift()
     this.#holdOrRelease(nowMs)
   }

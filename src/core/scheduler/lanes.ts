@@ -91,7 +91,7 @@ export class DataLanes<Owner> {
       ring.streamCount++
       this.streamCount++
       this.queuedBytes += stream.sendQueue.byteLength
-      // one that is alone is ahead if it has little, as those are that come behind it
+      // a stream that is alone counts as ahead if it has little: so do those with little that come next, in their order
       ring.link(stream, ring.streamCount === 1 ? stream.sendQueue.byteLength <= this.#sizes.frameBytes : this.#mayGoAhead(ring, stream))
     }
   }
@@ -142,8 +142,9 @@ export class DataLanes<Owner> {
   }
 
   /**
-   * Fills the batch. Data that is not urgent leaves `reservedBytes` of it free. When it is held back, it sends a frame
-   * only if its lane was passed for too long: soon if urgent data has had what passes at once. Returns how much of it is urgent data.
+   * Fills the batch. Data that is not urgent leaves `reservedBytes` of it free. When it is held back, it sends a frame only if its lane was
+   * passed for too long. Once urgent data has had what passes at once (`isUrgentSpent`), it takes turns with other data, frame by frame.
+   * Returns how much of the batch is urgent data.
    */
   fill (batch: Batch, reservedBytes: number, nowMs: number, isHeldBack = false, isUrgentSpent = false): number {
     const maxPassedBytes = isUrgentSpent ? this.#quantumBytes : this.#maxPassedBytes
