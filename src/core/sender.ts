@@ -50,6 +50,7 @@ export class Sender<Owner> {
   /** See Session.pull */
   pull (maxBytes: number, maxFrames: number, nowMs: number, reservedBytes: number): Uint8ArrayList | undefined {
     const { underWay, lanes, control } = this.#session
+    // a batch leaves free what is reserved
     const isQuiet = reservedBytes === 0 && !control.hasOutput && underWay.isQuietFor(HEADER_BYTES + lanes.queuedBytes)
     const frame = isQuiet ? lanes.takeLone(Math.min(maxBytes, MIN_WRITE_BYTES), nowMs) : undefined
 
@@ -64,6 +65,7 @@ export class Sender<Owner> {
     return Uint8ArrayList.fromUint8Arrays([frame], frame.byteLength)
   }
 
+  /** All that is due, in order */
   #pullBatch (maxBytes: number, maxFrames: number, nowMs: number, reservedBytes: number): Uint8ArrayList | undefined {
     const { underWay, lanes, streams, control } = this.#session
     const batch = this.#batch

@@ -708,16 +708,6 @@ describe('while the transport is full', () => {
   })
 })
 
-function afterMicrotasks (count: number, task: () => void): void {
-  queueMicrotask(() => {
-    if (count === 0) {
-      task()
-    } else {
-      afterMicrotasks(count - 1, task)
-    }
-  })
-}
-
 describe('close() with a signal that is aborted', () => {
   test('writes until its FIN is handed down, and not all that other streams have', async () => {
     const { peer, streams: [urgent, closing, ...others] } = await createOpenPeer(12, { coalesce: { maxQueueDelayMs: Infinity } })
@@ -733,3 +723,13 @@ describe('close() with a signal that is aborted', () => {
     expect(writtenBytes()).toBeLessThan(200_000)
   })
 })
+
+function afterMicrotasks (count: number, task: () => void): void {
+  queueMicrotask(() => {
+    if (count === 0) {
+      task()
+    } else {
+      afterMicrotasks(count - 1, task)
+    }
+  })
+}

@@ -46,16 +46,11 @@ export class Rounds {
   wasHeld = false
   /** There was no more to send */
   #isAllHandedDown = true
-  /** The ends of this round and of the one before. From one pong to another is exact. */
-  #last: Arrival
-  #before: Arrival
-  /** Both, when nothing was under way: the same for all starts, as requests are one each */
+  /** Both ends, when nothing was under way: one object for all starts, as each lone request is one */
   readonly #start: Arrival = { bytes: 0, atMs: 0, sentMs: 0, isStart: true }
-
-  constructor () {
-    this.#last = this.#start
-    this.#before = this.#start
-  }
+  /** The ends of this round and of the one before. From one pong to another is exact. */
+  #last = this.#start
+  #before = this.#start
 
   /** So much is handed down behind `positionBytes`. `isAppLimited`: there is no more to send. `isIdle`: no pong is awaited. Hot. */
   onWrite (positionBytes: number, byteLength: number, isAppLimited: boolean, isIdle: boolean, nowMs: number): void {
