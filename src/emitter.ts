@@ -2,7 +2,7 @@
  * Events whose listeners may fail. EventTarget makes what they throw an uncaught exception, which ends
  * the process for the sake of one stream (js-libp2p 3415 and 3512). Here it is the emitter's own affair.
  */
-import { StreamAbortEvent, StreamCloseEvent, StreamMessageEvent, StreamResetEvent } from '@libp2p/interface'
+import { StreamAbortEvent, StreamCloseEvent, StreamResetEvent } from '@libp2p/interface'
 import { toError, watch } from './foreign.ts'
 import type { EventHandler, TypedEventTarget } from '@libp2p/interface'
 
@@ -36,7 +36,7 @@ interface TargetedEvent extends Event {
 }
 
 /** The same event, as one that is told */
-function targeted<Base extends new (...args: any[]) => Event> (Base: Base): Base {
+export function targeted<Base extends new (...args: any[]) => Event> (Base: Base): Base {
   return class extends Base {
     static override readonly name = Base.name
     isStopped = false
@@ -56,7 +56,6 @@ function targeted<Base extends new (...args: any[]) => Event> (Base: Base): Base
   }
 }
 
-export const OwnMessageEvent = targeted(StreamMessageEvent)
 export const OwnCloseEvent = targeted(StreamCloseEvent)
 export const OwnAbortEvent = targeted(StreamAbortEvent)
 export const OwnResetEvent = targeted(StreamResetEvent)

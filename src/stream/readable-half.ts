@@ -17,8 +17,9 @@
  * what the loop sees.
  */
 import { StreamBufferError, StreamStateError } from '@libp2p/interface'
-import { GuardedEmitter, OwnMessageEvent } from '../emitter.ts'
+import { GuardedEmitter } from '../emitter.ts'
 import { copyOf } from '../foreign.ts'
+import { OwnMessageEvent } from '../message-event.ts'
 import { Loops } from './loops.ts'
 import type { StreamState } from '../core/stream-state.ts'
 import type { Driver } from '../muxer/driver.ts'

@@ -1,0 +1,7 @@
+/**
+ * In the place of message-event.ts where a bundler builds for browsers, whose events are native: see "browser" in package.json.
+ */
+import { StreamMessageEvent } from '@libp2p/interface'
+import { targeted } from './emitter.ts'
+
+export const OwnMessageEvent = targeted(StreamMessageEvent)
