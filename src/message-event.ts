@@ -12,8 +12,6 @@ type Message = Uint8Array | Uint8ArrayList
 /** What listeners ask for; all else is asked of an event that is made when somebody asks, so `timeStamp` is of then */
 class LightMessageEvent {
   readonly data: Message
-  emitter: EventTarget | null = null
-  isStopped = false
   #whole: Event | undefined
 
   constructor (data: Message) {
@@ -24,21 +22,9 @@ class LightMessageEvent {
     return 'message'
   }
 
-  get target (): EventTarget | null {
-    return this.emitter
-  }
-
-  get currentTarget (): EventTarget | null {
-    return this.emitter
-  }
-
   /** Nobody can prevent what a message does */
   get defaultPrevented (): boolean {
     return false
-  }
-
-  stopImmediatePropagation (): void {
-    this.isStopped = true
   }
 
   static whole (evt: LightMessageEvent): Event {
@@ -51,7 +37,7 @@ class LightMessageEvent {
 /** Native events are quick to make, and where they are native dispatchEvent() takes no others */
 const isEventNative = !String(Event).startsWith('class')
 
-export const OwnMessageEvent = isEventNative ? targeted(StreamMessageEvent) : asEvent(LightMessageEvent)
+export const OwnMessageEvent = targeted(isEventNative ? StreamMessageEvent : asEvent(LightMessageEvent))
 
 function asEvent (Light: typeof LightMessageEvent): typeof StreamMessageEvent {
   const { prototype } = Light

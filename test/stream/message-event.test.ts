@@ -5,7 +5,7 @@ import { OwnMessageEvent } from '../../src/message-event.ts'
 
 const data = Uint8Array.of(1, 2, 3)
 
-/** All that a program can ask of it, but for when it was made */
+/** All that a program can ask of it, but for when it was made, the obsolete initEvent(), and what the emitter itself answers */
 const members = Reflect.ownKeys(Event.prototype).filter(key => !['constructor', 'timeStamp', 'initEvent', 'stopImmediatePropagation'].includes(String(key)) && !String(key).includes('inspect'))
 
 function ask (evt: Event, key: PropertyKey): unknown {
