@@ -10,8 +10,6 @@ import type { BytesUnderWay } from './bytes-under-way.ts'
 import type { Mark } from './marks.ts'
 import type { PathEstimate } from './path-estimate.ts'
 
-/** So many times what the path takes for the bytes between two marks: else that is what the silence was */
-const UNUSUAL_SILENCE = 1.3
 /** Urgent data goes on meanwhile: when this part of what was under way has come back, the path was empty */
 const EMPTIED_PART = 15 / 16
 
@@ -23,7 +21,7 @@ const QUIET_PART = 1 / 3
 type AnsweredMark = Pick<Mark, 'positionBytes' | 'lostMarks'>
 /** Before what the pong says is accounted for */
 type UnderWay = Pick<BytesUnderWay, 'acknowledgedBytes' | 'handedDownBytes' | 'markedBytes'>
-type Pace = Pick<PathEstimate, 'bytesPerMs' | 'usualSilenceMs'>
+type Pace = Pick<PathEstimate, 'usualSilenceMs'>
 
 /** No pong came for so long, and then one did */
 interface Silence {
@@ -74,7 +72,7 @@ export class PongSilence {
     const silentMs = nowMs - this.#progressMs
     const hasLost = lostMarks > 0
 
-    if (path !== undefined && silentMs > path.usualSilenceMs && (hasLost || (this.#quietMs >= QUIET_PART * silentMs && !isExplained(path, silentMs, positionBytes - acknowledgedBytes)))) {
+    if (path !== undefined && silentMs > path.usualSilenceMs && (hasLost || this.#quietMs >= QUIET_PART * silentMs)) {
       const untilBytes = acknowledgedBytes + EMPTIED_PART * (markedBytes - acknowledgedBytes)
 
       this.#silence = {
@@ -105,11 +103,6 @@ export class PongSilence {
   }
 }
 
-/** The path needs so long for what stood in front of the mark */
-function isExplained ({ bytesPerMs }: Pace, silentMs: number, arrivedBytes: number): boolean {
-  return bytesPerMs > 0 && silentMs * bytesPerMs <= UNUSUAL_SILENCE * arrivedBytes
-}
-
 /** So much more is tried while the rate is looked for, and later */
 const START_UP_BOOST = 4
 const BOOST = 2
@@ -119,7 +112,7 @@ const MOST_BOOST = 8
 /** What comes twice as fast as the path carries, or at once, did not come from its queue */
 const TOGETHER_PART = 1 / 2
 const TOGETHER_MS = 1
-/** Less of what was under way says nothing of its pace */
+/** Less of what was under way says nothing of its pace: the first pong may have waited for all of it on the path */
 const REST_PART = 1 / 4
 
 /**
@@ -160,9 +153,10 @@ export class SlowPrograms {
 
 /** The path had nothing left to do. What stood together in the queue of a shared line comes together too, but at the pace of all. */
 function isEmptied ({ byteLength, restBytes, restMs, hasLost }: CameBack, bytesPerMs: number, sharedBytesPerMs: number): boolean {
+  const showsPace = hasLost || restBytes >= REST_PART * byteLength
   const isFaster = restMs * (bytesPerMs + sharedBytesPerMs) <= TOGETHER_PART * restBytes
 
-  return sharedBytesPerMs === 0 ? isFaster || restMs <= TOGETHER_MS : isFaster && (hasLost || restBytes >= REST_PART * byteLength)
+  return showsPace && (isFaster || (sharedBytesPerMs === 0 && restMs <= TOGETHER_MS))
 }
 
 const FADES_MS = 10_000

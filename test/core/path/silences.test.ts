@@ -1,7 +1,7 @@
 // Pongs that come late: a silence behind which all that was under way comes back, and what is none; how long silences are, and gaps.
 import fc from 'fast-check'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { LongestSilence, PongGap, PongSilence } from '../../../src/core/path/silences.ts'
+import { LongestSilence, PongGap, PongSilence, SlowPrograms } from '../../../src/core/path/silences.ts'
 import type { CameBack } from '../../../src/core/path/silences.ts'
 
 describe('a silence in front of a pong', () => {
@@ -18,7 +18,6 @@ describe('a silence in front of a pong', () => {
     acknowledgedBytes: 0,
     handedDownBytes: UNDER_WAY_BYTES,
     markedBytes: MARKED_BYTES,
-    bytesPerMs: 0,
     usualSilenceMs: 50
   }
 
@@ -134,11 +133,6 @@ describe('a silence in front of a pong', () => {
       expect(lastPong({ acknowledgedBytes: 6250, usualSilenceMs: 40 })).toMatchObject({ silentMs: 50 })
     })
 
-    test.each([[400, false], [520, false], [521, true]])('of 100 ms in front of a mark behind 40,000 bytes, of which the path carries %d a millisecond, is one: %s', (bytesPerMs, isSilence) => {
-      // 1.3 times as long as the path takes for them is nothing unusual: 100 ms at 520
-      expect(pong({ markedBytes: 40_000, bytesPerMs }) !== undefined).toBe(isSilence)
-    })
-
     test('is none when other bytes of the peer came all the time: the pong may have been behind them', () => {
       for (const nowMs of [25, 50, 75]) {
         silence.onChunk(nowMs, beganMs)
@@ -177,7 +171,7 @@ describe('a silence in front of a pong', () => {
         silence.onChunk(nowMs, beganMs)
       }
 
-      expect(pong({ lostMarks: 1, markedBytes: 40_000, bytesPerMs: 400 })).toMatchObject({ silentMs: 100, hasLost: true })
+      expect(pong({ lostMarks: 1, markedBytes: 40_000 })).toMatchObject({ silentMs: 100, hasLost: true })
     })
 
     test('is none when the clock was set back', () => {
@@ -185,6 +179,51 @@ describe('a silence in front of a pong', () => {
 
       expect(lastPong()).toBe(undefined)
     })
+  })
+})
+
+describe('behind a silence all that was under way has come back', () => {
+  /** 100,000 bytes after 100 ms, of which the first pong told of 75,000 and the rest came at once */
+  const cameBack: CameBack = {
+    nowMs: 100,
+    arrivedBytes: 100_000,
+    untilBytes: 100_000,
+    silentMs: 100,
+    endedMs: 100,
+    byteLength: 100_000,
+    restBytes: 25_000,
+    restMs: 0,
+    hasLost: false
+  }
+
+  /** It was programs, or pongs, that were slow, and not a path that carries so much beside what its neighbours carry */
+  function wereSlow (init: Partial<CameBack> = {}, bytesPerMs = 1000, sharedBytesPerMs = 0): boolean {
+    return new SlowPrograms().onCameBack({ ...cameBack, ...init }, bytesPerMs, sharedBytesPerMs, 10, false)
+  }
+
+  test('and the path was not what is slow, if a quarter of it at least came together', () => {
+    expect(wereSlow()).toBe(true)
+    expect(wereSlow({ restMs: 1 })).toBe(true)
+    expect(wereSlow({ restBytes: 24_999 })).toBe(false)
+  })
+
+  test('and says nothing of the path if the first pong told of all: that long is what the path may have taken', () => {
+    expect(wereSlow({ restBytes: 0 })).toBe(false)
+  })
+
+  test('and the peer was slow if marks in between are lost: they would have told sooner', () => {
+    expect(wereSlow({ restBytes: 0, hasLost: true })).toBe(true)
+  })
+
+  test('and the path was not slow if the rest came twice as fast as it carries', () => {
+    // 25,000 bytes take 25 ms at 1000
+    expect(wereSlow({ restMs: 12.5 })).toBe(true)
+    expect(wereSlow({ restMs: 12.6 })).toBe(false)
+  })
+
+  test('and the path was not slow if the rest came twice as fast as all carry that share its line', () => {
+    expect(wereSlow({ restMs: 12.5 }, 500, 500)).toBe(true)
+    expect(wereSlow({ restMs: 1 }, 500, 100_000)).toBe(false)
   })
 })
 
