@@ -209,7 +209,7 @@ export class PathEstimate implements NodePath {
   // How the phases follow each other
 
   #changePhase ({ nowMs, roundTripMs, isNewRound, isAppLimited, isBoundLimited }: PathSample, isEmpty: boolean): void {
-    if (this.#phase === 'startUp' && isNewRound && !isAppLimited && !this.#known.grows(this.bytesPerMs)) {
+    if (this.#phase === 'startUp' && isNewRound && !isAppLimited && !this.#known.grows(this.bytesPerMs, nowMs, this.#slowPrograms.longest.ms)) {
       this.#steady()
       this.#probes.begin(nowMs)
     } else if (this.#phase === 'steady' && isBoundLimited) {

@@ -45,14 +45,20 @@ export class RecentHighest {
 export class KnownRate {
   bytesPerMs = 0
   #roundsWithoutGrowth = 0
+  #countedMs = 0
 
-  /** A round has shown this rate. Returns whether it still grows. */
-  grows (bytesPerMs: number): boolean {
+  /**
+   * A round has shown this rate. Returns whether it still grows. Of rounds within `apartMs` one counts: programs that work in turns have several
+   * in one, and nothing for long between two.
+   */
+  grows (bytesPerMs: number, nowMs: number, apartMs: number): boolean {
     if (bytesPerMs >= this.bytesPerMs * GROWTH) {
       this.bytesPerMs = bytesPerMs
       this.#roundsWithoutGrowth = 0
-    } else {
+      this.#countedMs = nowMs
+    } else if (Math.abs(nowMs - this.#countedMs) >= apartMs) {
       this.#roundsWithoutGrowth++
+      this.#countedMs = nowMs
     }
 
     return this.#roundsWithoutGrowth < ROUNDS_WITHOUT_GROWTH

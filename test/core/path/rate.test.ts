@@ -58,24 +58,39 @@ describe('the recent highest', () => {
 })
 
 describe('a known rate', () => {
-  test('is found when three rounds in a row have not raised it by a quarter', () => {
-    const rate = new KnownRate()
+  let rate: KnownRate
 
-    expect([100, 124, 124].map(bytesPerMs => rate.grows(bytesPerMs))).toEqual([true, true, true])
-    expect(rate.grows(124)).toBe(false)
+  /** Rounds that have shown these rates, so far apart; those count that are 10 ms apart */
+  function rounds (rates: number[], apartMs = 10): boolean[] {
+    return rates.map((bytesPerMs, index) => rate.grows(bytesPerMs, 1000 + index * apartMs, 10))
+  }
+
+  beforeEach(() => {
+    rate = new KnownRate()
+  })
+
+  test('is found when three rounds in a row have not raised it by a quarter', () => {
+    expect(rounds([100, 124, 124, 124])).toEqual([true, true, true, false])
   })
 
   test('begins to be looked for again with each round that raises it by a quarter', () => {
-    const rate = new KnownRate()
-
-    expect([100, 100, 100, 125, 125, 125].map(bytesPerMs => rate.grows(bytesPerMs))).toEqual([true, true, true, true, true, true])
-    expect(rate.grows(125)).toBe(false)
+    expect(rounds([100, 100, 100, 125, 125, 125, 125])).toEqual([true, true, true, true, true, true, false])
     expect(rate.bytesPerMs).toBe(125)
   })
 
+  test('is looked for while all rounds come in one turn of a program that works long in each', () => {
+    // of those 3 ms apart each fourth counts
+    expect(rounds(Array.from({ length: 13 }, () => 100), 3)).toEqual([...Array.from({ length: 12 }, () => true), false])
+  })
+
+  test('is found although the clock was set back', () => {
+    rate.grows(100, 3_600_000, 10)
+
+    expect(rounds([100, 100, 100])).toEqual([true, true, false])
+  })
+
   test('has fallen below three quarters of what it was', () => {
-    const rate = new KnownRate()
-    rate.grows(100)
+    rounds([100])
 
     expect(rate.hasFallenTo(75)).toBe(false)
     expect(rate.hasFallenTo(74)).toBe(true)
