@@ -441,6 +441,37 @@ describe('a turn', () => {
       expect(writes).toBeLessThanOrEqual(WORK_MS / WRITE_MS + 2)
     })
 
+    /** Turns whose only flush is at their end, behind what the program does */
+    async function seeShortTurns (stream: YamuxStream, count: number): Promise<void> {
+      for (let turn = 0; turn < count; turn++) {
+        stream.send(pattern(10))
+        await quietMicrotasks()
+        await oneTurn()
+      }
+    }
+
+    test('writes for half as long behind a turn whose only flush was at its end', async () => {
+      const { peer, streams: [stream] } = await createSlowPeer()
+      await seeShortTurns(stream, 1)
+      peer.takeWrites()
+      stream.send(pattern(4_000_000))
+      await quietMicrotasks()
+      const writes = peer.takeWrites().length
+
+      expect(writes).toBeGreaterThanOrEqual(WORK_MS / WRITE_MS / 2)
+      expect(writes).toBeLessThanOrEqual(WORK_MS / WRITE_MS / 2 + 2)
+    })
+
+    test('writes for 5 ms when its turns have become short', async () => {
+      const { peer, streams: [stream] } = await createSlowPeer()
+      await seeShortTurns(stream, 8)
+      peer.takeWrites()
+      stream.send(pattern(4_000_000))
+      await quietMicrotasks()
+
+      expect(peer.takeWrites()).toHaveLength(4)
+    })
+
     test('writes no longer with several connections, but for 5 ms of each', async () => {
       const peers = [await createSlowPeer(), await createSlowPeer(), await createSlowPeer()]
       const writes: number[] = []
