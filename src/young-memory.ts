@@ -82,6 +82,13 @@ export function needsYoungMemory ({ node, v8, bun, deno, electron }: Versions = 
   return node !== undefined && v8 !== undefined && bun === undefined && deno === undefined && electron === undefined && Number.parseFloat(v8) >= FROM_V8_VERSION
 }
 
+/** So much has come to be outside, the last time is so long ago, and so much of the space is free */
+export function isFillDue (grownBytes: number, agoMs: number, availableBytes: number): boolean {
+  const isLongAgo = agoMs >= FILL_EVERY_MS * Math.max(USUAL_SPACE_BYTES, availableBytes) / 2 ** 20
+
+  return grownBytes >= Math.max(isLongAgo ? FILL_FROM_BYTES : FILL_AT_LATEST_BYTES, FILL_FROM_PART * availableBytes)
+}
+
 function look (v8: V8): void {
   const outsideBytes = v8.getHeapStatistics().external_memory
   keptBytes = Math.min(keptBytes, outsideBytes)
@@ -93,9 +100,8 @@ function look (v8: V8): void {
 
   const nowMs = performance.now()
   const availableBytes = v8.getHeapSpaceStatistics().find(({ space_name: name }) => name === 'new_space')?.space_available_size ?? 0
-  const isLongAgo = nowMs - filledMs >= FILL_EVERY_MS * Math.max(USUAL_SPACE_BYTES, availableBytes) / 2 ** 20
 
-  if (grownBytes >= Math.max(isLongAgo ? FILL_FROM_BYTES : FILL_AT_LATEST_BYTES, FILL_FROM_PART * availableBytes)) {
+  if (isFillDue(grownBytes, nowMs - filledMs, availableBytes)) {
     // V8 collects when a page finds no room
     const bytes = availableBytes + PAGE_BYTES
     fill(Math.min(bytes, FILL_AT_ONCE_BYTES))

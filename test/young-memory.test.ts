@@ -3,7 +3,7 @@ import { PerformanceObserver, constants } from 'node:perf_hooks'
 import { versions } from 'node:process'
 import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { fillYoungMemory, needsYoungMemory } from '../src/young-memory.ts'
+import { fillYoungMemory, isFillDue, needsYoungMemory } from '../src/young-memory.ts'
 
 /** The types of Node leave out what kind of collection it was */
 type GcEntry = PerformanceEntry & { detail?: { kind: number } }
@@ -72,6 +72,21 @@ describe('Young memory', () => {
 
     expect(alone).toBeGreaterThan(50)
     expect(beside).toBeLessThan(1.05 * alone)
+  })
+
+  it.each([
+    ['32 MiB are outside', 32, 0, 16, true],
+    ['less is', 31.9, 0, 16, false],
+    ['8 are, 48 ms behind the last time', 8, 48, 16, true],
+    ['8 are, sooner', 8, 47.9, 16, false],
+    ['less than 8 are, however long ago the last time is', 7.9, 100_000, 16, false],
+    ['8 are, 48 ms behind the last time, and little of the space is free', 8, 48, 1, true],
+    ['half as much as is free of a space of 76 MB', 36, 216, 72, true],
+    ['less than half of it', 35.9, 216, 72, false],
+    ['half of a space of 20 MiB, 60 ms behind the last time', 10, 60, 20, true],
+    ['half of it, sooner', 10, 59.9, 20, false]
+  ])('when %s (%d MiB outside, %d ms ago, %d MiB free): to be filled %s', (_, grownMebibytes, agoMs, availableMebibytes, isDue) => {
+    expect(isFillDue(grownMebibytes * MEBIBYTE, agoMs, availableMebibytes * MEBIBYTE)).toBe(isDue)
   })
 
   it('is left alone by short pieces', async () => {
