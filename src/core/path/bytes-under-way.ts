@@ -170,7 +170,7 @@ export class BytesUnderWay {
 
     const { estimate, isHeld: wasHeld } = this
     const arrivedBytes = mark.positionBytes - this.acknowledgedBytes
-    const cameBack = this.#silence.onPong(mark, this, wasHeld && !estimate.isProbing ? estimate : undefined, nowMs)
+    const cameBack = this.#silence.onPong(mark, this, wasHeld && !estimate.isProbing ? estimate.usualSilenceMs : Infinity, nowMs)
 
     if (wasHeld) {
       estimate.pongGap.learn(nowMs - Math.max(this.#lastPongMs, this.#rounds.beganMs), arrivedBytes, this.byteLength)

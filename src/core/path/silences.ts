@@ -8,7 +8,6 @@
 import { LONGEST_MS } from './marks.ts'
 import type { BytesUnderWay } from './bytes-under-way.ts'
 import type { Mark } from './marks.ts'
-import type { PathEstimate } from './path-estimate.ts'
 
 /** Urgent data goes on meanwhile: when this part of what was under way has come back, the path was empty */
 const EMPTIED_PART = 15 / 16
@@ -21,7 +20,6 @@ const QUIET_PART = 1 / 3
 type AnsweredMark = Pick<Mark, 'positionBytes' | 'lostMarks'>
 /** Before what the pong says is accounted for */
 type UnderWay = Pick<BytesUnderWay, 'acknowledgedBytes' | 'handedDownBytes' | 'markedBytes'>
-type Pace = Pick<PathEstimate, 'usualSilenceMs'>
 
 /** No pong came for so long, and then one did */
 interface Silence {
@@ -67,12 +65,12 @@ export class PongSilence {
     this.#receivedMs = nowMs
   }
 
-  /** A mark was answered. There is no `path` to look at while no data waits, or less is allowed than the path needs: that it is idle says nothing then. */
-  onPong ({ positionBytes, lostMarks }: AnsweredMark, { acknowledgedBytes, handedDownBytes, markedBytes }: UnderWay, path: Pace | undefined, nowMs: number): CameBack | undefined {
+  /** A mark was answered. Silences longer than `usualSilenceMs` count: none, while no data waits or less is allowed than the path needs, for an idle path says nothing then. */
+  onPong ({ positionBytes, lostMarks }: AnsweredMark, { acknowledgedBytes, handedDownBytes, markedBytes }: UnderWay, usualSilenceMs: number, nowMs: number): CameBack | undefined {
     const silentMs = nowMs - this.#progressMs
     const hasLost = lostMarks > 0
 
-    if (path !== undefined && silentMs > path.usualSilenceMs && (hasLost || this.#quietMs >= QUIET_PART * silentMs)) {
+    if (silentMs > usualSilenceMs && (hasLost || this.#quietMs >= QUIET_PART * silentMs)) {
       const untilBytes = acknowledgedBytes + EMPTIED_PART * (markedBytes - acknowledgedBytes)
 
       this.#silence = {

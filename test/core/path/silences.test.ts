@@ -27,7 +27,7 @@ describe('a silence in front of a pong', () => {
 
   /** So much has arrived of what is under way */
   function arrive (bytes: number, nowMs: number, handedDownBytes = UNDER_WAY_BYTES): CameBack | undefined {
-    return silence.onPong({ ...first, positionBytes: bytes }, { ...first, handedDownBytes }, undefined, nowMs)
+    return silence.onPong({ ...first, positionBytes: bytes }, { ...first, handedDownBytes }, Infinity, nowMs)
   }
 
   /** Since 0, when the first mark was written, nothing has come; now a pong does, while data waits */
@@ -35,7 +35,7 @@ describe('a silence in front of a pong', () => {
     const pong = { ...first, ...init }
     silence.onChunk(pong.nowMs, beganMs)
 
-    return silence.onPong(pong, pong, pong, pong.nowMs)
+    return silence.onPong(pong, pong, pong.usualSilenceMs, pong.nowMs)
   }
 
   /** A pong that tells of all at once */
