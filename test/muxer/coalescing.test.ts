@@ -431,11 +431,18 @@ describe('a turn', () => {
       return created
     }
 
-    test('writes for as long as that: what is stopped waits for all of it', async () => {
-      const { peer, streams: [stream] } = await createSlowPeer()
+    /** What a turn writes of more than it can */
+    async function countWrites (peer: RawPeer, stream: YamuxStream): Promise<number> {
+      peer.takeWrites()
       stream.send(pattern(4_000_000))
       await quietMicrotasks()
-      const writes = peer.takeWrites().length
+
+      return peer.takeWrites().length
+    }
+
+    test('writes for as long as that: what is stopped waits for all of it', async () => {
+      const { peer, streams: [stream] } = await createSlowPeer()
+      const writes = await countWrites(peer, stream)
 
       expect(writes).toBeGreaterThanOrEqual(WORK_MS / WRITE_MS)
       expect(writes).toBeLessThanOrEqual(WORK_MS / WRITE_MS + 2)
@@ -453,10 +460,7 @@ describe('a turn', () => {
     test('writes for half as long behind a turn whose only flush was at its end', async () => {
       const { peer, streams: [stream] } = await createSlowPeer()
       await seeShortTurns(stream, 1)
-      peer.takeWrites()
-      stream.send(pattern(4_000_000))
-      await quietMicrotasks()
-      const writes = peer.takeWrites().length
+      const writes = await countWrites(peer, stream)
 
       expect(writes).toBeGreaterThanOrEqual(WORK_MS / WRITE_MS / 2)
       expect(writes).toBeLessThanOrEqual(WORK_MS / WRITE_MS / 2 + 2)
@@ -465,11 +469,8 @@ describe('a turn', () => {
     test('writes for 5 ms when its turns have become short', async () => {
       const { peer, streams: [stream] } = await createSlowPeer()
       await seeShortTurns(stream, 8)
-      peer.takeWrites()
-      stream.send(pattern(4_000_000))
-      await quietMicrotasks()
 
-      expect(peer.takeWrites()).toHaveLength(4)
+      expect(await countWrites(peer, stream)).toBe(4)
     })
 
     test('writes no longer with several connections, but for 5 ms of each', async () => {
@@ -477,9 +478,7 @@ describe('a turn', () => {
       const writes: number[] = []
 
       for (const { peer, streams: [stream] } of peers) {
-        stream.send(pattern(4_000_000))
-        await quietMicrotasks()
-        writes.push(peer.takeWrites().length)
+        writes.push(await countWrites(peer, stream))
       }
 
       expect(writes[0]).toBeGreaterThanOrEqual(WORK_MS / WRITE_MS)
