@@ -28,7 +28,7 @@ const FILL_FROM_BYTES = 8 * 2 ** 20
 /** For each mebibyte of the space, which takes 76 us to fill. Sooner, more is still in use, and what is in use at two collections waits for a full one. */
 const FILL_EVERY_MS = 3
 const USUAL_SPACE_BYTES = 16 * 2 ** 20
-/** Nor with less than this part of the space: one of 152 MB, as in a worker of Lodestar's, takes 11 ms to fill */
+/** A large space waits until so much of what is free in it has come to be outside: one of 152 MB, as in a worker of Lodestar's, takes 11 ms to fill */
 const FILL_FROM_PART = 1 / 2
 /** In one turn: 1.2 ms */
 const FILL_AT_ONCE_BYTES = USUAL_SPACE_BYTES
