@@ -13,7 +13,7 @@ import type { Logger, Metrics } from '@libp2p/interface'
 
 const PREFIX = 'libp2p_coalescing_yamux_'
 
-/** Of flushes and frames there are many: sinks are told so many figures together, of all connections, and at the latest when a metric is asked for */
+/** Sinks are told so many figures together, of all connections, and at the latest when a metric is asked for */
 const TOLD_TOGETHER = 192
 
 const BYTES_BUCKETS = [64, 256, 1024, 4096, 16_384, 65_536, 262_144]
@@ -21,31 +21,29 @@ const FRAMES_BUCKETS = [1, 2, 5, 10, 50, 100, 500, 1000]
 const WAIT_S_BUCKETS = [0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1]
 const ROUND_TRIP_S_BUCKETS = [0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.25, 0.5, 1]
 
-/**
- * The metrics of one connection. Sinks are foreign code, which may send, abort or throw: what they are to be told is
- * gathered, and told by `report` when the session is in nobody's hands.
- */
+/** What a connection tells of itself */
 export class ConnectionMetrics {
   readonly #node: NodeMetrics
   readonly #session: Session<unknown>
   readonly #log: Logger
   #framesBefore = 0
-  #due: Tell[] = []
-  #isReporting = false
-  #hasEnded = false
 
   constructor (node: NodeMetrics, session: Session<unknown>, log: Logger) {
     this.#node = node
     this.#session = session
     this.#log = log
-    session.roundTrip.onMeasured = roundTripMs => { this.tell(({ roundTrip }) => roundTrip.observe(roundTripMs / 1000)) }
-    session.lanes.onWaited = node.onWaited
+    session.roundTrip.onMeasured = roundTripMs => { node.gather('roundTrip', roundTripMs / 1000) }
+    session.lanes.onWaited = (lane, waitedMs) => { node.gather('waits', { [LANES[lane]]: waitedMs / 1000 }) }
     node.sessions.add(session)
   }
 
-  /** Queues what `report` tells */
-  tell (tell: Tell): void {
-    this.#due.push(tell)
+  /** Gathers one more of what is counted */
+  count (name: 'stalls' | 'refusals'): void {
+    this.#node.gather(name, 1)
+  }
+
+  onViolation (code: string): void {
+    this.#node.gather('violations', { [code]: 1 })
   }
 
   onFlush (reason: FlushReason, writtenBytes: number): void {
@@ -58,32 +56,12 @@ export class ConnectionMetrics {
   }
 
   end (): void {
-    this.#hasEnded = true
     this.#node.forget(this.#session)
-    this.report()
   }
 
-  /**
-   * Tells the sinks. What they cause is told the next time: one that sends whenever it is told would not come to an end. What they
-   * return is ignored, but for a promise that is rejected.
-   */
+  /** The session is in nobody's hands: sinks may be told */
   report (): void {
-    this.#node.tellGathered(this.#onThrown)
-
-    if (this.#isReporting || this.#due.length === 0) {
-      return
-    }
-
-    const due = this.#due
-    this.#due = []
-    this.#isReporting = true
-    this.#node.tell(due, this.#onThrown)
-    this.#isReporting = false
-
-    if (this.#hasEnded) {
-      // a sink has ended the connection: nothing more can come of it
-      this.report()
-    }
+    this.#node.tell(this.#onThrown)
   }
 
   readonly #onThrown = (thrown: unknown): void => {
@@ -93,7 +71,8 @@ export class ConnectionMetrics {
 
 /** What connections tell of */
 type Told = ReturnType<typeof registerTold>
-type Tell = (told: Told) => unknown
+type Figure = number | Record<string, number>
+type Sink = { observe (figure: Figure): unknown } | { increment (figure: Figure): unknown }
 
 function registerTold (metrics: Metrics) {
   return {
@@ -111,12 +90,12 @@ function registerTold (metrics: Metrics) {
 /** The metrics of a node, summed over its connections */
 export class NodeMetrics {
   readonly sessions = new Set<Session<unknown>>()
-  /** What sinks are told together, but for flushes by their reasons */
-  gathered: Tell[] = []
+  /** What sinks are told together, but for flushes by their reasons. Not as functions: they would keep connections that have ended. */
+  gathered: Array<[name: keyof Told, figure: Figure]> = []
   #flushes: Partial<Record<FlushReason, number>> = {}
   readonly #told: Told
   readonly #toldTogether: number
-  #isTellingGathered = false
+  #isTelling = false
   /** On connections that have ended */
   #heldMs = 0
 
@@ -128,7 +107,7 @@ export class NodeMetrics {
 
     // registered first: a scrape asks for it before it reads what it tells
     gauge('queue_bytes', 'Bytes queued on open streams', () => {
-      this.tellGathered(() => {}, 1)
+      this.tell(() => {}, 1)
 
       return sum(this.#streams(), ({ sendQueue }) => sendQueue.byteLength)
     })
@@ -160,37 +139,37 @@ export class NodeMetrics {
     }
   }
 
-  /** What a sink returns is ignored, but for a promise that is rejected */
-  tell (tells: Tell[], onThrown: (thrown: unknown) => void): void {
-    for (const tell of tells) {
-      attempt(() => { watch(tell(this.#told), onThrown) }, onThrown)
-    }
-  }
-
-  // what is gathered knows of no connection: it may wait for long, and would keep those that have ended
-
-  readonly onWaited = (lane: number, waitedMs: number): void => {
-    this.gathered.push(({ waits }) => waits.observe({ [LANES[lane]]: waitedMs / 1000 }))
+  gather (name: keyof Told, figure: Figure): void {
+    this.gathered.push([name, figure])
   }
 
   onFlush (reason: FlushReason, writtenBytes: number, frames: number): void {
     this.#flushes[reason] = (this.#flushes[reason] ?? 0) + 1
-    this.gathered.push(({ flushBytes }) => flushBytes.observe(writtenBytes), ({ flushFrames }) => flushFrames.observe(frames))
+    this.gather('flushBytes', writtenBytes)
+    this.gather('flushFrames', frames)
   }
 
-  /** Tells what was gathered, if it is enough. What sinks cause meanwhile is told the next time. */
-  tellGathered (onThrown: (thrown: unknown) => void, leastCount = this.#toldTogether): void {
-    if (this.#isTellingGathered || this.gathered.length < leastCount) {
+  /**
+   * Tells the sinks what was gathered, if it is enough. They are foreign code, which may send, abort or throw: what they cause is told the
+   * next time, and what they return is ignored, but for a promise that is rejected.
+   */
+  tell (onThrown: (thrown: unknown) => void, leastCount = this.#toldTogether): void {
+    if (this.#isTelling || this.gathered.length < leastCount) {
       return
     }
 
+    const { gathered } = this
     const reasons = this.#flushes
-    const tells = [({ flushes }: Told) => flushes.increment(reasons), ...this.gathered]
     this.#flushes = {}
     this.gathered = []
-    this.#isTellingGathered = true
-    this.tell(tells, onThrown)
-    this.#isTellingGathered = false
+    this.#isTelling = true
+
+    for (const [name, figure] of [['flushes', reasons] as const, ...gathered]) {
+      const sink = this.#told[name] as Sink
+      attempt(() => { watch('observe' in sink ? sink.observe(figure) : sink.increment(figure), onThrown) }, onThrown)
+    }
+
+    this.#isTelling = false
   }
 
   #bounded (): Array<Session<unknown>> {

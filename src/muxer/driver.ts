@@ -306,7 +306,7 @@ export class Driver implements SessionObserver {
   }
 
   onRefused (streamId: number): void {
-    this.metrics?.tell(({ refusals }) => refusals.increment())
+    this.metrics?.count('refusals')
     logDebug(this.log, () => `refused stream ${streamId}, ${this.session.isClosing ? 'this side is closing' : `maxInboundStreams allows ${this.config.maxInboundStreams}`}`)
   }
 

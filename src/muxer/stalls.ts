@@ -97,14 +97,12 @@ export class Stalls {
 
   readonly #report = (state: State, index: number): void => {
     const { id, sendQueue, readBuffer, receiveWindow, owner } = state
-    const { metrics } = this.#driver
     this.#reported.add(state)
 
     if (index < MAX_LOGGED) {
       logError(this.#driver, '%e', new Error(`Stream ${id} carried nothing for ${REPORTED_AFTER_MS} ms: ${sendQueue.byteLength} bytes wait for the peer to read, and ${readBuffer.byteLength} to be read here. Read while you write, or raise streamOptions.maxReadBufferLength (${owner?.maxReadBufferLength}) or maxConnectionWindow: the window is ${receiveWindow.windowBytes} bytes`))
     }
 
-    metrics?.tell(({ stalls }) => stalls.increment())
-    metrics?.report()
+    this.#driver.metrics?.count('stalls')
   }
 }
