@@ -141,7 +141,7 @@ export abstract class GuardedEmitter<Events extends Record<string, any>> extends
   }
 
   override dispatchEvent (evt: Event): boolean {
-    if (depth < MAX_DEPTH && this.#putOff.length === 0) {
+    if (!this.isDispatchingTooDeep) {
       this.#dispatch(evt)
     } else if (this.#putOff.push(evt) === 1) {
       queueMicrotask(() => { this.#dispatchPutOff() })

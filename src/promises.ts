@@ -9,8 +9,8 @@ export function handled<T> (promise: Promise<T>): Promise<T> {
   return promise
 }
 
-export function withHandledRejection<T = void> (): PromiseWithResolvers<T> {
-  const deferred = Promise.withResolvers<T>()
+export function withHandledRejection (): PromiseWithResolvers<void> {
+  const deferred = Promise.withResolvers<void>()
   handled(deferred.promise)
 
   return deferred

@@ -4,10 +4,7 @@
  */
 import type { Session } from './session.ts'
 
-/*
- * What has made output, as a number of flushes: the output leaves inside the call when this turn of the event loop has flushed fewer times,
- * ahead of what the layers below, or libp2p with a new stream, have to do in it.
- */
+/* What has made output */
 
 /** The application, libp2p or time */
 export const ON_WRITE = 0
@@ -15,6 +12,12 @@ export const ON_WRITE = 0
 export const ON_CHUNK = 1
 /** This side has opened a stream, the first of this turn. When requests follow each other, the end of one is a flush before the SYN of the next. */
 export const ON_OPENING = 2
+
+/**
+ * Output of each leaves inside the call, ahead of what the layers below, or libp2p with a new stream, have to do, if this turn of the event
+ * loop has flushed fewer times than this
+ */
+const AT_ONCE_BEFORE_FLUSHES = [0, 1, 2]
 
 /* When to write, the latest first. A new decision replaces what is arranged only if it is earlier. */
 
@@ -121,22 +124,22 @@ const OFF_NOW = decision(NOW, 'off')
 export class FlushPolicy {
   /** Each frame is a write of its own. What a listener sends leaves while it runs; otherwise when all listeners have been told. */
   readonly isOff: boolean
-  /** A stream's SYN leaves when it is opened. With a delay it takes along libp2p's protocol, a few microtasks later, which then need not wait for that. */
-  readonly opensAtOnce: boolean
+  /** Data waits for more. So does the SYN of a stream that is opened: it takes along libp2p's protocol, a few microtasks later, which then need not wait for that. */
+  readonly isDelaying: boolean
   readonly #init: FlushInit
   readonly #shortestTimerMs: number
 
   /** A shorter delay than `shortestTimerMs` ends with the turn */
   constructor (init: FlushInit, shortestTimerMs: number) {
     this.isOff = init.strategy === 'off'
-    this.opensAtOnce = this.isOff || init.strategy === 'turn'
+    this.isDelaying = init.strategy === 'delay' || init.strategy === 'adaptive'
     this.#init = init
     this.#shortestTimerMs = shortestTimerMs
   }
 
   /** There is output and the transport takes it: when should it leave? `isRest`: it is what the last flush left behind its full writes. */
   decide (occasion: number, turn: Turn, isRest: boolean, isArranged: boolean, session: Session<unknown>): FlushDecision {
-    const isNow = !turn.isSpent && turn.flushes < occasion
+    const isNow = !turn.isSpent && turn.flushes < AT_ONCE_BEFORE_FLUSHES[occasion]
     const isEnough = turn.isSpent || turn.flushes >= MAX_FLUSHES_PER_TURN
     const enough = isEnough && occasion === ON_CHUNK && turn.takesAnswer(session.receivedMs) ? CHUNK_NOW : ENOUGH
 
@@ -157,7 +160,7 @@ export class FlushPolicy {
       return ACKS
     }
 
-    if (!this.opensAtOnce && !session.isClosing) {
+    if (this.isDelaying && !session.isClosing) {
       return this.#delay(session, isEnough ? enough : FULL, isArranged)
     }
 

@@ -3,9 +3,9 @@
  * how large the write is, and each stream's share of it. Which frame comes first is in scheduler/. Hot: runs once per write.
  */
 import { Uint8ArrayList } from 'uint8arraylist'
-import { MIN_WRITE_BYTES } from './path/bound.ts'
+import { MIN_WRITE_BYTES } from './path/path-estimate.ts'
 import { Batch } from './scheduler/batch.ts'
-import { chooseBeyondMarksBytes } from './scheduler/water-marks.ts'
+import { chooseExtraQueueBytes } from './scheduler/lanes.ts'
 import { FLAG_SYN, HEADER_BYTES, SESSION_ID, TYPE_PING } from './wire/frame.ts'
 import type { Session, SessionInit } from './session.ts'
 
@@ -79,11 +79,12 @@ export class Sender<Owner> {
 
     const freeBytes = batch.roomBytes
     control.fill(batch, nowMs)
-    const urgentBytes = streams.urgentCount > 0 ? Math.floor(reservedBytes * Math.min(1, writeBytes / maxBytes)) : 0
-    const markRoomBytes = underWay.handedDownBytes + writeBytes >= underWay.leavesRoomFromBytes ? HEADER_BYTES : 0
+    const reservedForUrgentBytes = streams.urgentCount > 0 ? Math.floor(reservedBytes * Math.min(1, writeBytes / maxBytes)) : 0
+    const reservedForMarkBytes = underWay.handedDownBytes + writeBytes >= underWay.leavesRoomFromBytes ? HEADER_BYTES : 0
     const { isSpent } = underWay.urgent
+    // urgent data may take the room of the mark, which then goes with the next write
     const urgentDataBytes = !underWay.isHeld || !isSpent
-      ? lanes.fill(batch, Math.max(urgentBytes, markRoomBytes), nowMs, underWay.isHeld, isSpent)
+      ? lanes.fill(batch, Math.max(reservedForUrgentBytes, reservedForMarkBytes), nowMs, underWay.isHeld, isSpent)
       : 0
 
     if (batch.frameCount === 0) {
@@ -110,7 +111,7 @@ export class Sender<Owner> {
     const { underWay, lanes, streams } = this.#session
     const { bytesPerMs, bound } = underWay.estimate
     const { writeBytes } = bound
-    lanes.beyondMarksBytes = chooseBeyondMarksBytes(bound.bytes === Infinity ? 0 : bytesPerMs, lanes.streamCount)
+    lanes.extraQueueBytes = chooseExtraQueueBytes(bound.bytes === Infinity ? 0 : bytesPerMs, lanes.streamCount)
 
     if (writeBytes < recordBytes) {
       lanes.setShare(writeBytes)

@@ -42,8 +42,8 @@ export interface SessionInit {
   maxQueueDelayMs: number
   /** Of all connections of this node; without them the session is the only one */
   nodePaths?: NodePaths
-  /** The most one write holds on a slow path, and where something urgent may come: a record */
-  maxBatchBytes: number
+  /** What is sealed below as one record: the most one write holds on a slow path, and where something urgent may come */
+  recordBytes: number
   /** And on a fast path: several records */
   maxWriteBytes: number
   limits: Limits
@@ -93,7 +93,7 @@ export class Session<Owner> {
     this.#observer = observer
     this.streams = new StreamTable(init)
     this.limits = new PeerLimits(init.limits)
-    this.underWay = new BytesUnderWay(init.maxQueueDelayMs, init.maxBatchBytes, init.nodePaths)
+    this.underWay = new BytesUnderWay(init.maxQueueDelayMs, init.recordBytes, init.nodePaths)
     this.control = new ControlLane(this)
     this.lanes = new DataLanes(init, this)
     this.#sender = new Sender(init, this)

@@ -149,7 +149,7 @@ export class Writer {
    */
   #opensFirst (): boolean {
     this.#turn.follow()
-    const isFirst = this.policy.opensAtOnce && this.#arranged?.time !== SOON && !this.#turn.hasOpened
+    const isFirst = !this.policy.isDelaying && this.#arranged?.time !== SOON && !this.#turn.hasOpened
 
     if (isFirst) {
       this.#turn.onOpened()
@@ -187,7 +187,7 @@ export class Writer {
 
   #write (isDue?: () => boolean): number {
     const session = this.#session
-    const { maxBatchBytes, reservedBytes } = this.#driver.config
+    const { recordBytes, reservedBytes } = this.#driver.config
     let writtenBytes = 0
     let startMs = -1
     let nowMs = 0
@@ -198,7 +198,7 @@ export class Writer {
     while (!this.#isTransportFull || this.#isRegardless) {
       nowMs = this.#clock.nowMs()
       startMs = startMs < 0 ? nowMs : startMs
-      const bytes = session.pull(maxBatchBytes, this.policy.isOff ? 1 : Infinity, nowMs, this.#isBackedUp ? reservedBytes : 0)
+      const bytes = session.pull(recordBytes, this.policy.isOff ? 1 : Infinity, nowMs, this.#isBackedUp ? reservedBytes : 0)
 
       if (bytes === undefined) {
         this.#isBackedUp = false
@@ -268,7 +268,7 @@ export class Writer {
   /** What was left out of a full write would not fill another, and nobody waits for it */
   #hasRest (): boolean {
     const { lanes, control, underWay } = this.#session
-    const isLittle = lanes.queuedBytes + HEADER_BYTES < Math.min(this.#driver.config.maxBatchBytes, underWay.estimate.bound.writeBytes)
+    const isLittle = lanes.queuedBytes + HEADER_BYTES < Math.min(this.#driver.config.recordBytes, underWay.estimate.bound.writeBytes)
 
     return isLittle && !this.policy.isOff && !this.#turn.isLong && !lanes.hasUrgent && !control.hasMoreThanAcks
   }

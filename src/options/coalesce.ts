@@ -112,8 +112,8 @@ export interface CoalesceOptions {
 /** A frame's worth is a backlog: full frames cost least then */
 const MERGE_FROM_BYTES = 16_384
 /** What Noise seals into one record: 65,535 less a tag of 16 */
-const RECORD_BYTES = 65_519
-const MAX_RECORDS = 16
+export const RECORD_BYTES = 65_519
+export const MAX_RECORDS = 16
 /** A turn of one urgent stream, of a Noise record */
 const RESERVED_PART = 1 / 4
 /** What a study of write coalescing in go-yamux settled on */
@@ -150,7 +150,7 @@ export function createCoalesceConfig (options: CoalesceValues) {
     strategy: strategyOf(options),
     delayMs,
     maxDelayMs,
-    maxBatchBytes: maxBytes,
+    recordBytes: maxBytes,
     maxWriteBytes: options.maxBytes ?? MAX_RECORDS * RECORD_BYTES,
     watermarkBytes: maxBytes * highWatermark,
     reservedBytes,

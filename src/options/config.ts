@@ -1,8 +1,8 @@
 /**
  * The options of the muxer and of its streams: units, defaults and allowed ranges, and the settings that the muxer makes of them.
  */
-import { INITIAL_WINDOW_BYTES, MAX_FRAME_BYTES, MAX_UINT32 } from '../core/wire/frame.ts'
-import { coalesce, createCoalesceConfig } from './coalesce.ts'
+import { HEADER_BYTES, INITIAL_WINDOW_BYTES, MAX_FRAME_BYTES, MAX_UINT32 } from '../core/wire/frame.ts'
+import { coalesce, createCoalesceConfig, MAX_RECORDS, RECORD_BYTES } from './coalesce.ts'
 import { limits } from './limits.ts'
 import { createLaneOf } from './priority.ts'
 import { choice, integer, number, optional, readSection, section } from './rules.ts'
@@ -189,9 +189,9 @@ export interface YamuxMuxerInit extends StreamMuxerOptions<YamuxStreamOptions> {
  * of overhead). A frame that nobody waits behind may fill a Noise record: it costs both sides a third less.
  */
 const FRAME_BYTES = 16_384
-const LONE_FRAME_BYTES = 65_507
+const LONE_FRAME_BYTES = RECORD_BYTES - HEADER_BYTES
 /** rust-yamux and jvm-libp2p end the connection at a frame beyond 1 MiB. With its header it fills the largest write. */
-const LONGEST_FRAME_BYTES = 1_048_292
+const LONGEST_FRAME_BYTES = MAX_RECORDS * RECORD_BYTES - HEADER_BYTES
 
 /** What one stream may do before it is reset */
 const STREAM_LIMITS = {

@@ -5,7 +5,7 @@
 import { StreamBufferError, StreamStateError } from '@libp2p/interface'
 import { StreamClosedError } from '@libp2p/utils'
 import { LANES } from '../core/scheduler/lane.ts'
-import { HIGH_WATER_MARK_BYTES } from '../core/scheduler/water-marks.ts'
+import { HIGH_WATER_MARK_BYTES } from '../core/scheduler/lanes.ts'
 import { EVENT_DATA, EVENT_DRAINED, EVENT_FAILED, EVENT_LOCAL_FIN, EVENT_REMOTE_FIN, EVENT_REMOTE_RST, EVENT_STALLED } from '../core/stream-state.ts'
 import { OwnAbortEvent, OwnCloseEvent, OwnResetEvent } from '../emitter.ts'
 import { RemoteResetError } from '../errors.ts'

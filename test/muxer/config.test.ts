@@ -26,7 +26,7 @@ test('without options all have the documented defaults', () => {
     strategy: 'turn',
     delayMs: 2,
     maxDelayMs: 2,
-    maxBatchBytes: 65_519,
+    recordBytes: 65_519,
     maxWriteBytes: 1_048_304,
     watermarkBytes: 65_519 * 0.8,
     reservedBytes: 16_379,

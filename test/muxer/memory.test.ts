@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { ACK, pattern, windowUpdate } from '../../testing/protocol/frames.ts'
 import { createRawPeer, nextTurn } from '../../testing/protocol/raw-peer.ts'
-import { HIGH_WATER_MARK_BYTES, LOW_WATER_MARK_BYTES } from '../../src/core/scheduler/water-marks.ts'
+import { HIGH_WATER_MARK_BYTES, LOW_WATER_MARK_BYTES } from '../../src/core/scheduler/lanes.ts'
 import type { YamuxStream } from '../../src/index.ts'
 
 const STREAMS = 1000

@@ -20,7 +20,7 @@ export const SESSION_INIT: SessionInit = {
   creditsOnReceipt: false,
   mergeFromBytes: 0,
   maxQueueDelayMs: Infinity,
-  maxBatchBytes: 65_519,
+  recordBytes: 65_519,
   maxInboundStreams: 1000,
   limits: createConfig({}).limits
 }

@@ -7,6 +7,7 @@
  */
 import { concat } from 'uint8arrays/concat'
 import { SentBytesChangedError } from '../errors.ts'
+import { BY_REFERENCE_BYTES } from '../scheduler/batch.ts'
 import { PieceQueue } from './piece-queue.ts'
 import type { SessionInit } from '../session.ts'
 
@@ -15,7 +16,7 @@ export const COPIED_BELOW_BYTES = 4096
 
 /** Blocks grow with what waits. They stay shorter than what a batch passes on by reference, or bytes on their way would be written over. */
 const FIRST_BLOCK_BYTES = 512
-const MAX_BLOCK_BYTES = 8191
+const MAX_BLOCK_BYTES = BY_REFERENCE_BYTES - 1
 
 /** What a stream keeps that has nothing to send: so long a block, and room for so many messages, 1.5 KiB */
 const KEPT_BLOCK_BYTES = 4096

@@ -21,7 +21,6 @@
  * Invariants: acknowledgedBytes <= handedDownBytes; data that is held back waits for a mark that is under way, or for a look.
  */
 import { HEADER_BYTES } from '../wire/frame.ts'
-import { UrgentAllowance } from './bound.ts'
 import { Marks } from './marks.ts'
 import { FIRST_BYTES, MARKS_UNDER_WAY, MIN_MARK_EVERY_BYTES, PathEstimate } from './path-estimate.ts'
 import { Rounds } from './rounds.ts'
@@ -76,8 +75,8 @@ export class BytesUnderWay {
   readonly #silence = new PongSilence()
 
   /** `maxQueueDelayMs` is Infinity if nothing is to be held back */
-  constructor (maxQueueDelayMs: number, maxWriteBytes: number, nodePaths?: NodePaths) {
-    this.estimate = new PathEstimate(maxQueueDelayMs, maxWriteBytes, nodePaths)
+  constructor (maxQueueDelayMs: number, recordBytes: number, nodePaths?: NodePaths) {
+    this.estimate = new PathEstimate(maxQueueDelayMs, recordBytes, nodePaths)
     this.isBounded = maxQueueDelayMs !== Infinity
     this.#holdsFromBytes = this.estimate.bound.holdsFromBytes
     this.#markFromBytes = this.isBounded ? FIRST_BYTES / 2 : Infinity
@@ -130,7 +129,7 @@ export class BytesUnderWay {
       this.urgent.spend(urgentBytes)
     }
 
-    this.#rounds.onWrite(this.handedDownBytes, byteLength, isAppLimited, this.acknowledgedBytes >= this.markedBytes, nowMs)
+    this.#rounds.onWrite(this.handedDownBytes, byteLength, isAppLimited, !this.awaitsPong, nowMs)
     this.handedDownBytes += byteLength
     this.#handedDownMs = nowMs
 
@@ -305,5 +304,31 @@ export class BytesUnderWay {
       // the last mark has been answered, and stood in front of what is under way now
       this.isMarkOwed ||= this.canMark
     }
+  }
+}
+
+const URGENT_MS = 10
+const MIN_URGENT_BYTES = 16_384
+const URGENT_PART = 1 / 8
+
+/**
+ * Urgent data does not wait while enough is under way, as long as it is little: what the path carries in 10 ms, a frame at least, and a
+ * part of what arrives. Megabytes would make all other data wait for them.
+ */
+export class UrgentAllowance {
+  /** It waits like other data, until all of it is there again */
+  isSpent = false
+  #bytes = MIN_URGENT_BYTES
+
+  spend (byteLength: number): void {
+    this.#bytes -= byteLength
+    this.isSpent ||= this.#bytes <= 0
+  }
+
+  /** So much has arrived; `wasHeld`: while data was held back */
+  renew (arrivedBytes: number, wasHeld: boolean, bytesPerMs: number): void {
+    const mostBytes = Math.max(MIN_URGENT_BYTES, URGENT_MS * bytesPerMs)
+    this.#bytes = wasHeld ? Math.min(mostBytes, this.#bytes + URGENT_PART * arrivedBytes) : mostBytes
+    this.isSpent &&= this.#bytes < mostBytes
   }
 }

@@ -4,7 +4,7 @@
  * longer wait until all fall silent, and never refuses it for good: they may share no line.
  */
 import { GROWTH, RecentHighest } from './rate.ts'
-import type { Bound } from './bound.ts'
+import type { Bound } from './path-estimate.ts'
 import type { PathSample } from './rounds.ts'
 
 /** The queue that the marks of one wait in is that of another if the other's wait for so much of it */
@@ -37,9 +37,9 @@ export interface NodePath {
   /** When the first mark was written that has had no pong yet */
   readonly waitsSinceMs: number
   /** It is not one that looks for its rate, and would fill the line meanwhile */
-  readonly canDrain: boolean
+  readonly canFallSilent: boolean
   /** Hands nothing down until the line must be empty, `inMs` from now, and it is known how long it then is */
-  drain (nowMs: number, inMs: number): void
+  fallSilent (nowMs: number, inMs: number): void
 }
 
 interface Share {
@@ -50,7 +50,7 @@ interface Share {
 export class NodePaths {
   readonly #paths = new Set<NodePath>()
   /** When all may fall silent again, and for how long that is put off the next time */
-  #nextDrainMs = 0
+  #nextSilenceMs = 0
   #putOffMs = FIRST_PUT_OFF_MS
 
   /** It has measured something. Those that have not for long make room. */
@@ -76,7 +76,7 @@ export class NodePaths {
    * for its rate and `waitsForStarts`. A peer may delay its pongs for as long as it likes, but no queue is longer than what any of those in it
    * has waited.
    */
-  drain (path: NodePath, longerMs: number, bytesPerMs: number, waitsForStarts: boolean, nowMs: number): 'alone' | 'drained' | 'put-off' {
+  askForSilence (path: NodePath, longerMs: number, bytesPerMs: number, waitsForStarts: boolean, nowMs: number): 'alone' | 'silent' | 'put-off' {
     const sharing = this.#sharing(path, longerMs, nowMs)
     const queuedBytes = sharing.reduce((sum, other) => sum + mostUnderWayBytes(other, nowMs), 0)
 
@@ -84,26 +84,26 @@ export class NodePaths {
       return 'alone'
     }
 
-    if (!this.mayDrain(nowMs) || (waitsForStarts && sharing.some(({ canDrain }) => !canDrain))) {
+    if (!this.mayFallSilent(nowMs) || (waitsForStarts && sharing.some(({ canFallSilent }) => !canFallSilent))) {
       return 'put-off'
     }
 
     const emptyInMs = Math.min(path.lastRoundTripMs, ...sharing.map(other => EMPTIED_WAITS * waitedMs(other, nowMs)))
 
     for (const each of [path, ...sharing]) {
-      if (each.canDrain) {
-        each.drain(nowMs, emptyInMs)
+      if (each.canFallSilent) {
+        each.fallSilent(nowMs, emptyInMs)
       }
     }
 
-    this.#nextDrainMs = nowMs + Math.min(LONGEST_PUT_OFF_MS, Math.max(this.#putOffMs, PUT_OFF_ROUND_TRIPS * path.lastRoundTripMs))
+    this.#nextSilenceMs = nowMs + Math.min(LONGEST_PUT_OFF_MS, Math.max(this.#putOffMs, PUT_OFF_ROUND_TRIPS * path.lastRoundTripMs))
     this.#putOffMs *= 2
 
-    return 'drained'
+    return 'silent'
   }
 
-  mayDrain (nowMs: number): boolean {
-    return nowMs >= this.#nextDrainMs
+  mayFallSilent (nowMs: number): boolean {
+    return nowMs >= this.#nextSilenceMs
   }
 
   /** What all others carry that wait for as long. One of which that is not known carries next to nothing yet. */

@@ -61,10 +61,10 @@ export class Probes {
   #putOffMs = Infinity
   #asksAgainMs = 0
 
-  /** `hasFallen`: less arrives than when the path was last found to be as it was. `mayDrain`: all that share the line may fall silent. */
-  isDue (nowMs: number, roundTripMs: number, hasFallen: boolean, mayDrain: boolean): boolean {
+  /** `hasFallen`: less arrives than when the path was last found to be as it was. `mayFallSilent`: all that share the line may fall silent. */
+  isDue (nowMs: number, roundTripMs: number, hasFallen: boolean, mayFallSilent: boolean): boolean {
     const everyMs = Math.max(EVERY_MS, EVERY_ROUND_TRIPS * roundTripMs) * (this.#hasChanged ? CHANGED_PART : 1)
-    const asksAgain = nowMs >= this.#asksAgainMs && (mayDrain || !this.mayAskOthers(nowMs))
+    const asksAgain = nowMs >= this.#asksAgainMs && (mayFallSilent || !this.mayAskOthers(nowMs))
 
     return Math.abs(nowMs - this.#probedMs) >= everyMs || (this.#putOffMs === Infinity ? hasFallen : asksAgain)
   }
@@ -81,7 +81,7 @@ export class Probes {
   }
 
   /** It has to wait for an empty line */
-  awaitDrain (nowMs: number): void {
+  awaitSilence (nowMs: number): void {
     this.#putOffMs = Math.min(this.#putOffMs, nowMs)
     this.#asksAgainMs = nowMs + ASKS_AGAIN_MS
   }

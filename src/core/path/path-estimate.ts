@@ -7,7 +7,6 @@
  *
  * Invariants: the bound leaves room for two writes, but while a line is drained; it is Infinity while no pong comes, and on fast paths.
  */
-import { Bound, MIN_WRITE_BYTES } from './bound.ts'
 import { FairShare, NodePaths } from './node-paths.ts'
 import { OwnRoundTrip, Probes } from './own-round-trip.ts'
 import { PeersData } from './peers-data.ts'
@@ -47,6 +46,33 @@ export const MIN_MARK_EVERY_BYTES = 4096
 export const MARKS_UNDER_WAY = 8
 /** Pongs are rare that come so many times less often than marks are written. On a line that connections share they come in bursts, and are not. */
 const RARE_PONGS = 2
+
+/** A record of 64 KiB takes 262 ms at 2 Mbit/s */
+const WRITES_PER_BOUND = 8
+/** While the rate is looked for */
+const FIRST_WRITES_PER_BOUND = 4
+export const MIN_WRITE_BYTES = 4096
+
+/** On a slow path writes are small */
+export class Bound {
+  /** Infinity if nothing is held back */
+  bytes = 0
+  /** From here on data waits: another write would go beyond the bound. Writes are whole, so what is under way is within half a write of it. */
+  holdsFromBytes = 0
+  writeBytes = 0
+  readonly #recordBytes: number
+
+  constructor (recordBytes: number) {
+    this.#recordBytes = recordBytes
+  }
+
+  set (bytes: number, isRateLookedFor: boolean): void {
+    const writes = isRateLookedFor ? FIRST_WRITES_PER_BOUND : WRITES_PER_BOUND
+    this.writeBytes = Math.min(this.#recordBytes, Math.max(MIN_WRITE_BYTES, Math.floor(bytes / writes)))
+    this.holdsFromBytes = bytes - this.writeBytes / 2
+    this.bytes = bytes
+  }
+}
 
 /**
  * What the bound is while the path is not a fast one. The example in bytes-under-way.ts has three of them.
@@ -89,10 +115,10 @@ export class PathEstimate implements NodePath {
   /** A sample has shown what the path carries, not only what was asked of it */
   #isRateKnown = false
 
-  constructor (maxQueueDelayMs: number, maxWriteBytes: number, nodePaths = new NodePaths()) {
+  constructor (maxQueueDelayMs: number, recordBytes: number, nodePaths = new NodePaths()) {
     this.#nodePaths = nodePaths
     this.#maxQueueDelayMs = maxQueueDelayMs
-    this.bound = new Bound(maxWriteBytes)
+    this.bound = new Bound(recordBytes)
     this.#phase = maxQueueDelayMs === Infinity ? 'lifted' : 'startUp'
     this.#setBound()
   }
@@ -175,13 +201,13 @@ export class PathEstimate implements NodePath {
   }
 
   /** Hands nothing down until a mark has come back that was written when the line was empty, `inMs` from now */
-  drain (nowMs: number, inMs: number): void {
+  fallSilent (nowMs: number, inMs: number): void {
     this.#probe(nowMs)
     this.#probes.drainedFromMs = nowMs + inMs
     this.#setBound()
   }
 
-  get canDrain (): boolean {
+  get canFallSilent (): boolean {
     return this.#phase === 'steady' || this.#phase === 'probing'
   }
 
@@ -216,7 +242,7 @@ export class PathEstimate implements NodePath {
       this.#known.bytesPerMs = Math.max(this.#known.bytesPerMs, this.#rate.confirmed)
 
       // what a probe would measure behind a queue of the peer's is that
-      if (this.peer.roundTripMs === 0 && this.#probes.isDue(nowMs, this.#own.ms, this.#known.hasFallenTo(this.bytesPerMs), this.#nodePaths.mayDrain(nowMs))) {
+      if (this.peer.roundTripMs === 0 && this.#probes.isDue(nowMs, this.#own.ms, this.#known.hasFallenTo(this.bytesPerMs), this.#nodePaths.mayFallSilent(nowMs))) {
         this.#probe(nowMs)
       }
     }
@@ -245,14 +271,15 @@ export class PathEstimate implements NodePath {
 
     // the queue may be that of others: an empty line shows how long it is
     if (longerMs > 0 && this.#probes.drainedFromMs === undefined && this.#probes.mayAskOthers(nowMs)) {
-      const answer = this.#nodePaths.drain(this, longerMs, this.#known.bytesPerMs, this.#probes.waitsForStarts(nowMs), nowMs)
+      const answer = this.#nodePaths.askForSilence(this, longerMs, this.#known.bytesPerMs, this.#probes.waitsForStarts(nowMs), nowMs)
 
       if (answer === 'put-off') {
         // what was is remembered: a rate that falls meanwhile is no news
-        this.#probes.awaitDrain(nowMs)
+        this.#probes.awaitSilence(nowMs)
         this.#phase = 'steady'
       }
 
+      // 'silent': all of them have been told, this one too, and the probe goes on with nothing under way
       if (answer !== 'alone') {
         return
       }

@@ -12,8 +12,6 @@ interface Arrival {
   bytes: number
   atMs: number
   sentMs: number
-  /** Nothing had arrived: the first bytes were on their way for a round trip more */
-  isStart: boolean
 }
 
 export interface PathSample {
@@ -46,11 +44,11 @@ export class Rounds {
   wasHeld = false
   /** There was no more to send */
   #isAllHandedDown = true
-  /** Both ends, when nothing was under way: one object for all starts, as each lone request is one */
-  readonly #start: Arrival = { bytes: 0, atMs: 0, sentMs: 0, isStart: true }
-  /** The ends of this round and of the one before. From one pong to another is exact. */
-  #last = this.#start
-  #before = this.#start
+  /** Nothing was under way, nor had arrived. One object for all starts, as each lone request is one. */
+  readonly #start: Arrival = { bytes: 0, atMs: 0, sentMs: 0 }
+  /** Where this round began, and where samples begin: with the round before. From one pong to another is exact. */
+  #roundFrom = this.#start
+  #sampleFrom = this.#start
 
   /** So much is handed down behind `positionBytes`. `isAppLimited`: there is no more to send. `isIdle`: no pong is awaited. Hot. */
   onWrite (positionBytes: number, byteLength: number, isAppLimited: boolean, isIdle: boolean, nowMs: number): void {
@@ -63,8 +61,8 @@ export class Rounds {
       this.#start.bytes = positionBytes
       this.#start.atMs = nowMs
       this.#start.sentMs = nowMs
-      this.#last = this.#start
-      this.#before = this.#start
+      this.#roundFrom = this.#start
+      this.#sampleFrom = this.#start
     }
 
     // also in the first round trip, in which the path fills
@@ -81,25 +79,26 @@ export class Rounds {
       return undefined
     }
 
-    const arrival = { bytes: mark.positionBytes, atMs: nowMs, sentMs: mark.sentMs, isStart: false }
+    const arrival = { bytes: mark.positionBytes, atMs: nowMs, sentMs: mark.sentMs }
 
     // the clock was set back behind the last round: the next begins here
-    if (nowMs < this.#last.atMs) {
-      this.#last = arrival
-      this.#before = arrival
+    if (nowMs < this.#roundFrom.atMs) {
+      this.#roundFrom = arrival
+      this.#sampleFrom = arrival
       return undefined
     }
 
-    if (this.#before.isStart && nowMs - this.#last.atMs >= Math.max(ownRoundTripMs, (this.#last.atMs - this.#last.sentMs) / 2)) {
-      this.#before = this.#last
+    // behind a start the first bytes were on their way for a round trip more: samples begin at its first pong as soon as that is long ago
+    if (this.#sampleFrom === this.#start && nowMs - this.#roundFrom.atMs >= Math.max(ownRoundTripMs, (this.#roundFrom.atMs - this.#roundFrom.sentMs) / 2)) {
+      this.#sampleFrom = this.#roundFrom
     }
 
-    const since = this.#before
-    const isNewRound = this.#last.isStart || mark.acknowledgedBytes >= this.#last.bytes
+    const since = this.#sampleFrom
+    const isNewRound = this.#roundFrom === this.#start || mark.acknowledgedBytes >= this.#roundFrom.bytes
 
     if (isNewRound) {
-      this.#before = this.#last
-      this.#last = arrival
+      this.#sampleFrom = this.#roundFrom
+      this.#roundFrom = arrival
     }
 
     const isBoundLimited = this.wasHeld

@@ -18,7 +18,6 @@ import { allocUnsafe } from 'uint8arrays/alloc'
 import { EVENT_DRAINED, EVENT_STALLED, PENDING_FIN } from '../stream-state.ts'
 import { encodeHeader, FLAG_ACK, FLAG_FIN, FLAG_SYN, HEADER_BYTES, TYPE_DATA, TYPE_WINDOW_UPDATE } from '../wire/frame.ts'
 import { BULK, LANES, NORMAL, Ring, URGENT } from './lane.ts'
-import { HIGH_WATER_MARK_BYTES, LOW_WATER_MARK_BYTES } from './water-marks.ts'
 import type { Session, SessionInit } from '../session.ts'
 import type { StreamState } from '../stream-state.ts'
 import type { Batch } from './batch.ts'
@@ -36,18 +35,32 @@ const MAX_PASSED_SHARES = 8
  */
 const MIN_CUT_FRAME_BYTES = 1024
 
+/*
+ * How much a stream may have queued when its writer is told to wait, and to go on. While the writer fetches more, the path works on what is
+ * queued here: a kernel that takes megabytes gave writers that time, and holds next to nothing where data waits above it.
+ */
+
+/** 'drain' comes at or below this, so that the writer is back before the queue is empty */
+export const LOW_WATER_MARK_BYTES = 131_072
+/** `send()` returns false from here on, four Noise records: with 64 KiB a writer stops so often that the number of records doubles */
+export const HIGH_WATER_MARK_BYTES = 262_144
+
+/** What a disk or another peer takes for the next megabyte */
+const AHEAD_MS = 250
+/** All writers of a connection together. A reader that is slow, and whose window has grown, makes them wait with so much more. */
+const MOST_AHEAD_BYTES = 524_288
+
 export class DataLanes<Owner> {
   /** What streams in the lanes have queued */
   queuedBytes = 0
   /** Streams with data to send and credit for it */
   streamCount = 0
-  /** One of them is in the urgent lane */
-  hasUrgent = false
   /** How much more than the water marks writers may have queued, where data is held back */
-  beyondMarksBytes = 0
+  extraQueueBytes = 0
   /** A frame of a stream whose `waitsSinceMs` is known was written. For who measures that. */
   onWaited: ((lane: number, waitedMs: number) => void) | undefined
   readonly #rings = LANES.map(() => new Ring())
+  readonly #urgentRing = this.#rings[URGENT]
   readonly #sizes: Pick<SessionInit, 'frameBytes' | 'loneFrameBytes'>
   readonly #session: Session<Owner>
   /** A stream's share of a round, and a frame if that is more */
@@ -69,14 +82,19 @@ export class DataLanes<Owner> {
     this.#maxPassedBytes = Math.max(MAX_PASSED_BYTES, MAX_PASSED_SHARES * this.#quantumBytes)
   }
 
+  /** A stream in the urgent lane has data to send. Hot: runs once per send. */
+  get hasUrgent (): boolean {
+    return this.#urgentRing.streamCount > 0
+  }
+
   /** Its writer is to wait */
   isFull ({ sendQueue, creditBytes }: StreamState<Owner>): boolean {
-    return sendQueue.byteLength >= HIGH_WATER_MARK_BYTES + Math.min(this.beyondMarksBytes, creditBytes)
+    return sendQueue.byteLength >= HIGH_WATER_MARK_BYTES + Math.min(this.extraQueueBytes, creditBytes)
   }
 
   /** A writer that waits need not wait longer */
   mayGoOn ({ sendQueue, creditBytes }: StreamState<Owner>): boolean {
-    return sendQueue.byteLength <= LOW_WATER_MARK_BYTES + Math.min(this.beyondMarksBytes, creditBytes)
+    return sendQueue.byteLength <= LOW_WATER_MARK_BYTES + Math.min(this.extraQueueBytes, creditBytes)
   }
 
   /** The stream has (more) bytes, or credit: call after each push, with the count. Hot: runs once per send. */
@@ -85,8 +103,6 @@ export class DataLanes<Owner> {
       this.queuedBytes += addedBytes
     } else if (stream.canSendData) {
       const ring = this.#rings[stream.lane]
-      this.hasUrgent ||= stream.lane === URGENT
-      stream.isInDataLane = true
       stream.deficitBytes = 0
       ring.streamCount++
       this.streamCount++
@@ -114,7 +130,6 @@ export class DataLanes<Owner> {
   remove (stream: StreamState<Owner>): void {
     if (stream.isInDataLane) {
       const ring = this.#rings[stream.lane]
-      stream.isInDataLane = false
       this.streamCount--
       this.queuedBytes -= stream.sendQueue.byteLength
       ring.unlink(stream)
@@ -122,7 +137,6 @@ export class DataLanes<Owner> {
       if (--ring.streamCount === 0) {
         ring.overtakenBytes = 0
         ring.aheadBytes = 0
-        this.hasUrgent &&= stream.lane !== URGENT
       }
     }
   }
@@ -383,4 +397,9 @@ export class DataLanes<Owner> {
       this.#session.schedule(stream, PENDING_FIN)
     }
   }
+}
+
+/** So much comes on top of both marks, as far as the peer gives credit for it. The rate is 0 where nothing is held back. */
+export function chooseExtraQueueBytes (bytesPerMs: number, writers: number): number {
+  return Math.floor(Math.min(MOST_AHEAD_BYTES, bytesPerMs * AHEAD_MS) / writers)
 }

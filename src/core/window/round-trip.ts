@@ -2,13 +2,10 @@
  * Measures the round trip with pings of this side's own. A peer may drop a pong, as go-yamux does when it is busy, so there may be more than
  * one under way: the next pong stands for those before it.
  */
-import { FIRST_MARK_VALUE } from '../path/marks.ts'
+import { FIRST_MARK_VALUE, LONGEST_MS } from '../path/marks.ts'
 
 /** The weight of a new sample (RFC 6298, section 2) */
 const SAMPLE_WEIGHT = 1 / 8
-
-/** No link takes a minute: the clock has jumped, as it may while a machine sleeps */
-const LONGEST_MS = 60_000
 
 /** While windows are being read their growth needs a recent figure. Twice as long for each ping that has no pong. */
 const STALE_AFTER_MS = 2000

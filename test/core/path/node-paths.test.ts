@@ -14,12 +14,12 @@ class FakePath implements Writable<NodePath> {
   sampledMs = 0
   waitsSinceMs = Infinity
   ownQueueMs = 20
-  canDrain = true
+  canFallSilent = true
   /** When it was told to fall silent, and for how long */
-  readonly drains: Array<[nowMs: number, inMs: number]> = []
+  readonly silences: Array<[nowMs: number, inMs: number]> = []
 
-  drain (nowMs: number, inMs: number): void {
-    this.drains.push([nowMs, inMs])
+  fallSilent (nowMs: number, inMs: number): void {
+    this.silences.push([nowMs, inMs])
   }
 }
 
@@ -42,8 +42,8 @@ function sample (nowMs: number, ...paths: FakePath[]): void {
 }
 
 /** It seems to be 100 ms longer than when it carried 1000 bytes a millisecond, or so many */
-function drain (path: NodePath, nowMs: number, { bytesPerMs = 1000, waitsForStarts = true } = {}): string {
-  return nodePaths.drain(path, 100, bytesPerMs, waitsForStarts, nowMs)
+function askForSilence (path: NodePath, nowMs: number, { bytesPerMs = 1000, waitsForStarts = true } = {}): string {
+  return nodePaths.askForSilence(path, 100, bytesPerMs, waitsForStarts, nowMs)
 }
 
 /** When they are first allowed to, at times that are a second apart; undefined if never within so many seconds */
@@ -82,24 +82,24 @@ describe('a path that seems longer', () => {
   test('is alone on its line when there is no other', () => {
     const path = addPath()
 
-    expect(drain(path, 0)).toBe('alone')
-    expect(path.drains).toEqual([])
+    expect(askForSilence(path, 0)).toBe('alone')
+    expect(path.silences).toEqual([])
   })
 
   test.each(OTHERS)('is alone on its line beside one %s', (_, init) => {
     const path = addPath()
     const other = addPath(init)
 
-    expect(drain(path, 0)).toBe('alone')
-    expect([path.drains, other.drains]).toEqual([[], []])
+    expect(askForSilence(path, 0)).toBe('alone')
+    expect([path.silences, other.silences]).toEqual([[], []])
   })
 
   test.each(SHARING)('falls silent together with one %s, for as long as its last mark took', (_, init) => {
     const path = addPath({ lastRoundTripMs: 170 })
     const other = addPath(init)
 
-    expect(drain(path, 0)).toBe('drained')
-    expect([path.drains, other.drains]).toEqual([[[0, 170]], [[0, 170]]])
+    expect(askForSilence(path, 0)).toBe('silent')
+    expect([path.silences, other.silences]).toEqual([[[0, 170]], [[0, 170]]])
   })
 
   test.each([
@@ -110,52 +110,52 @@ describe('a path that seems longer', () => {
     const path = addPath()
     addPath(init)
 
-    expect(drain(path, 0)).toBe('alone')
+    expect(askForSilence(path, 0)).toBe('alone')
   })
 
   test('falls silent for no longer than twice what the marks of any other take, so that a peer that delays its pongs keeps nobody silent', () => {
     const delayed = addPath({ lastRoundTripMs: 8000 })
     const others = [addPath({ lastRoundTripMs: 5000 }), addPath({ lastRoundTripMs: 70, queueMs: 60 })]
-    drain(delayed, 0)
+    askForSilence(delayed, 0)
 
-    expect([delayed, ...others].map(({ drains }) => drains)).toEqual([[[0, 140]], [[0, 140]], [[0, 140]]])
+    expect([delayed, ...others].map(({ silences }) => silences)).toEqual([[[0, 140]], [[0, 140]], [[0, 140]]])
   })
 
   test('counts a mark of another that has not come back for as long as it waits', () => {
     const [path, other] = [addPath({ lastRoundTripMs: 8000 }), addPath({ lastRoundTripMs: 70, waitsSinceMs: -3000 })]
-    drain(path, 0)
+    askForSilence(path, 0)
 
-    expect([path, other].map(({ drains }) => drains)).toEqual([[[0, 6000]], [[0, 6000]]])
+    expect([path, other].map(({ silences }) => silences)).toEqual([[[0, 6000]], [[0, 6000]]])
   })
 
   test('falls silent with those that share its line, and no others', () => {
     const [path, sharing, alone] = [addPath(), addPath(), addPath({ queueMs: 0 })]
-    drain(path, 0)
+    askForSilence(path, 0)
 
-    expect([sharing, alone].map(({ drains }) => drains.length)).toEqual([1, 0])
+    expect([sharing, alone].map(({ silences }) => silences.length)).toEqual([1, 0])
   })
 
   test('is put off while one that shares its line looks for its rate, and would fill the line meanwhile', () => {
-    const [path, other, third] = [addPath(), addPath({ canDrain: false }), addPath()]
+    const [path, other, third] = [addPath(), addPath({ canFallSilent: false }), addPath()]
 
-    expect(drain(path, 0)).toBe('put-off')
-    expect([path, other, third].flatMap(({ drains }) => drains)).toEqual([])
+    expect(askForSilence(path, 0)).toBe('put-off')
+    expect([path, other, third].flatMap(({ silences }) => silences)).toEqual([])
   })
 
   test('falls silent without that one when it has waited for it for long', () => {
-    const [path, other, third] = [addPath(), addPath({ canDrain: false }), addPath()]
+    const [path, other, third] = [addPath(), addPath({ canFallSilent: false }), addPath()]
 
-    expect(drain(path, 0, { waitsForStarts: false })).toBe('drained')
-    expect([path, other, third].map(({ drains }) => drains.length)).toEqual([1, 0, 1])
+    expect(askForSilence(path, 0, { waitsForStarts: false })).toBe('silent')
+    expect([path, other, third].map(({ silences }) => silences.length)).toEqual([1, 0, 1])
   })
 
   test('is put off for 8 s behind the first time, then for twice as long each, up to a minute', () => {
     const paths = [addPath({ lastRoundTripMs: 30 }), addPath({ lastRoundTripMs: 30 })]
     const seconds: Array<number | undefined> = []
-    drain(paths[0], 0)
+    askForSilence(paths[0], 0)
 
     for (let nowMs = 0; seconds.length < 5;) {
-      const second = firstSecond(100, nowMs, nowMs => drain(paths[1], nowMs) === 'drained', ...paths)
+      const second = firstSecond(100, nowMs, nowMs => askForSilence(paths[1], nowMs) === 'silent', ...paths)
       seconds.push(second)
       nowMs += 1000 * (second ?? Infinity)
     }
@@ -165,9 +165,9 @@ describe('a path that seems longer', () => {
 
   test('is put off for a hundred round trips, if they are more', () => {
     const paths = [addPath({ lastRoundTripMs: 250 }), addPath()]
-    drain(paths[0], 0)
+    askForSilence(paths[0], 0)
 
-    expect(firstSecond(100, 0, nowMs => drain(paths[0], nowMs) === 'drained', ...paths)).toBe(25)
+    expect(firstSecond(100, 0, nowMs => askForSilence(paths[0], nowMs) === 'silent', ...paths)).toBe(25)
   })
 })
 
@@ -226,7 +226,7 @@ describe('a path whose connection has ended', () => {
     const [path, gone] = [addPath(), addPath({ waitsSinceMs: -100 })]
     nodePaths.forget(gone)
 
-    expect(drain(path, 0)).toBe('alone')
+    expect(askForSilence(path, 0)).toBe('alone')
   })
 
   test('is forgotten, and counts no more when its object is used again', () => {
@@ -239,11 +239,11 @@ describe('a path whose connection has ended', () => {
   })
 
   test('keeps no others from falling silent', () => {
-    addPath({ canDrain: false })
+    addPath({ canFallSilent: false })
     const [path, other] = [addPath({}, 3_600_000), addPath({}, 3_600_000)]
     sample(3_600_000, path, other)
 
-    expect(drain(path, 3_600_000)).toBe('drained')
+    expect(askForSilence(path, 3_600_000)).toBe('silent')
   })
 })
 

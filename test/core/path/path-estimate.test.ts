@@ -1,7 +1,7 @@
 // How many bytes may be under way, from what marks have shown.
 import { beforeEach, describe, expect, test } from 'vitest'
 import { NodePaths } from '../../../src/core/path/node-paths.ts'
-import { MIN_WRITE_BYTES } from '../../../src/core/path/bound.ts'
+import { MIN_WRITE_BYTES } from '../../../src/core/path/path-estimate.ts'
 import { FIRST_BYTES, PathEstimate } from '../../../src/core/path/path-estimate.ts'
 import type { PathSample } from '../../../src/core/path/rounds.ts'
 import type { CameBack } from '../../../src/core/path/silences.ts'
@@ -318,7 +318,7 @@ describe('beside another path whose marks wait for as long', () => {
 })
 
 test('a path that seems to be longer is found to be so a minute later at most, whatever others say', () => {
-  const putOff: Partial<NodePaths> = { note: () => {}, mayDrain: () => false, sharedBytesPerMs: () => 0, shareOf: () => undefined, drain: () => 'put-off' }
+  const putOff: Partial<NodePaths> = { note: () => {}, mayFallSilent: () => false, sharedBytesPerMs: () => 0, shareOf: () => undefined, askForSilence: () => 'put-off' }
   estimate = createEstimate(putOff as NodePaths)
   settle(1000, 50)
 

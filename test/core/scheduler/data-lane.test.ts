@@ -1,6 +1,6 @@
 // How one stream's bytes become frames: what a frame holds, which flags ride on it, how much of a batch it takes, what its owner is told.
 import { beforeEach, describe, expect, test } from 'vitest'
-import { LOW_WATER_MARK_BYTES } from '../../../src/core/scheduler/water-marks.ts'
+import { LOW_WATER_MARK_BYTES } from '../../../src/core/scheduler/lanes.ts'
 import { EVENT_DRAINED, PENDING_ACK, PENDING_UPDATE } from '../../../src/core/stream-state.ts'
 import { ACK } from '../../../testing/protocol/frames.ts'
 import { createDataLanes, createStream, fillBatch, shares, WINDOW_BYTES } from '../../../testing/core/lanes.ts'
@@ -125,8 +125,8 @@ describe('a writer that waits', () => {
     ['is told above it by what goes ahead', LOW_WATER_MARK_BYTES + 50_000, [[1, EVENT_DRAINED]], 50_000],
     ['is not told above that', LOW_WATER_MARK_BYTES + 50_001, [], 50_000],
     ['is not told above it when the peer gives no credit for more', LOW_WATER_MARK_BYTES + 50_000, [], 50_000, 16_384 + 49_999]
-  ])('%s', (_, leftBytes, told, beyondMarksBytes = 0, creditBytes = WINDOW_BYTES) => {
-    lane.beyondMarksBytes = beyondMarksBytes
+  ])('%s', (_, leftBytes, told, extraQueueBytes = 0, creditBytes = WINDOW_BYTES) => {
+    lane.extraQueueBytes = extraQueueBytes
     const stream = createStream(1, { queued: [16_384 + leftBytes] })
     stream.awaitsDrain = true
     stream.creditBytes = creditBytes

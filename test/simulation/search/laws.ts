@@ -1,7 +1,7 @@
 // What must be so: after every event, when everything rests, and in the end.
 import { law } from './flow.ts'
-import { MIN_WRITE_BYTES } from '../../../src/core/path/bound.ts'
-import { LOW_WATER_MARK_BYTES } from '../../../src/core/scheduler/water-marks.ts'
+import { MIN_WRITE_BYTES } from '../../../src/core/path/path-estimate.ts'
+import { LOW_WATER_MARK_BYTES } from '../../../src/core/scheduler/lanes.ts'
 import type { Run } from './run.ts'
 import type { Side } from './side.ts'
 import type { StreamEnd } from './stream-end.ts'

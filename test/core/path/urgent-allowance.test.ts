@@ -1,7 +1,7 @@
 // How much urgent data passes although enough is under way.
 import fc from 'fast-check'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { UrgentAllowance } from '../../../src/core/path/bound.ts'
+import { UrgentAllowance } from '../../../src/core/path/bytes-under-way.ts'
 
 /** What is allowed however slow the path is */
 const FRAME_BYTES = 16_384
