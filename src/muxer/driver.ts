@@ -117,18 +117,16 @@ export class Driver implements SessionObserver {
       state.waitsSinceMs ??= this.clock.nowMs()
     }
 
-    if (!state.isInDataLane) {
+    if (state.isInDataLane) {
+      this.#requestForStream()
+    } else {
       this.stalls.suspect(state)
-    } else if (!this.#isTelling || this.writer.policy.isOff) {
-      this.writer.request()
     }
   }
 
   setLane (state: State, lane: number): void {
-    if (lane !== state.lane) {
-      this.session.setLane(state, lane)
-      this.request()
-    }
+    this.session.setLane(state, lane)
+    this.request()
   }
 
   closeWrite (state: State): void {
@@ -141,12 +139,11 @@ export class Driver implements SessionObserver {
 
   /** Writes what is queued as far as credit and transport allow, inside the call. The reset behind it discards the rest. */
   flushBeforeReset (state: State): void {
-    // nothing is written in the middle of a chunk
-    if (state.canSendData && !this.#isReceiving) {
+    if (state.canSendData) {
       // as urgent data: ahead of others, and also when enough is under way
       const { lane } = state
       this.session.setLane(state, URGENT)
-      this.writer.flushWhile(() => state.canSendData)
+      this.flushWhile(() => state.canSendData)
       this.session.setLane(state, lane)
     }
   }
@@ -170,23 +167,15 @@ export class Driver implements SessionObserver {
       this.session.giveBack(state, payloadBytes)
     }
 
-    if (!this.#isTelling) {
-      this.request()
-    }
+    this.request()
   }
 
   // What the muxer asks for
 
   /** Has the writer write what there is, when it is time. While a chunk is received and streams are told, one request at the end does for all. */
   request (occasion?: number): void {
-    if (this.#isTelling || this.#isReceiving) {
-      return
-    }
-
-    if (this.session.hasOutput) {
+    if (!this.#isTelling && !this.#isReceiving) {
       this.writer.request(occasion)
-    } else if (this.session.underWay.isHeld) {
-      this.timers.lookForPong()
     }
   }
 
@@ -323,7 +312,7 @@ export class Driver implements SessionObserver {
   }
 
   /** Runs after each flush, outside of it: what it makes the application write is the next flush */
-  onFlushed (reason: FlushReason, writtenBytes: number, mayHaveMore: boolean): void {
+  onFlushed (reason: FlushReason, writtenBytes: number): void {
     this.metrics?.onFlush(reason, writtenBytes)
 
     if (this.#waitingChunks.length > 0) {
@@ -332,10 +321,9 @@ export class Driver implements SessionObserver {
 
     if (this.session.eventful.length > 0 || this.afterTelling.size > 0) {
       this.#tell()
-      this.request()
-    } else if (mayHaveMore) {
-      this.request()
     }
+
+    this.request()
 
     // sinks may do as they like, but not in the middle of a chunk
     if (!this.#isReceiving) {

@@ -37,8 +37,6 @@ export class Writer {
   #isRegardless = false
   /** What the last flush left behind its full writes, until there is more */
   #restBytes = 0
-  /** The last flush has left nothing to be written */
-  #hasWrittenAll = false
   #drains = 0
   /** There was a request since the last microtask */
   #hasGrown = false
@@ -54,18 +52,25 @@ export class Writer {
     this.#turn = new TurnOfWriter(clock)
   }
 
-  /** There is output. Hot: runs once per send. */
+  /** There may be output. Hot: runs once per send. */
   request (asked = ON_WRITE): void {
     const occasion = asked === ON_OPENING && !this.#opensFirst() ? ON_WRITE : asked
     const arranged = this.#arranged
     this.#hasGrown = true
 
-    if ((arranged?.time === SOON && occasion === ON_WRITE) || this.#isTransportFull || this.isFlushing || this.isStopped) {
+    if (arranged?.time === SOON && occasion === ON_WRITE) {
       return
     }
 
-    if (this.#session.underWay.isHeld && !this.#session.hasOutput) {
-      this.#driver.timers.lookForPong()
+    if (!this.#session.hasOutput) {
+      if (this.#session.underWay.isHeld) {
+        this.#driver.timers.lookForPong()
+      }
+
+      return
+    }
+
+    if (this.#isTransportFull || this.isFlushing || this.isStopped) {
       return
     }
 
@@ -125,7 +130,7 @@ export class Writer {
       this.isFlushing = false
     }
 
-    this.#driver.onFlushed(reason, writtenBytes, !this.#hasWrittenAll)
+    this.#driver.onFlushed(reason, writtenBytes)
   }
 
   /** Writes all there is, although the transport said "wait": for last words, which are few */
@@ -192,7 +197,6 @@ export class Writer {
     let startMs = -1
     let nowMs = 0
     this.#restBytes = 0
-    this.#hasWrittenAll = false
     this.#turn.follow()
 
     while (!this.#isTransportFull || this.#isRegardless) {
@@ -213,8 +217,7 @@ export class Writer {
 
       // no pull when nothing is left, as behind most writes
       if (!session.hasOutput) {
-        this.#hasWrittenAll = true
-        this.#isBackedUp &&= this.#isTransportFull
+        this.#isBackedUp = this.#isTransportFull
         break
       }
 
@@ -229,7 +232,7 @@ export class Writer {
       if (session.lanes.queuedBytes > 0 && this.#hasRest()) {
         this.#restBytes = session.lanes.queuedBytes
         // what gathered while the transport was full is written, unless it is full again
-        this.#isBackedUp &&= this.#isTransportFull
+        this.#isBackedUp = this.#isTransportFull
         break
       }
     }
@@ -268,7 +271,7 @@ export class Writer {
   /** What was left out of a full write would not fill another, and nobody waits for it */
   #hasRest (): boolean {
     const { lanes, control, underWay } = this.#session
-    const isLittle = lanes.queuedBytes + HEADER_BYTES < Math.min(this.#driver.config.recordBytes, underWay.estimate.bound.writeBytes)
+    const isLittle = lanes.queuedBytes + HEADER_BYTES < underWay.estimate.bound.writeBytes
 
     return isLittle && !this.policy.isOff && !this.#turn.isLong && !lanes.hasUrgent && !control.hasMoreThanAcks
   }

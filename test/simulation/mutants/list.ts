@@ -232,8 +232,8 @@ export const mutants: Mutant[] = [
     edits: [
       [
         'src/muxer/driver.ts',
-        '      this.#tell()\n      this.request()\n',
-        '      this.#tell()\n'
+        '      this.#tell()\n    }\n\n    this.request()\n',
+        '      this.#tell()\n    }\n'
       ]
     ]
   },
