@@ -26,7 +26,6 @@ export class Receiver<Owner> implements FrameSink {
   #bodyFlags = 0
   #bodyBytes = 0
   #bodyBeganMs = 0
-  #hasDelayedUpdate = false
 
   constructor (init: SessionInit, session: Session<Owner>) {
     this.#session = session
@@ -40,10 +39,7 @@ export class Receiver<Owner> implements FrameSink {
    * behind it, as programs do with @libp2p/yamux. An update in the middle would meet a closed socket, and the kernel drop the rest.
    */
   delaysUpdate (stream: StreamState<Owner>, nowMs: number): boolean {
-    const isAmid = stream === this.#bodyStream && this.#bodyBytes > MAX_FRAME_BYTES && Math.abs(nowMs - this.#bodyBeganMs) < LONG_FRAME_MS
-    this.#hasDelayedUpdate ||= isAmid
-
-    return isAmid
+    return stream === this.#bodyStream && this.#bodyBytes > MAX_FRAME_BYTES && Math.abs(nowMs - this.#bodyBeganMs) < LONG_FRAME_MS
   }
 
   onHeader (type: number, flags: number, streamId: number, length: number): boolean {
@@ -96,8 +92,7 @@ export class Receiver<Owner> implements FrameSink {
     this.#bodyStream = undefined
     stream.readBuffer.endFrame()
 
-    if (this.#hasDelayedUpdate || stream.hasHeldUpdate) {
-      this.#hasDelayedUpdate = false
+    if (stream.hasHeldUpdate) {
       stream.hasHeldUpdate = false
       this.#session.giveBack(stream, 0)
     }

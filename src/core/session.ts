@@ -311,8 +311,8 @@ export class Session<Owner> {
     const nowMs = this.receivedMs
     receiveWindow.read(payloadBytes, nowMs)
 
-    if (receiveWindow.isUpdateDue(nowMs, this.roundTrip.smoothedMs) && !stream.life.isReset && !this.#receiver.delaysUpdate(stream, nowMs)) {
-      if (!stream.mayGrant) {
+    if (receiveWindow.isUpdateDue(nowMs, this.roundTrip.smoothedMs) && !stream.life.isReset) {
+      if (!stream.mayGrant || this.#receiver.delaysUpdate(stream, nowMs)) {
         stream.hasHeldUpdate = true
         return
       }
