@@ -62,8 +62,6 @@ export class BytesUnderWay {
   leavesRoomFromBytes = Infinity
   /** How long data was held back; without the hold that goes on now */
   heldMs = 0
-  /** The bytes under way from which on data is held */
-  #holdsFromBytes: number
   /** The bytes handed down behind which the next mark stands, or the first ping */
   #markFromBytes: number
   readonly #marks = new Marks()
@@ -78,8 +76,12 @@ export class BytesUnderWay {
   constructor (maxQueueDelayMs: number, recordBytes: number, nodePaths?: NodePaths) {
     this.estimate = new PathEstimate(maxQueueDelayMs, recordBytes, nodePaths)
     this.isBounded = maxQueueDelayMs !== Infinity
-    this.#holdsFromBytes = this.estimate.bound.holdsFromBytes
     this.#markFromBytes = this.isBounded ? FIRST_BYTES / 2 : Infinity
+  }
+
+  /** The bytes under way from which on data is held. Hot. */
+  get #holdsFromBytes (): number {
+    return this.estimate.bound.holdsFromBytes
   }
 
   get byteLength (): number {
@@ -291,7 +293,6 @@ export class BytesUnderWay {
 
   /** The bound has changed, or what is under way */
   #holdOrRelease (nowMs: number): void {
-    this.#holdsFromBytes = this.estimate.bound.holdsFromBytes
     this.#setMarkFrom()
     const isHeld = this.byteLength >= this.#holdsFromBytes
 
