@@ -18,6 +18,7 @@ export class Receiver<Owner> implements FrameSink {
   readonly decoder = new Decoder(this)
   readonly #session: Session<Owner>
   readonly #isDialler: boolean
+  readonly #creditsOnReceipt: boolean
   readonly #ids: InboundIds
   /** The longest body that a window could ever have allowed */
   readonly #maxBodyBytes: number
@@ -30,6 +31,7 @@ export class Receiver<Owner> implements FrameSink {
   constructor (init: SessionInit, session: Session<Owner>) {
     this.#session = session
     this.#isDialler = init.isDialler
+    this.#creditsOnReceipt = init.creditsOnReceipt
     this.#ids = new InboundIds(init.isDialler ? 2 : 1)
     this.#maxBodyBytes = Math.max(INITIAL_WINDOW_BYTES, init.maxWindowBytes)
   }
@@ -81,7 +83,7 @@ export class Receiver<Owner> implements FrameSink {
       stream.lastActiveMs = this.#session.receivedMs
       this.#session.emit(stream, EVENT_DATA)
 
-      if (this.#session.creditsOnReceipt) {
+      if (this.#creditsOnReceipt) {
         this.#session.giveBack(stream, piece.byteLength)
       }
     }

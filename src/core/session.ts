@@ -74,9 +74,8 @@ export class Session<Owner> {
   remoteGoAwayCode: number | undefined
   /** This side takes its leave: whoever opens a stream now is refused */
   isClosing = false
+  /** A GoAway is to be written; ControlLane.hasWrittenGoAway: it is in a write */
   hasSaidGoAway = false
-  /** Credit is given back for what arrives, not for what is read */
-  readonly creditsOnReceipt: boolean
   readonly #observer: SessionObserver
   readonly #sender: Sender<Owner>
   readonly #receiver: Receiver<Owner>
@@ -89,7 +88,6 @@ export class Session<Owner> {
   finsInBatch: Array<StreamState<Owner>> = []
 
   constructor (init: SessionInit, observer: SessionObserver) {
-    this.creditsOnReceipt = init.creditsOnReceipt
     this.#observer = observer
     this.streams = new StreamTable(init)
     this.limits = new PeerLimits(init.limits)
@@ -168,6 +166,17 @@ export class Session<Owner> {
 
     return isRelieved
   }
+
+  /*
+   * How a stream ends here:
+   *
+   * |         | the peer is told | its place is free | what may come late is no attack |
+   * | ------- | ---------------- | ----------------- | ------------------------------- |
+   * | reset   | by a RST         | behind the RST    | all its window allows           |
+   * | forget  | no               | at once           | nothing                         |
+   * | abandon | no               | at once           | all its window allows           |
+   * | release | by the FIN       | at once           | window updates                  |
+   */
 
   /** Ends the stream at once, in both directions, and says so to the peer if it knows of the stream, and of no end of all of them */
   reset (stream: StreamState<Owner>, errorCode: number, nowMs: number): void {

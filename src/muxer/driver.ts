@@ -49,7 +49,7 @@ export interface NodeState {
 
 export class Driver implements SessionObserver {
   readonly session: Session<MuxedStream>
-  readonly streams: StreamList
+  readonly streamList: StreamList
   readonly timers: Timers
   readonly writer: Writer
   readonly metrics: ConnectionMetrics | undefined
@@ -91,7 +91,7 @@ export class Driver implements SessionObserver {
     this.metrics = node.metrics === undefined ? undefined : new ConnectionMetrics(node.metrics, this.session, this.log)
     this.#traces = createFrameTraces(this.log)
     this.streamLog = new StreamLog(() => this.log.newScope('stream'))
-    this.streams = new StreamList(this)
+    this.streamList = new StreamList(this)
     this.writer = new Writer(this)
     // also while a chunk is received
     this.session.control.onRepliesFull = () => { this.writer.flush('forced') }
@@ -334,7 +334,7 @@ export class Driver implements SessionObserver {
   /** May be said twice of a stream */
   #onEnded ({ owner }: State): void {
     if (owner !== undefined) {
-      this.streams.remove(owner)
+      this.streamList.remove(owner)
     }
   }
 

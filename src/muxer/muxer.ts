@@ -87,7 +87,7 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
 
   /** The open streams, always in the same list */
   get streams (): MuxedStream[] {
-    return this.#driver.streams.current
+    return this.#driver.streamList.current
   }
 
   /**
@@ -99,7 +99,7 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
    */
   async createStream (options: CreateStreamOptions = {}): Promise<MuxedStream> {
     const limits = createStreamLimits(options, this.#driver.config.streamOptions)
-    const stream = await this.#driver.streams.open(limits, options.signal)
+    const stream = await this.#driver.streamList.open(limits, options.signal)
     this.#driver.request(ON_OPENING)
 
     return stream
@@ -137,17 +137,17 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
   }
 
   async #close ({ reason = GoAwayCode.NormalTermination, signal }: CloseOptions): Promise<void> {
-    if (this.#isClosingHere || !this.#isRunning) {
+    if (this.#isClosingHere || this.#isCut) {
       // how that one ends concerns its own caller; behind the end there is nothing to wait for
       await abortable(Promise.resolve(this.#closing).catch(() => {}), this.#phase === 'closing' ? signal : undefined)
       return
     }
 
-    const { session, streams } = this.#driver
+    const { session, streamList } = this.#driver
     this.#phase = 'closing'
     session.close(this.#driver.clock.nowMs())
-    streams.refuse(new MuxerClosedError())
-    streams.takeUnannounced().forEach(stream => { stream.abort(new MuxerClosedError()) })
+    streamList.refuseOpens(new MuxerClosedError())
+    streamList.takeUnannounced().forEach(stream => { stream.abort(new MuxerClosedError()) })
     this.#logClosed('this side', reason)
     this.#closing = this.#sayGoodbye(reason, signal)
 
@@ -164,14 +164,14 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
 
   /** Ends the session at once: every stream is reset, and what the transport does not take now is discarded */
   abort (err: Error): void {
-    if (this.#isRunning) {
+    if (!this.#isCut) {
       this.#resetAll(toError(err, 'The connection was aborted with'), 'aborted - %e')
     }
   }
 
   override onListenerAdded (type: string): void {
     if (type === 'stream') {
-      this.#driver.streams.onListener()
+      this.#driver.streamList.onListener()
     }
   }
 
@@ -187,7 +187,7 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
   onGoAway (code: number): void {
     if (this.#phase === 'open') {
       this.#phase = 'goneAway'
-      this.#driver.streams.refuse(new MuxerClosedError('The peer is going away'))
+      this.#driver.streamList.refuseOpens(new MuxerClosedError('The peer is going away'))
       this.#logClosed('the peer', code)
     }
 
@@ -196,17 +196,17 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
 
   /** The peer has opened a stream */
   onOpened (state: StreamState<MuxedStream>): void {
-    if (this.#isClosingHere || !this.#isRunning) {
+    if (this.#isClosingHere || this.#isCut) {
       // it came in the same chunk as one whose handler has ended the session
       this.#driver.reset(state, 0)
     } else {
-      this.#driver.streams.accept(state)
+      this.#driver.streamList.onOpenedByPeer(state)
     }
   }
 
   /** The peer has broken a rule, is gone, or cannot be served: tells the peer why, and ends the connection */
   fail (err: Error & { code?: string }): void {
-    if (this.#isRunning) {
+    if (!this.#isCut) {
       this.#driver.metrics?.onViolation(err.code ?? err.name)
       // arranged first: a peer that hears the last words within the call, or a transport that fails at them, ends it otherwise
       this.#abortTransport = abortBehindLastWords(this.#transport, this.#driver.clock, err)
@@ -231,9 +231,9 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
     }
   }
 
-  /** Nothing has begun to end the session by force */
-  get #isRunning (): boolean {
-    return this.#phase !== 'ended' && this.#phase !== 'aborting'
+  /** The session ends by force, or has ended */
+  get #isCut (): boolean {
+    return this.#phase === 'ended' || this.#phase === 'aborting'
   }
 
   /** This side has begun to take its leave */
@@ -327,7 +327,7 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
     this.#driver.receiveWaiting()
 
     if (this.#phase !== 'aborting') {
-      this.#driver.streams.announceAll()
+      this.#driver.streamList.announceAll()
     }
 
     if (this.#phase === 'ended') {
@@ -355,7 +355,7 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
   #resetAll (err: Error, message: string): void {
     const { session } = this.#driver
     this.#phase = 'aborting'
-    this.#driver.streams.refuse(new MuxerClosedError())
+    this.#driver.streamList.refuseOpens(new MuxerClosedError())
     this.#driver.stopReading()
     logError(this.#driver, message, err)
     const code = err instanceof ProtocolError ? err.goAwayCode : GoAwayCode.InternalError
@@ -372,12 +372,12 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
     this.#end(stream => { stream.abort(err) })
   }
 
-  /** Every stream learns why, and all that waits is settled. Once more, with nothing left to do, behind an abort in which the transport ended. */
+  /** Every stream learns why, and all that waits is settled. Runs twice if the transport ends while streams are reset: no stream is left the second time. */
   #end (endStream: (stream: MuxedStream, hasUnsent: boolean) => void): void {
-    const { streams, metrics } = this.#driver
+    const { streamList, metrics } = this.#driver
     this.#phase = 'ended'
-    streams.refuse(new MuxerClosedError())
-    streams.takeUnannounced()
+    streamList.refuseOpens(new MuxerClosedError())
+    streamList.takeUnannounced()
     this.#driver.stop()
     this.#endStreams(endStream)
     metrics?.end()
@@ -385,14 +385,14 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
 
   /** Without a word to the peer */
   #endStreams (endStream: (stream: MuxedStream, hasUnsent: boolean) => void): void {
-    const { session, streams } = this.#driver
+    const { session, streamList } = this.#driver
 
     for (const state of [...session.streams.values()]) {
       const hasUnsent = state.sendQueue.byteLength > 0
       session.abandon(state)
 
       if (state.owner != null) {
-        streams.remove(state.owner)
+        streamList.remove(state.owner)
         endStream(state.owner, hasUnsent)
       }
     }

@@ -65,7 +65,7 @@ export class StreamList {
   }
 
   /** This side may open no stream any more */
-  refuse (reason: Error): void {
+  refuseOpens (reason: Error): void {
     this.#refusal ??= reason
 
     for (const waiting of this.#waitingOpens) {
@@ -76,7 +76,7 @@ export class StreamList {
   }
 
   /** The peer has opened a stream */
-  accept (state: StreamState<MuxedStream>): void {
+  onOpenedByPeer (state: StreamState<MuxedStream>): void {
     const stream = this.#create(state, this.#driver.config.streamOptions)
     const isListenedTo = this.#driver.muxer.listenerCount('stream') > 0
 

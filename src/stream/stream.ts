@@ -194,7 +194,8 @@ export class MuxedStream extends ReadableHalf implements YamuxStream {
     const err = toError(reason, 'The stream was aborted with')
 
     if (this.status !== 'open') {
-      this.driver.streams.settle()
+      // a program that aborts the first stream of the list until there is none comes to its end
+      this.driver.streamList.settle()
       this.discardUnread(err)
       return
     }

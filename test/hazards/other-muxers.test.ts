@@ -175,7 +175,7 @@ test('a peer that has said GoAway and goes on sending makes no error a chunk', a
   const peer = converse()
   await peer.open()
   peer.deliver(goAway(0))
-  const refuse = vi.spyOn(StreamList.prototype, 'refuse')
+  const refuse = vi.spyOn(StreamList.prototype, 'refuseOpens')
 
   for (let i = 0; i < 100; i++) {
     peer.deliver(data(1, pattern(1)))

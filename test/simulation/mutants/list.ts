@@ -128,8 +128,8 @@ export const mutants: Mutant[] = [
     edits: [
       [
         'src/muxer/muxer.ts',
-        'if (this.#isClosingHere || !this.#isRunning) {\n      // it came',
-        'if (!this.#isRunning) {\n      // it came'
+        'if (this.#isClosingHere || this.#isCut) {\n      // it came',
+        'if (this.#isCut) {\n      // it came'
       ]
     ]
   },
