@@ -25,7 +25,7 @@ export class LateFins {
     this.#driver = driver
   }
 
-  /** Keeps the stream's FIN back, and asks for it again, unless it need not wait or was kept back before. Returns whether it does. */
+  /** Returns whether the stream's FIN waits here, to be asked for again later: not one that need not, or that has waited. */
   keepBack (state: State): boolean {
     const { session, writer, clock } = this.#driver
     const isLate = session.remoteGoAwayCode === GoAwayCode.NormalTermination && state.life.remoteWriteStatus === 'closed' && state.sendQueue.byteLength === 0

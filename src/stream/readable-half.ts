@@ -30,6 +30,9 @@ import type { Uint8ArrayList } from 'uint8arraylist'
 
 type Chunk = Uint8Array | Uint8ArrayList
 
+/** Most streams are listened to */
+const NO_LOOPS = new Loops(0)
+
 export abstract class ReadableHalf extends GuardedEmitter<MessageStreamEvents> {
   abstract status: MessageStreamStatus
   readStatus: MessageStreamReadStatus = 'readable'
@@ -38,8 +41,7 @@ export abstract class ReadableHalf extends GuardedEmitter<MessageStreamEvents> {
   maxReadBufferLength: number
   protected readonly state: StreamState<MuxedStream>
   protected readonly driver: Driver
-  /** Made with the first: most streams are listened to */
-  #loops: Loops | undefined
+  #loops = NO_LOOPS
   #isDelivering = false
   /** A reader has put bytes back, and would be given the same again and again: they are offered to it later */
   #isPutBack = false
@@ -120,7 +122,10 @@ export abstract class ReadableHalf extends GuardedEmitter<MessageStreamEvents> {
    * as long.
    */
   async * [Symbol.asyncIterator] (): AsyncGenerator<Chunk> {
-    this.#loops ??= new Loops(this.state.readBuffer.mergeFromBytes)
+    if (this.#loops === NO_LOOPS) {
+      this.#loops = new Loops(this.state.readBuffer.mergeFromBytes)
+    }
+
     const loops = this.#loops
     const loop = loops.begin()
     this.#isPutBack = false
@@ -161,12 +166,8 @@ export abstract class ReadableHalf extends GuardedEmitter<MessageStreamEvents> {
   /** A 'message' listener was added */
   protected onReader (): void {
     this.#isPutBack = false
-
-    if (this.#loops !== undefined) {
-      this.#loops.leaveBehind()
-      this.#onRead(this.#loops.takeFinishedBytes())
-    }
-
+    this.#loops.leaveBehind()
+    this.#onRead(this.#loops.takeFinishedBytes())
     this.#deliverSoon()
   }
 
@@ -239,9 +240,9 @@ export abstract class ReadableHalf extends GuardedEmitter<MessageStreamEvents> {
         const isListenedTo = this.listenerCount('message') > 0
         const loops = this.#loops
 
-        if (isListenedTo && loops?.areNone !== false) {
+        if (isListenedTo && loops.areNone) {
           this.#tellListeners()
-        } else if (loops !== undefined && (isListenedTo || (loops.areWaitedFor && loops.areAllAsking))) {
+        } else if (isListenedTo || (loops.areWaitedFor && loops.areAllAsking)) {
           this.#handOver(loops, readBuffer.take(), isListenedTo)
         } else {
           break
@@ -273,7 +274,7 @@ export abstract class ReadableHalf extends GuardedEmitter<MessageStreamEvents> {
         const chunk = readBuffer.take()
         readBytes += chunk.byteLength
         this.dispatchEvent(new OwnMessageEvent(chunk))
-      } while (readBuffer.readyBytes > 0 && this.readStatus === 'readable' && this.#loops?.areNone !== false && !this.#isPutBack && this.listenerCount('message') > 0)
+      } while (readBuffer.readyBytes > 0 && this.readStatus === 'readable' && this.#loops.areNone && !this.#isPutBack && this.listenerCount('message') > 0)
     } finally {
       this.#onRead(readBytes)
     }
@@ -326,7 +327,7 @@ export abstract class ReadableHalf extends GuardedEmitter<MessageStreamEvents> {
   #onPushedBack (bytes: number): void {
     this.#pushedBackBytes += bytes
 
-    if (!this.#isDelivering && this.#loops?.areAllAsking !== false) {
+    if (!this.#isDelivering && this.#loops.areAllAsking) {
       this.#deliverSoon()
     } else if (!this.#isPutBack) {
       // a reader that cannot use what it was given
@@ -350,7 +351,7 @@ export abstract class ReadableHalf extends GuardedEmitter<MessageStreamEvents> {
       return
     }
 
-    if (this.state.readBuffer.byteLength === 0 && this.remoteWriteStatus === 'closed' && this.readStatus !== 'paused' && this.#loops?.areAllAsking !== false) {
+    if (this.state.readBuffer.byteLength === 0 && this.remoteWriteStatus === 'closed' && this.readStatus !== 'paused' && this.#loops.areAllAsking) {
       this.readStatus = 'closed'
     }
 
@@ -363,7 +364,7 @@ export abstract class ReadableHalf extends GuardedEmitter<MessageStreamEvents> {
       return
     }
 
-    this.#loops?.end(this.#endError)
+    this.#loops.end(this.#endError)
 
     if (!this.readableEnded) {
       this.readableEnded = true
@@ -380,7 +381,7 @@ export abstract class ReadableHalf extends GuardedEmitter<MessageStreamEvents> {
 
   /** Somebody reads, now or when the loop comes round */
   get #isRead (): boolean {
-    return this.readStatus === 'readable' && (this.listenerCount('message') > 0 || this.#loops?.areWaitedFor === true)
+    return this.readStatus === 'readable' && (this.listenerCount('message') > 0 || this.#loops.areWaitedFor)
   }
 
   get #isReadable (): boolean {

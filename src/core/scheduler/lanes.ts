@@ -63,8 +63,9 @@ export class DataLanes<Owner> {
   readonly #urgentRing = this.#rings[URGENT]
   readonly #sizes: Pick<SessionInit, 'frameBytes' | 'loneFrameBytes'>
   readonly #session: Session<Owner>
-  /** A stream's share of a round, and a frame if that is more */
+  /** A stream's share of a round */
   #shareBytes = 0
+  /** What it may have at once: its share, and a frame if that is more */
   #quantumBytes = 0
   /** What goes ahead of a lane that waits */
   #maxPassedBytes = 0
