@@ -117,13 +117,20 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
       this.#driver.ping()
     }
 
-    await this.#driver.until(() => !roundTrip.isPending, options?.signal)
+    // by its own value: others may be under way when it is answered, or have been begun since
+    const { lastValue } = roundTrip
+    let roundTripMs: number | undefined
+    await this.#driver.until(() => {
+      roundTripMs ??= roundTrip.isAwaited(lastValue) ? undefined : roundTrip.lastMs
 
-    if (roundTrip.isPending || roundTrip.lastMs === undefined) {
+      return roundTripMs !== undefined
+    }, options?.signal)
+
+    if (roundTripMs === undefined) {
       throw new MuxerClosedError()
     }
 
-    return roundTrip.lastMs
+    return roundTripMs
   }
 
   getRTT (): number {

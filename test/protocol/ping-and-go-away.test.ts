@@ -52,6 +52,34 @@ describe.each(ROLES)('as $role', ({ direction, ownId, peerId, secondPeerId }) =>
     expect(peer.muxer.getRTT()).toBe(42.5)
   })
 
+  test('M: this side\'s Ping is measured by its own ACK, although another is under way by then', async () => {
+    const clock = new VirtualClock()
+    const peer = converse({ direction, clock })
+    const first = peer.muxer.ping()
+    const [value] = await pingValues(peer)
+    clock.advance(4500)
+    const second = peer.muxer.ping()
+    const [nextValue] = await pingValues(peer)
+    clock.advance(1500)
+    peer.deliver(ping(value, ACK))
+    expect(await first).toBe(6000)
+
+    clock.advance(500)
+    peer.deliver(ping(nextValue, ACK))
+    expect(await second).toBe(2000)
+  })
+
+  test('M: this side\'s Ping is measured although whoever shared it asks again at once', async () => {
+    const peer = converse({ direction })
+    const again = peer.muxer.ping().then(() => { peer.muxer.ping().catch(() => {}) })
+    const limited = peer.muxer.ping({ signal: new AbortController().signal })
+    const [value] = await pingValues(peer)
+    peer.deliver(ping(value, ACK))
+    await again
+
+    expect(await limited).toBeGreaterThanOrEqual(0)
+  })
+
   test.each([
     ['before any ping', hex('00 02 0002 00000000 00000000')],
     ['of another value', hex('00 02 0002 00000000 ffffffff')],

@@ -21,14 +21,19 @@ export class RoundTrip {
   /** What each ping under way carries, and when it was written, the oldest first */
   readonly #pings = new Map<number, number>()
   /** The last ping's, whether or not it is under way */
-  #lastValue = -1
+  lastValue = -1
   #sentMs = -Infinity
 
   get isPending (): boolean {
     return this.#pings.size > 0
   }
 
-  /** Neither this ping nor one behind it was answered; undefined if none is under way */
+  /** Neither the ping with this value nor one behind it was answered */
+  isAwaited (value: number): boolean {
+    return this.#pings.has(value)
+  }
+
+  /** Of the first ping that is awaited; undefined if none is */
   get oldestValue (): number | undefined {
     return this.#pings.keys().next().value
   }
@@ -49,11 +54,11 @@ export class RoundTrip {
   /** Begins a measurement, unless a ping waits to be written, and returns the value the ping carries */
   begin (): number {
     if (this.#sentMs !== UNWRITTEN) {
-      this.#lastValue = (this.#lastValue + 1) % FIRST_MARK_VALUE
+      this.lastValue = (this.lastValue + 1) % FIRST_MARK_VALUE
       this.#note(UNWRITTEN)
     }
 
-    return this.#lastValue
+    return this.lastValue
   }
 
   /** The ping is in a batch: what it waited for until then is no part of the round trip */
@@ -63,7 +68,7 @@ export class RoundTrip {
 
   #note (sentMs: number): void {
     this.#sentMs = sentMs
-    this.#pings.set(this.#lastValue, sentMs)
+    this.#pings.set(this.lastValue, sentMs)
   }
 
   /** Returns false for a pong that nobody waits for: it measures nothing */
