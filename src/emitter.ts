@@ -29,29 +29,44 @@ const MAX_DEPTH = 32
 /** How many listeners of whatever emitters are running, each within the one before: it is one stack */
 let depth = 0
 
+/*
+ * What an event knows while it is told. By symbols: a program that prints, clones or looks through an event sees what it sees of any other,
+ * and not the stream that the event is of.
+ */
+const TARGET = Symbol('target')
+const CURRENT_TARGET = Symbol('currentTarget')
+const IS_STOPPED = Symbol('isStopped')
+
 /** An event that is told whose it is. Any other has to be given properties for that, which takes ten times as long as to make one. */
 interface TargetedEvent extends Event {
-  emitter: EventTarget | null
-  isStopped: boolean
+  [TARGET]: EventTarget | null
+  [CURRENT_TARGET]: EventTarget | null
+  [IS_STOPPED]: boolean
 }
 
 /** The same event, as one that is told */
 export function targeted<Base extends new (...args: any[]) => Event> (Base: Base): Base {
   return class extends Base {
-    static override readonly name = Base.name
-    isStopped = false
-    emitter: EventTarget | null = null
+    static override readonly name = Base.name;
+    [TARGET]: EventTarget | null = null;
+    [CURRENT_TARGET]: EventTarget | null = null;
+    [IS_STOPPED] = false
 
     override get target (): EventTarget | null {
-      return this.emitter
+      return this[TARGET]
     }
 
+    override get srcElement (): EventTarget | null {
+      return this[TARGET]
+    }
+
+    /** Null when all listeners have been told */
     override get currentTarget (): EventTarget | null {
-      return this.emitter
+      return this[CURRENT_TARGET]
     }
 
     override stopImmediatePropagation (): void {
-      this.isStopped = true
+      this[IS_STOPPED] = true
     }
   }
 }
@@ -66,10 +81,12 @@ function setTarget (evt: Event, target: EventTarget): void {
   const configurable = true
 
   Object.defineProperties(evt, {
-    isStopped: { configurable, writable: true, value: false },
+    [CURRENT_TARGET]: { configurable, writable: true, value: target },
+    [IS_STOPPED]: { configurable, writable: true, value: false },
     target: { configurable, value: target },
-    currentTarget: { configurable, value: target },
-    stopImmediatePropagation: { configurable, value: () => { (evt as TargetedEvent).isStopped = true } }
+    srcElement: { configurable, value: target },
+    currentTarget: { configurable, get (this: TargetedEvent) { return this[CURRENT_TARGET] } },
+    stopImmediatePropagation: { configurable, value (this: TargetedEvent) { this[IS_STOPPED] = true } }
   })
 }
 
@@ -162,18 +179,19 @@ export abstract class GuardedEmitter<Events extends Record<string, any>> extends
   }
 
   /** Hot: runs once per event */
-  #dispatch (evt: Event): void {
+  #dispatch (evt: Event & Partial<TargetedEvent>): void {
     const { type } = evt
     const registrations = this.#registrations
 
     // not one of ours that is dispatched again
-    if ((evt as TargetedEvent).emitter === null) {
-      (evt as TargetedEvent).emitter = this
+    if (evt[TARGET] === null) {
+      evt[TARGET] = this
+      evt[CURRENT_TARGET] = this
     } else {
       setTarget(evt, this)
     }
 
-    for (let i = 0; i < registrations.length && !(evt as TargetedEvent).isStopped; i++) {
+    for (let i = 0; i < registrations.length && evt[IS_STOPPED] !== true; i++) {
       const registration = registrations[i]
 
       if (registration.type === type && !registration.isRemoved) {
@@ -184,6 +202,8 @@ export abstract class GuardedEmitter<Events extends Record<string, any>> extends
         this.#call(registration.listener, evt)
       }
     }
+
+    evt[CURRENT_TARGET] = null
   }
 
   /** Hot: runs once per event and listener */

@@ -57,11 +57,12 @@ describe('listeners', () => {
   test('find in the event whose it is, in one made by anybody', () => {
     const seen: unknown[] = []
     const made = new Event('news')
-    emitter.addEventListener('news', ({ target, currentTarget }) => { seen.push(target, currentTarget) })
+    emitter.addEventListener('news', ({ target, srcElement, currentTarget }) => { seen.push(target, srcElement, currentTarget) })
     emitter.dispatchEvent(made)
     emitter.safeDispatchEvent('news')
 
-    expect(seen).toEqual([emitter, emitter, emitter, emitter])
+    expect(seen).toEqual([emitter, emitter, emitter, emitter, emitter, emitter])
+    expect([made.target, made.currentTarget]).toEqual([emitter, null])
   })
 
   test('may keep an event from those behind them, as often as it is dispatched', () => {

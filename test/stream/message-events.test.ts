@@ -1,4 +1,5 @@
 // How many 'message' events what has come makes: each costs the receiver an event object and all its listeners.
+import { StreamMessageEvent } from '@libp2p/interface'
 import { expect, test } from 'vitest'
 import { ACK, concat, data, FIN, pattern, SYN, windowUpdate } from '../../testing/protocol/frames.ts'
 import { createRawPeer, nextTurn } from '../../testing/protocol/raw-peer.ts'
@@ -60,12 +61,30 @@ test('a message knows its stream, and a listener may keep it from those behind',
   const peer = createRawPeer()
   const stream = await peer.muxer.createStream()
   const seen: unknown[] = []
+  let kept: Event | undefined
   stream.addEventListener('message', evt => {
-    seen.push(evt.target, evt.currentTarget)
+    seen.push(evt.target, evt.srcElement, evt.currentTarget)
     evt.stopImmediatePropagation()
+    kept = evt
   })
   stream.addEventListener('message', () => { seen.push('told') })
   peer.deliver(data(1, pattern(10), ACK))
 
-  expect(seen).toEqual([stream, stream])
+  expect(seen).toEqual([stream, stream, stream])
+  expect([kept?.target, kept?.currentTarget]).toEqual([stream, null])
+})
+
+test('a message that is looked through or printed shows what one that is not told shows, and no stream', async () => {
+  const peer = createRawPeer()
+  const stream = await peer.muxer.createStream()
+  const shown: unknown[] = []
+  stream.addEventListener('message', evt => {
+    for (const each of [evt, new StreamMessageEvent(evt.data)]) {
+      shown.push(Object.keys(each), JSON.stringify(each))
+    }
+  })
+  peer.deliver(data(1, pattern(10), ACK))
+
+  expect(shown.slice(0, 2)).toEqual(shown.slice(2))
+  expect(shown).toHaveLength(4)
 })
