@@ -58,7 +58,11 @@ export class Writer {
     const arranged = this.#arranged
     this.#hasGrown = true
 
-    if (arranged?.time === SOON && occasion === ON_WRITE) {
+    // what is arranged stays, as for most sends: to ask the policy for each of a turn that has seen enough flushes was a twelfth of the sender at 1 × 100 B
+    const isSoon = arranged?.time === SOON && occasion === ON_WRITE
+    const isEnough = arranged === ENOUGH && occasion !== ON_CHUNK && !this.#session.lanes.hasUrgent
+
+    if (isSoon || isEnough) {
       return
     }
 
@@ -80,9 +84,7 @@ export class Writer {
       this.#restBytes = 0
     }
 
-    // in a turn that has seen enough flushes: asking the policy for each send was a twelfth of the sender at 1 × 100 B
-    const isEnough = arranged === ENOUGH && occasion !== ON_CHUNK && !this.#session.lanes.hasUrgent
-    const decision = isEnough ? ENOUGH : this.policy.decide(occasion, this.#turn, this.#restBytes > 0, arranged !== undefined, this.#session)
+    const decision = this.policy.decide(occasion, this.#turn, this.#restBytes > 0, arranged !== undefined, this.#session)
 
     if (arranged === undefined || decision.time > arranged.time) {
       this.#arrange(decision)
