@@ -158,7 +158,7 @@ export abstract class GuardedEmitter<Events extends Record<string, any>> extends
   }
 
   override dispatchEvent (evt: Event): boolean {
-    if (!this.isDispatchingTooDeep) {
+    if (depth < MAX_DEPTH && this.#putOff.length === 0) {
       this.#dispatch(evt)
     } else if (this.#putOff.push(evt) === 1) {
       queueMicrotask(() => { this.#dispatchPutOff() })

@@ -117,16 +117,18 @@ export class Driver implements SessionObserver {
       state.waitsSinceMs ??= this.clock.nowMs()
     }
 
-    if (state.isInDataLane) {
-      this.#requestForStream()
-    } else {
+    if (!state.isInDataLane) {
       this.stalls.suspect(state)
+    } else if (!this.#isTelling || this.writer.policy.isOff) {
+      this.writer.request()
     }
   }
 
   setLane (state: State, lane: number): void {
-    this.session.setLane(state, lane)
-    this.request()
+    if (lane !== state.lane) {
+      this.session.setLane(state, lane)
+      this.request()
+    }
   }
 
   closeWrite (state: State): void {
@@ -167,7 +169,9 @@ export class Driver implements SessionObserver {
       this.session.giveBack(state, payloadBytes)
     }
 
-    this.request()
+    if (!this.#isTelling) {
+      this.request()
+    }
   }
 
   // What the muxer asks for
@@ -323,7 +327,9 @@ export class Driver implements SessionObserver {
       this.#tell()
     }
 
-    this.request()
+    if (this.session.hasOutput) {
+      this.request()
+    }
 
     // sinks may do as they like, but not in the middle of a chunk
     if (!this.#isReceiving) {

@@ -23,8 +23,8 @@ export interface Loop {
 
 export class Loops {
   readonly #mergeFromBytes: number
-  /** Those that were left behind in the order in which they were */
-  readonly #loops = new Set<Loop>()
+  /** Those that are waited for, and those that were left behind, these in the order in which they were */
+  readonly all = new Set<Loop>()
   /** Handed to loops that have not asked for the next chunk yet */
   #unfinishedBytes = 0
 
@@ -33,14 +33,9 @@ export class Loops {
     this.#mergeFromBytes = mergeFromBytes
   }
 
-  /** Neither one that is waited for nor one that was left behind */
-  get areNone (): boolean {
-    return this.#loops.size === 0
-  }
-
   /** One reads, or will when it comes round */
   get areWaitedFor (): boolean {
-    for (const { missed } of this.#loops) {
+    for (const { missed } of this.all) {
       if (missed === undefined) {
         return true
       }
@@ -51,7 +46,7 @@ export class Loops {
 
   /** All that are waited for */
   get areAllAsking (): boolean {
-    for (const { asked, missed } of this.#loops) {
+    for (const { asked, missed } of this.all) {
       if (asked === undefined && missed === undefined) {
         return false
       }
@@ -64,27 +59,27 @@ export class Loops {
   begin (): Loop {
     const loop: Loop = { asked: undefined, missed: undefined, error: undefined }
     this.leaveBehind()
-    this.#loops.add(loop)
+    this.all.add(loop)
 
     return loop
   }
 
   remove (loop: Loop): void {
-    this.#loops.delete(loop)
+    this.all.delete(loop)
   }
 
   /** Somebody else begins to read, or goes on */
   leaveBehind (): void {
     let leftBehind = 0
 
-    for (const loop of this.#loops) {
+    for (const loop of this.all) {
       if (loop.missed !== undefined) {
         leftBehind++
       } else if (loop.asked === undefined) {
         loop.missed = new ReadBuffer(this.#mergeFromBytes)
         // to the end, where it is counted
-        this.#loops.delete(loop)
-        this.#loops.add(loop)
+        this.all.delete(loop)
+        this.all.add(loop)
       }
     }
 
@@ -110,7 +105,7 @@ export class Loops {
     let missedBytes = 0
     this.leaveBehind()
 
-    for (const loop of this.#loops) {
+    for (const loop of this.all) {
       if (loop.missed === undefined) {
         loop.asked?.resolve(chunk)
         loop.asked = undefined
@@ -126,7 +121,7 @@ export class Loops {
 
   /** Nothing more will come. A loop that does not ask has a chunk to take first. */
   end (error: Error | undefined): void {
-    for (const { asked } of this.#loops) {
+    for (const { asked } of this.all) {
       if (error === undefined) {
         asked?.resolve(undefined)
       } else {
@@ -136,9 +131,9 @@ export class Loops {
   }
 
   #giveUpFirst (why: string): void {
-    for (const loop of this.#loops) {
+    for (const loop of this.all) {
       if (loop.missed !== undefined) {
-        this.#loops.delete(loop)
+        this.all.delete(loop)
         loop.error = new StreamBufferError(`The loop did not ask while ${why}`)
         loop.missed = undefined
         return

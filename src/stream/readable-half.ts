@@ -166,8 +166,12 @@ export abstract class ReadableHalf extends GuardedEmitter<MessageStreamEvents> {
   /** A 'message' listener was added */
   protected onReader (): void {
     this.#isPutBack = false
-    this.#loops.leaveBehind()
-    this.#onRead(this.#loops.takeFinishedBytes())
+
+    if (this.#loops !== NO_LOOPS) {
+      this.#loops.leaveBehind()
+      this.#onRead(this.#loops.takeFinishedBytes())
+    }
+
     this.#deliverSoon()
   }
 
@@ -240,7 +244,7 @@ export abstract class ReadableHalf extends GuardedEmitter<MessageStreamEvents> {
         const isListenedTo = this.listenerCount('message') > 0
         const loops = this.#loops
 
-        if (isListenedTo && loops.areNone) {
+        if (isListenedTo && loops.all.size === 0) {
           this.#tellListeners()
         } else if (isListenedTo || (loops.areWaitedFor && loops.areAllAsking)) {
           this.#handOver(loops, readBuffer.take(), isListenedTo)
@@ -274,7 +278,7 @@ export abstract class ReadableHalf extends GuardedEmitter<MessageStreamEvents> {
         const chunk = readBuffer.take()
         readBytes += chunk.byteLength
         this.dispatchEvent(new OwnMessageEvent(chunk))
-      } while (readBuffer.readyBytes > 0 && this.readStatus === 'readable' && this.#loops.areNone && !this.#isPutBack && this.listenerCount('message') > 0)
+      } while (readBuffer.readyBytes > 0 && this.readStatus === 'readable' && this.#loops.all.size === 0 && !this.#isPutBack && this.listenerCount('message') > 0)
     } finally {
       this.#onRead(readBytes)
     }

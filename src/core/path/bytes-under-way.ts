@@ -26,6 +26,7 @@ import { FIRST_BYTES, MARKS_UNDER_WAY, MIN_MARK_EVERY_BYTES, PathEstimate } from
 import { Rounds } from './rounds.ts'
 import { PongSilence } from './silences.ts'
 import type { NodePaths } from './node-paths.ts'
+import type { Bound } from './path-estimate.ts'
 
 /** A write that is nearly as large as the space between two marks is not waited with for another */
 const MARK_FROM_PART = 7 / 8
@@ -64,6 +65,7 @@ export class BytesUnderWay {
   heldMs = 0
   /** The bytes handed down behind which the next mark stands, or the first ping */
   #markFromBytes: number
+  readonly #bound: Bound
   readonly #marks = new Marks()
   readonly #rounds = new Rounds()
   #lastPongMs = 0
@@ -75,13 +77,9 @@ export class BytesUnderWay {
   /** `maxQueueDelayMs` is Infinity if nothing is to be held back */
   constructor (maxQueueDelayMs: number, recordBytes: number, nodePaths?: NodePaths) {
     this.estimate = new PathEstimate(maxQueueDelayMs, recordBytes, nodePaths)
+    this.#bound = this.estimate.bound
     this.isBounded = maxQueueDelayMs !== Infinity
     this.#markFromBytes = this.isBounded ? FIRST_BYTES / 2 : Infinity
-  }
-
-  /** The bytes under way from which on data is held. Hot. */
-  get #holdsFromBytes (): number {
-    return this.estimate.bound.holdsFromBytes
   }
 
   get byteLength (): number {
@@ -92,7 +90,7 @@ export class BytesUnderWay {
   isQuietFor (byteLength: number): boolean {
     const position = this.handedDownBytes + byteLength
 
-    return !this.isMarkOwed && !this.isHeld && position < this.#markFromBytes && position - this.acknowledgedBytes < this.#holdsFromBytes
+    return !this.isMarkOwed && !this.isHeld && position < this.#markFromBytes && position - this.acknowledgedBytes < this.#bound.holdsFromBytes
   }
 
   /** Marks are under way. Hot. */
@@ -131,11 +129,11 @@ export class BytesUnderWay {
       this.urgent.spend(urgentBytes)
     }
 
-    this.#rounds.onWrite(this.handedDownBytes, byteLength, isAppLimited, !this.awaitsPong, nowMs)
+    this.#rounds.onWrite(this.handedDownBytes, byteLength, isAppLimited, this.acknowledgedBytes >= this.markedBytes, nowMs)
     this.handedDownBytes += byteLength
     this.#handedDownMs = nowMs
 
-    if (!this.isHeld && this.handedDownBytes - this.acknowledgedBytes >= this.#holdsFromBytes) {
+    if (!this.isHeld && this.handedDownBytes - this.acknowledgedBytes >= this.#bound.holdsFromBytes) {
       this.#hold(nowMs)
     }
 
@@ -285,16 +283,16 @@ export class BytesUnderWay {
       // a peer that answers few is asked less often: so the one it answers has more in front of it
       const farBytes = this.markedBytes + MARK_FROM_PART * everyBytes / this.#marks.answeredPart
       // nor is one needed while little is under way: requests have none
-      const fewBytes = this.#holdsFromBytes === Infinity ? 0 : this.#holdsFromBytes / 2
+      const fewBytes = this.#bound.holdsFromBytes === Infinity ? 0 : this.#bound.holdsFromBytes / 2
       this.#markFromBytes = Math.max(farBytes, this.acknowledgedBytes + fewBytes)
-      this.leavesRoomFromBytes = Math.min(this.#markFromBytes, this.acknowledgedBytes + this.#holdsFromBytes)
+      this.leavesRoomFromBytes = Math.min(this.#markFromBytes, this.acknowledgedBytes + this.#bound.holdsFromBytes)
     }
   }
 
   /** The bound has changed, or what is under way */
   #holdOrRelease (nowMs: number): void {
     this.#setMarkFrom()
-    const isHeld = this.byteLength >= this.#holdsFromBytes
+    const isHeld = this.byteLength >= this.#bound.holdsFromBytes
 
     if (isHeld && !this.isHeld) {
       this.#hold(nowMs)

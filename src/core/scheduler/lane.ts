@@ -28,6 +28,7 @@ interface Link {
 export abstract class LaneMember implements Link {
   /** Which of the LANES the stream's data goes out in */
   lane = NORMAL
+  isInDataLane = false
   next: Link = this
   previous: Link = this
   /** What is left of the stream's share in this round (the deficit counter of the literature) */
@@ -39,10 +40,6 @@ export abstract class LaneMember implements Link {
   isAhead = false
   /** When the stream's next frame began to wait; undefined without metrics */
   waitsSinceMs: number | undefined
-
-  get isInDataLane (): boolean {
-    return this.next !== this
-  }
 }
 
 export class Ring implements Link {

@@ -55,12 +55,13 @@ export class DataLanes<Owner> {
   queuedBytes = 0
   /** Streams with data to send and credit for it */
   streamCount = 0
+  /** One of them is in the urgent lane */
+  hasUrgent = false
   /** How much more than the water marks writers may have queued, where data is held back */
   extraQueueBytes = 0
   /** A frame of a stream whose `waitsSinceMs` is known was written. For who measures that. */
   onWaited: ((lane: number, waitedMs: number) => void) | undefined
   readonly #rings = LANES.map(() => new Ring())
-  readonly #urgentRing = this.#rings[URGENT]
   readonly #sizes: Pick<SessionInit, 'frameBytes' | 'loneFrameBytes'>
   readonly #session: Session<Owner>
   /** A stream's share of a round */
@@ -83,11 +84,6 @@ export class DataLanes<Owner> {
     this.#maxPassedBytes = Math.max(MAX_PASSED_BYTES, MAX_PASSED_SHARES * this.#quantumBytes)
   }
 
-  /** A stream in the urgent lane has data to send. Hot: runs once per send. */
-  get hasUrgent (): boolean {
-    return this.#urgentRing.streamCount > 0
-  }
-
   /** Its writer is to wait */
   isFull ({ sendQueue, creditBytes }: StreamState<Owner>): boolean {
     return sendQueue.byteLength >= HIGH_WATER_MARK_BYTES + Math.min(this.extraQueueBytes, creditBytes)
@@ -104,6 +100,8 @@ export class DataLanes<Owner> {
       this.queuedBytes += addedBytes
     } else if (stream.canSendData) {
       const ring = this.#rings[stream.lane]
+      this.hasUrgent ||= stream.lane === URGENT
+      stream.isInDataLane = true
       stream.deficitBytes = 0
       ring.streamCount++
       this.streamCount++
@@ -131,6 +129,7 @@ export class DataLanes<Owner> {
   remove (stream: StreamState<Owner>): void {
     if (stream.isInDataLane) {
       const ring = this.#rings[stream.lane]
+      stream.isInDataLane = false
       this.streamCount--
       this.queuedBytes -= stream.sendQueue.byteLength
       ring.unlink(stream)
@@ -138,6 +137,7 @@ export class DataLanes<Owner> {
       if (--ring.streamCount === 0) {
         ring.overtakenBytes = 0
         ring.aheadBytes = 0
+        this.hasUrgent &&= stream.lane !== URGENT
       }
     }
   }

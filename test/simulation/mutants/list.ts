@@ -232,8 +232,8 @@ export const mutants: Mutant[] = [
     edits: [
       [
         'src/muxer/driver.ts',
-        '      this.#tell()\n    }\n\n    this.request()\n',
-        '      this.#tell()\n    }\n'
+        'if (this.session.hasOutput) {\n      this.request()\n',
+        'if (this.session.hasOutput) {\n'
       ]
     ]
   },
