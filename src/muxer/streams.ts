@@ -191,6 +191,8 @@ export class StreamList {
 
   /** Opens streams as far as there is room, for those who have waited longest first */
   readonly #admit = (): void => {
+    const { streams } = this.#driver.session
+
     for (const waiting of this.#waitingOpens) {
       if (!this.#hasPlace) {
         return
@@ -198,7 +200,7 @@ export class StreamList {
 
       this.#waitingOpens.delete(waiting)
 
-      if (this.#driver.session.streams.hasOutboundId) {
+      if (streams.hasOutboundId) {
         // here and not where it is awaited, so that nobody slips in between
         waiting.resolve(this.#openNow(waiting.limits))
       } else {
