@@ -7,6 +7,7 @@ import { MIN_WRITE_BYTES } from './path/path-estimate.ts'
 import { Batch } from './scheduler/batch.ts'
 import { chooseExtraQueueBytes } from './scheduler/lanes.ts'
 import { FLAG_SYN, HEADER_BYTES, SESSION_ID, TYPE_PING } from './wire/frame.ts'
+import type { Bound } from './path/path-estimate.ts'
 import type { Session, SessionInit } from './session.ts'
 
 /*
@@ -34,6 +35,21 @@ export function chooseWriteBytes ({ maxWriteBytes }: Pick<SessionInit, 'maxWrite
   const records = Math.floor(Math.min(maxWriteBytes, queuedBytes, turnBytes) / recordBytes)
 
   return Math.max(1, records) * recordBytes
+}
+
+/** A write that takes along what would be left behind it may be so many times as long */
+const REST_GAIN = 1.5
+
+/**
+ * On a slow path. A little that is left behind the last write that may go would wait for a pong by itself, as the end of an answer of 64 KiB:
+ * it goes along if no more is under way then than a whole write may make it.
+ */
+export function chooseSlowWriteBytes ({ bytes, writeBytes }: Pick<Bound, 'bytes' | 'writeBytes'>, recordBytes: number, queuedBytes: number, underWayBytes: number): number {
+  const longestBytes = Math.min(recordBytes, Math.floor(REST_GAIN * writeBytes))
+  // with a mark behind it
+  const allBytes = queuedBytes + 2 * HEADER_BYTES
+
+  return allBytes <= longestBytes && underWayBytes + allBytes <= bytes + writeBytes / 2 ? longestBytes : writeBytes
 }
 
 export class Sender<Owner> {
@@ -116,7 +132,7 @@ export class Sender<Owner> {
     if (writeBytes < recordBytes) {
       lanes.setShare(writeBytes)
 
-      return writeBytes
+      return chooseSlowWriteBytes(bound, recordBytes, lanes.queuedBytes, underWay.byteLength)
     }
 
     const hasUrgent = streams.urgentCount > 0

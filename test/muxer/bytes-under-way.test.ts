@@ -67,6 +67,20 @@ describe('what is not urgent', () => {
     expect(bulk.writableNeedsDrain).toBe(true)
   })
 
+  test.each([
+    ['goes whole if it is hardly more, as an answer of 64 KiB', 65_700, 0],
+    ['goes whole up to half a write more', 73_500, 0],
+    ['waits with its end if that is longer', 74_500, 74_500 - FIRST_BYTES]
+  ])('%s', async (_, byteLength, leastLeftBytes) => {
+    const { peer, bulk } = await connect()
+    await measure(peer)
+    bulk.send(pattern(byteLength))
+    await written(peer)
+
+    expect(bulk.writeBufferLength).toBeGreaterThanOrEqual(leastLeftBytes)
+    expect(bulk.writeBufferLength === 0).toBe(leastLeftBytes === 0)
+  })
+
   test('goes on as the peer answers the marks behind it, and drains', async () => {
     const { peer, bulk } = await connect()
     const events: string[] = []

@@ -1,6 +1,7 @@
 /**
  * The bytes that were handed to the transport and have not reached the peer's muxer yet. Marks tell: pings behind the data, whose
- * pongs say that all in front of them has arrived. Says when more data may follow. Hot: `handDown` runs once per write.
+ * pongs say that all in front of them has arrived. Says when more data may follow, and how much of urgent data passes all the same. Hot:
+ * `handDown` runs once per write.
  *
  * An example, which worked-example.test.ts runs: a ping took 40 ms, and then a file is sent over 10 Mbit/s, or 1250 bytes a ms.
  *

@@ -1,8 +1,7 @@
 // How many bytes may be under way, from what marks have shown.
 import { beforeEach, describe, expect, test } from 'vitest'
 import { NodePaths } from '../../../src/core/path/node-paths.ts'
-import { MIN_WRITE_BYTES } from '../../../src/core/path/path-estimate.ts'
-import { FIRST_BYTES, PathEstimate } from '../../../src/core/path/path-estimate.ts'
+import { FIRST_BYTES, MIN_WRITE_BYTES, PathEstimate } from '../../../src/core/path/path-estimate.ts'
 import type { PathSample } from '../../../src/core/path/rounds.ts'
 import type { CameBack } from '../../../src/core/path/silences.ts'
 

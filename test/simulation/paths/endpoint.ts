@@ -1,6 +1,7 @@
 // One end of a connection: hands down as session.pull does, and answers pings as its peer's program finds time to, or not at all.
 import { BytesUnderWay } from '../../../src/core/path/bytes-under-way.ts'
 import { FIRST_MARK_VALUE } from '../../../src/core/path/marks.ts'
+import { chooseSlowWriteBytes } from '../../../src/core/sender.ts'
 import { RoundTrip } from '../../../src/core/window/round-trip.ts'
 import { HEADER_BYTES } from '../../../src/core/wire/frame.ts'
 import type { NodePaths } from '../../../src/core/path/node-paths.ts'
@@ -193,7 +194,7 @@ export class Endpoint {
     const { underWay } = this
     const { program, out, msPerMegabyte } = this.#init
     const { nowMs } = program
-    const writeBytes = Math.min(MAX_WRITE_BYTES, underWay.estimate.bound.writeBytes)
+    const writeBytes = chooseSlowWriteBytes(underWay.estimate.bound, MAX_WRITE_BYTES, this.waitingBytes, underWay.byteLength)
     const content: Content = { dataBytes: 0, urgentDueMs: [], pings: [], pongs: [] }
     let markBytes = 0
 
