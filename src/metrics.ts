@@ -37,13 +37,9 @@ export class ConnectionMetrics {
     node.sessions.add(session)
   }
 
-  /** Gathers one more of what is counted */
-  count (name: 'stalls' | 'refusals'): void {
-    this.#node.gather(name, 1)
-  }
-
-  onViolation (code: string): void {
-    this.#node.gather('violations', { [code]: 1 })
+  /** What sinks are to be told: of a counter how many more, of a histogram what was measured */
+  gather (name: keyof Told, figure: Figure): void {
+    this.#node.gather(name, figure)
   }
 
   onFlush (reason: FlushReason, writtenBytes: number): void {

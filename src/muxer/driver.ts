@@ -299,7 +299,7 @@ export class Driver implements SessionObserver {
   }
 
   onRefused (streamId: number): void {
-    this.metrics?.count('refusals')
+    this.metrics?.gather('refusals', 1)
     logDebug(this.log, () => `refused stream ${streamId}, ${this.session.isClosing ? 'this side is closing' : `maxInboundStreams allows ${this.config.maxInboundStreams}`}`)
   }
 

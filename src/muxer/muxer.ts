@@ -214,7 +214,7 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
   /** The peer has broken a rule, is gone, or cannot be served: tells the peer why, and ends the connection */
   fail (err: Error & { code?: string }): void {
     if (!this.#isCut) {
-      this.#driver.metrics?.onViolation(err.code ?? err.name)
+      this.#driver.metrics?.gather('violations', { [err.code ?? err.name]: 1 })
       // arranged first: a peer that hears the last words within the call, or a transport that fails at them, ends it otherwise
       this.#abortTransport = abortBehindLastWords(this.#transport, this.#driver.clock, err)
       this.#resetAll(err, 'connection ended - %e')

@@ -103,6 +103,6 @@ export class Stalls {
       logError(this.#driver, '%e', new Error(`Stream ${id} carried nothing for ${REPORTED_AFTER_MS} ms: ${sendQueue.byteLength} bytes wait for the peer to read, and ${readBuffer.byteLength} to be read here. Read while you write, or raise streamOptions.maxReadBufferLength (${owner?.maxReadBufferLength}) or maxConnectionWindow: the window is ${receiveWindow.windowBytes} bytes`))
     }
 
-    this.#driver.metrics?.count('stalls')
+    this.#driver.metrics?.gather('stalls', 1)
   }
 }
