@@ -318,17 +318,19 @@ export class Session<Owner> {
   giveBack (stream: StreamState<Owner>, payloadBytes: number): void {
     const { receiveWindow } = stream
     const nowMs = this.receivedMs
+    const isReserved = receiveWindow.isNew && stream.mayGrant && this.#reserve(stream)
     receiveWindow.read(payloadBytes, nowMs)
+    const isDue = receiveWindow.isUpdateDue(nowMs, this.roundTrip.smoothedMs)
 
-    if (receiveWindow.isUpdateDue(nowMs, this.roundTrip.smoothedMs) && !stream.life.isReset) {
+    if ((isDue || isReserved) && !stream.life.isReset) {
       if (!stream.mayGrant || this.#receiver.delaysUpdate(stream, nowMs)) {
         stream.hasHeldUpdate = true
         return
       }
 
-      this.schedule(stream, PENDING_UPDATE)
+      this.schedule(stream, PENDING_UPDATE, !isDue)
 
-      if (this.roundTrip.isStale(nowMs)) {
+      if (isDue && this.roundTrip.isStale(nowMs)) {
         this.ping()
       }
     }
@@ -396,10 +398,17 @@ export class Session<Owner> {
     stream.events |= event
   }
 
-  /** The peer is to be told */
-  schedule (stream: StreamState<Owner>, what: number): void {
+  /** The peer is to be told; with `isPatient` when there is something else to write, or soon */
+  schedule (stream: StreamState<Owner>, what: number, isPatient = false): void {
     stream.pending |= what
-    this.control.enlist(stream)
+    this.control.enlist(stream, isPatient)
+  }
+
+  /** The first bytes of a stream are being read. How long credit takes shows best in how long the peer, with its program, took to answer. */
+  #reserve ({ isOutbound, openedMs, receiveWindow }: StreamState<Owner>): boolean {
+    const creditMs = isOutbound ? this.receivedMs - openedMs : this.roundTrip.shorterMs ?? 0
+
+    return receiveWindow.reserve(creditMs, this.streams.budget)
   }
 
   /** Both FINs are through */

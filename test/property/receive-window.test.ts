@@ -11,6 +11,7 @@ const steps = fc.array(fc.oneof(
   fc.record({ does: fc.constant('receive' as const), part }),
   fc.record({ does: fc.constant('read' as const), part, roundTripMs: fc.nat(1000) }),
   fc.record({ does: fc.constant('overrun' as const), part }),
+  fc.record({ does: fc.constant('reserve' as const), creditMs: fc.nat(12) }),
   fc.record({ does: fc.constant('update' as const), afterMs: fc.nat(300), roundTripMs: fc.option(fc.nat(100), { nil: undefined }) })
 ), { maxLength: 60, size: 'max' })
 
@@ -54,6 +55,10 @@ test('no byte of credit is made or lost, however receiving, reading, growth and 
       } else if (step.does === 'overrun') {
         const tooManyBytes = availableBytes + 1 + Math.floor(step.part * 1000)
         expect(() => { window.receive(tooManyBytes, 1) }).toThrow(ProtocolError)
+      } else if (step.does === 'reserve') {
+        const beforeBytes = window.reserveBytes
+        expect(window.reserve(step.creditMs, budget)).toBe(raiseBytes + window.reserveBytes - beforeBytes > 0)
+        raiseBytes += window.reserveBytes - beforeBytes
       } else {
         nowMs += step.afterMs
         const grownBytes = window.takeUpdate(nowMs, step.roundTripMs, budget) - readBytes - raiseBytes
@@ -76,7 +81,7 @@ test('no byte of credit is made or lost, however receiving, reading, growth and 
       expect(window.windowBytes).toBeLessThanOrEqual(maxBytes)
       expect(window.availableBytes).toBe(windowBytes - unreadBytes - readBytes)
       expect(window.isRaised).toBe(raiseBytes > 0)
-      expect(budget.availableBytes).toBe(budgetBytes - Math.max(0, windowBytes - (targetBytes - raiseBytes)))
+      expect(budget.availableBytes).toBe(budgetBytes - (windowBytes + raiseBytes - targetBytes))
       expect(budget.availableBytes).toBeGreaterThanOrEqual(0)
     }
 
@@ -85,7 +90,7 @@ test('no byte of credit is made or lost, however receiving, reading, growth and 
   }), { numRuns: 200, examples: [READ_BEFORE_ADVERTISED] })
 })
 
-const moves = fc.array(fc.record({ index: fc.nat(3), part, afterMs: fc.nat(50), isOver: fc.integer({ max: 20, min: 1 }).map(n => n === 1) }), { minLength: 20, maxLength: 120, size: 'max' })
+const moves = fc.array(fc.record({ index: fc.nat(3), part, afterMs: fc.nat(50), creditMs: fc.nat(12), isOver: fc.integer({ max: 20, min: 1 }).map(n => n === 1) }), { minLength: 20, maxLength: 120, size: 'max' })
 
 test('windows that share a budget never hold more than it, nor less than the 256 KiB that each begins with', () => {
   fc.assert(fc.property(fc.nat(4_194_304), moves, (budgetBytes, moves) => {
@@ -94,12 +99,13 @@ test('windows that share a budget never hold more than it, nor less than the 256
     const windows = Array.from({ length: 4 }, create)
     let nowMs = 0
 
-    for (const { index, part, afterMs, isOver } of moves) {
+    for (const { index, part, afterMs, creditMs, isOver } of moves) {
       nowMs += afterMs
 
       if (isOver) {
         budget.release(windows[index])
         windows[index] = create()
+        windows[index].reserve(creditMs, budget)
         continue
       }
 
@@ -112,10 +118,11 @@ test('windows that share a budget never hold more than it, nor less than the 256
 
       expect(deltaBytes).toBeGreaterThanOrEqual(0)
       expect(window.availableBytes).toBe(beforeBytes - readBytes + deltaBytes)
-      expect(window.windowBytes).toBe(INITIAL_BYTES + window.grownBytes)
+      expect(window.windowBytes).toBe(INITIAL_BYTES + window.grownBytes + window.reserveBytes - window.raiseBytes)
       expect(window.availableBytes).toBeLessThanOrEqual(window.windowBytes)
       expect(budget.availableBytes).toBeGreaterThanOrEqual(0)
-      expect(budget.availableBytes + windows.reduce((sum, { grownBytes }) => sum + grownBytes, 0)).toBe(budgetBytes)
+      expect(budget.availableBytes + windows.reduce((sum, { grownBytes, reserveBytes }) => sum + grownBytes + reserveBytes, 0)).toBe(budgetBytes)
+      expect(windows.reduce((sum, { reserveBytes }) => sum + reserveBytes, 0)).toBeLessThanOrEqual(budgetBytes / 2)
     }
 
     windows.forEach(window => { budget.release(window) })

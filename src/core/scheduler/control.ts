@@ -47,12 +47,12 @@ export class ControlLane<Owner> {
     return this.#pongs.length + this.#refusedIds.length
   }
 
-  /** Something (more) is pending of the stream */
-  enlist (stream: StreamState<Owner>): void {
+  /** Something (more) is pending of the stream. With `isPatient` nobody waits for it. */
+  enlist (stream: StreamState<Owner>, isPatient = false): void {
     this.#streams.add(stream)
     this.hasOutput = true
 
-    if ((stream.pending & ~FLAG_ACK) !== 0) {
+    if (!isPatient && (stream.pending & ~FLAG_ACK) !== 0) {
       this.#beyondAcks.add(stream)
     }
   }

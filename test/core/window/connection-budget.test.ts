@@ -4,7 +4,7 @@ import { ConnectionBudget } from '../../../src/core/window/receive-window.ts'
 import type { BudgetShare } from '../../../src/core/window/receive-window.ts'
 
 function share (): BudgetShare {
-  return { grownBytes: 0, isDenied: false }
+  return { grownBytes: 0, reserveBytes: 0, isDenied: false }
 }
 
 /** As windows do: what is too much goes back when they are renewed, then they ask again */
@@ -117,4 +117,41 @@ test('a denial is forgotten by a clock that was set back, too', () => {
   expect(budget.excessBytes(one, 1e6)).toBe(500)
 
   expect(budget.excessBytes(one, 0)).toBe(0)
+})
+
+test('all reserves together take half of it at most, each an eighth of what is left of that', () => {
+  const budget = new ConnectionBudget(1600)
+  const shares = Array.from({ length: 100 }, share)
+
+  expect([1000, 50, 1000].map((wish, i) => budget.takeReserve(shares[i], wish))).toEqual([100, 50, 81])
+  shares.slice(3).forEach(share => { budget.takeReserve(share, 1000) })
+  expect(budget.availableBytes).toBeGreaterThanOrEqual(800)
+  expect(budget.availableBytes).toBeLessThan(810)
+})
+
+test('a reserve is no share: one window may grow by all the rest, and nobody is denied anything', () => {
+  const budget = new ConnectionBudget(1600)
+  const one = share()
+  const growing = share()
+  budget.takeReserve(one, 100)
+
+  expect(budget.fairRestBytes(growing)).toBe(1500)
+  expect(budget.take(growing, 1600, 0)).toBe(1500)
+  expect([growing.isDenied, budget.excessBytes(growing, 0)]).toEqual([false, 0])
+})
+
+test('what is left when windows have grown is all that a reserve can be', () => {
+  const budget = new ConnectionBudget(1600)
+  budget.take(share(), 1590, 0)
+
+  expect(budget.takeReserve(share(), 100)).toBe(10)
+})
+
+test('a reserve is there for others when its window is no more', () => {
+  const budget = new ConnectionBudget(1600)
+  const one = share()
+  budget.takeReserve(one, 100)
+  budget.release(one)
+
+  expect([one.reserveBytes, budget.availableBytes, budget.takeReserve(share(), 100)]).toEqual([0, 1600, 100])
 })

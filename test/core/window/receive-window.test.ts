@@ -81,3 +81,47 @@ describe('a window that is to be smaller than the protocol begins with', () => {
     expect(takeUpdate(window)).toBe(0)
   })
 })
+
+describe('a new stream', () => {
+  const MEBIBYTE = 1_048_576
+
+  function reserve (creditMs: number, { initialBytes = INITIAL_BYTES, maxBytes = MAX_BYTES, budgetBytes = MAX_BYTES } = {}): ReceiveWindow {
+    const window = new ReceiveWindow(initialBytes, maxBytes)
+    window.reserve(creditMs, new ConnectionBudget(budgetBytes))
+
+    return window
+  }
+
+  test.each([[100, MEBIBYTE], [8.4, MEBIBYTE], [6, 750_000], [4.2, 525_000]])('where credit takes %d ms, is advertised a window of %d bytes', (creditMs, windowBytes) => {
+    const window = reserve(creditMs)
+    expect([window.isRaised, window.windowBytes]).toEqual([true, INITIAL_BYTES])
+
+    expect(takeUpdate(window)).toBe(windowBytes - INITIAL_BYTES)
+    expect([window.isRaised, window.windowBytes, window.availableBytes]).toEqual([false, windowBytes, windowBytes])
+  })
+
+  test.each([0, 0.2, 4])('where credit takes %d ms, has no reserve: it would be less than the window', creditMs => {
+    expect(reserve(creditMs).isRaised).toBe(false)
+  })
+
+  test('has no reserve where it begins with a window as large', () => {
+    const window = reserve(100, { initialBytes: MEBIBYTE })
+
+    expect([window.reserveBytes, takeUpdate(window)]).toEqual([0, MEBIBYTE - INITIAL_BYTES])
+  })
+
+  test('has none beyond the largest window that there may be', () => {
+    expect(reserve(100, { maxBytes: 2 * INITIAL_BYTES }).reserveBytes).toBe(INITIAL_BYTES)
+    expect(reserve(100, { maxBytes: 2 * INITIAL_BYTES - 1 }).reserveBytes).toBe(0)
+  })
+
+  test('is given credit back at half of the window without the reserve', () => {
+    const window = reserve(100)
+    expect(read(window, 28)).toBe(false)
+    takeUpdate(window)
+    window.receive(HALF_BYTES, 1)
+
+    expect(read(window, HALF_BYTES - 1)).toBe(false)
+    expect(read(window, 1)).toBe(true)
+  })
+})

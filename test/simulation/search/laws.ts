@@ -53,7 +53,7 @@ function checkSession (side: Side): void {
     return
   }
 
-  const counts = { inbound: 0, outbound: 0, unacked: 0, urgent: 0, queuedBytes: 0, grownBytes: 0 }
+  const counts = { inbound: 0, outbound: 0, unacked: 0, urgent: 0, queuedBytes: 0, takenBytes: 0 }
 
   for (const state of streams.values()) {
     checkState(side, state)
@@ -61,7 +61,7 @@ function checkSession (side: Side): void {
     counts.unacked += Number(state.awaitsAck)
     counts.urgent += Number(state.lane === 0)
     counts.queuedBytes += state.isInDataLane ? state.sendQueue.byteLength : 0
-    counts.grownBytes += state.receiveWindow.grownBytes
+    counts.takenBytes += state.receiveWindow.grownBytes + state.receiveWindow.reserveBytes
   }
 
   checkUnderWay(side)
@@ -71,7 +71,7 @@ function checkSession (side: Side): void {
   law(streams.unackedCount === counts.unacked && counts.unacked <= MAX_UNACKED_STREAMS, () => `the ${name} counts ${streams.unackedCount} streams that await an ACK of ${counts.unacked}`)
   law(streams.urgentCount === counts.urgent, () => `the ${name} counts ${streams.urgentCount} urgent streams of ${counts.urgent}`)
   law(session.lanes.queuedBytes === counts.queuedBytes, () => `the ${name} counts ${session.lanes.queuedBytes} queued bytes of ${counts.queuedBytes}`)
-  law(streams.budget.availableBytes >= 0 && streams.budget.availableBytes + counts.grownBytes === (options.maxConnectionWindow ?? options.streamOptions?.maxStreamWindowSize ?? DEFAULT_GROWTH_BYTES), () => `the budget of the ${name} has ${streams.budget.availableBytes} bytes left, its streams have taken ${counts.grownBytes}`)
+  law(streams.budget.availableBytes >= 0 && streams.budget.availableBytes + counts.takenBytes === (options.maxConnectionWindow ?? options.streamOptions?.maxStreamWindowSize ?? DEFAULT_GROWTH_BYTES), () => `the budget of the ${name} has ${streams.budget.availableBytes} bytes left, its streams have taken ${counts.takenBytes}`)
 }
 
 /** What the muxer thinks is under way, beside what has passed the wire */

@@ -1,0 +1,149 @@
+// What a new stream's window gets where credit takes long, and with which write the peer is told.
+import { expect, test } from 'vitest'
+import { ACK, data, DATA, FIN, pattern, ping, RST, SYN, WINDOW_UPDATE, windowUpdate } from '../../testing/protocol/frames.ts'
+import { createRawPeer, nextTurn, quietMicrotasks } from '../../testing/protocol/raw-peer.ts'
+import { headers, WINDOW_BYTES } from '../../testing/protocol/conversation.ts'
+import { VirtualClock } from '../../testing/protocol/virtual-clock.ts'
+import type { RawPeer, RawPeerInit } from '../../testing/protocol/raw-peer.ts'
+import type { YamuxStream } from '../../src/index.ts'
+
+const RESERVE_BYTES = 786_432
+const FAR_MS = 50
+
+interface Opened {
+  peer: RawPeer
+  stream: YamuxStream
+  clock: VirtualClock
+}
+
+/** One of ours, which is read */
+async function open (init: RawPeerInit = {}): Promise<Opened> {
+  const clock = new VirtualClock()
+  const peer = createRawPeer({ clock, ...init })
+  const stream = await peer.muxer.createStream()
+  stream.addEventListener('message', () => {})
+  await nextTurn()
+  peer.takeWrites()
+
+  return { peer, stream, clock }
+}
+
+/** Of the peer's, which is read */
+async function accept (roundTripMs: number): Promise<Opened> {
+  const clock = new VirtualClock()
+  const peer = createRawPeer({ clock })
+  const opened = new Promise<YamuxStream>(resolve => { peer.muxer.addEventListener('stream', ({ detail }) => { resolve(detail) }) })
+  peer.muxer.addEventListener('stream', ({ detail }) => { detail.addEventListener('message', () => {}) })
+  peer.muxer.ping().catch(() => {})
+  await nextTurn()
+  clock.advance(roundTripMs)
+  peer.deliver(ping(peer.takeFrames()[0].length, ACK))
+  peer.deliver(data(2, pattern(28), SYN))
+  await nextTurn()
+
+  return { peer, stream: await opened, clock }
+}
+
+test('the peer is told with what the program writes next: no write more', async () => {
+  const { peer, stream, clock } = await open()
+  clock.advance(FAR_MS)
+  peer.deliver(data(1, pattern(28), ACK))
+  await quietMicrotasks()
+  expect(peer.takeWrites()).toEqual([])
+
+  stream.send(pattern(100))
+  await quietMicrotasks()
+  expect(peer.transport.writes).toHaveLength(1)
+  expect(headers(peer.takeFrames())).toEqual([[WINDOW_UPDATE, 0, 1, RESERVE_BYTES + 28], [DATA, 0, 1, 100]])
+})
+
+test('the peer is told a round of the event loop later, if nothing is written', async () => {
+  const { peer, clock } = await open()
+  clock.advance(FAR_MS)
+  peer.deliver(data(1, pattern(28), ACK))
+  await nextTurn()
+
+  expect(headers(peer.takeFrames())).toEqual([[WINDOW_UPDATE, 0, 1, RESERVE_BYTES + 28]])
+})
+
+test('a peer that answers soon is told nothing', async () => {
+  const { peer, clock } = await open()
+  clock.advance(4)
+  peer.deliver(data(1, pattern(28), ACK))
+  clock.advance(FAR_MS)
+  peer.deliver(data(1, pattern(28)))
+  await nextTurn()
+
+  expect(peer.takeFrames()).toEqual([])
+})
+
+test('a stream of the peer\'s has a reserve where pongs take long, told with the ACK', async () => {
+  const { peer } = await accept(FAR_MS)
+
+  expect(headers(peer.takeFrames())).toEqual([[WINDOW_UPDATE, ACK, 2, RESERVE_BYTES + 28]])
+})
+
+test('a stream of the peer\'s has none where pongs come soon', async () => {
+  const { peer } = await accept(4)
+
+  expect(headers(peer.takeFrames())).toEqual([[WINDOW_UPDATE, ACK, 2, 0]])
+})
+
+test('there is none for a peer that has said all', async () => {
+  const { peer, clock } = await open()
+  clock.advance(FAR_MS)
+  peer.deliver(data(1, pattern(28), ACK), data(1, pattern(28), FIN))
+  await nextTurn()
+
+  expect(peer.takeFrames()).toEqual([])
+})
+
+test('there is none for a stream that was reset before it was read', async () => {
+  const { peer, stream, clock } = await open()
+  clock.advance(FAR_MS)
+  stream.pause()
+  peer.deliver(data(1, pattern(28), ACK), windowUpdate(1, 0, RST))
+  stream.resume()
+  await nextTurn()
+  expect(peer.takeFrames()).toEqual([])
+
+  // all of the budget is there for the next
+  const next = await peer.muxer.createStream()
+  next.addEventListener('message', () => {})
+  await nextTurn()
+  peer.takeFrames()
+  clock.advance(FAR_MS)
+  peer.deliver(data(3, pattern(28), ACK))
+  await nextTurn()
+  expect(headers(peer.takeFrames())).toEqual([[WINDOW_UPDATE, 0, 3, RESERVE_BYTES + 28]])
+})
+
+test('behind this side\'s FIN there is none, until the peer has used half of the protocol\'s window', async () => {
+  const { peer, stream, clock } = await open()
+  stream.close().catch(() => {})
+  await nextTurn()
+  peer.takeFrames()
+  clock.advance(FAR_MS)
+  peer.deliver(data(1, pattern(28), ACK))
+  await nextTurn()
+
+  expect(peer.takeFrames()).toEqual([])
+})
+
+test('with a reserve a stream takes what it was told of, and no byte more', async () => {
+  const { peer, stream, clock } = await open()
+  clock.advance(FAR_MS)
+  peer.deliver(data(1, pattern(28), ACK))
+  await nextTurn()
+  stream.pause()
+
+  for (let sent = 0; sent < WINDOW_BYTES + RESERVE_BYTES; sent += WINDOW_BYTES) {
+    peer.deliver(data(1, pattern(WINDOW_BYTES)))
+  }
+
+  expect(stream.readBufferLength).toBe(WINDOW_BYTES + RESERVE_BYTES)
+  expect(peer.muxer.status).toBe('open')
+
+  peer.deliver(data(1, pattern(1)))
+  expect(peer.muxer.status).toBe('closed')
+})

@@ -1,0 +1,93 @@
+// How many round trips a request takes on a new stream, protocol included, in virtual time: no more than with the stock muxer.
+import { handle, select } from '@libp2p/multistream-select'
+import { expect, test } from 'vitest'
+import { pattern } from '../../testing/pattern.ts'
+import { factories } from './fixtures/echo.ts'
+import { simulate } from '../../testing/simulation/simulate.ts'
+import type { MuxerName } from './fixtures/echo.ts'
+import type { Simulation } from '../../testing/simulation/simulate.ts'
+import type { Stream, StreamMuxer } from '@libp2p/interface'
+
+const PROTOCOL = '/answers/1.0.0'
+const FAST_BYTES_PER_S = 1_250_000_000
+
+async function read (stream: Stream, byteLength: number): Promise<Uint8Array> {
+  const bytes = new Uint8Array(byteLength)
+  let offset = 0
+
+  return new Promise((resolve, reject) => {
+    stream.addEventListener('message', ({ data }) => {
+      bytes.set(data.subarray(), offset)
+      offset += data.byteLength
+
+      if (offset === byteLength) {
+        resolve(bytes)
+      }
+    })
+    stream.addEventListener('close', ({ error }) => { reject(error ?? new Error(`${offset} bytes came of ${byteLength}`)) })
+  })
+}
+
+async function write (stream: Stream, bytes: Uint8Array): Promise<void> {
+  stream.send(bytes)
+  await stream.close()
+}
+
+interface Exchange {
+  requestBytes: number
+  answerBytes: number
+}
+
+/** How long one takes on a stream of its own, from opening it to the last byte of the answer */
+async function exchange (sim: Simulation, dialler: StreamMuxer, { requestBytes, answerBytes }: Exchange): Promise<number> {
+  const startMs = sim.nowMs
+  const stream = await dialler.createStream()
+  await select(stream, PROTOCOL)
+  const answered = read(stream, answerBytes)
+  await Promise.all([answered, write(stream, pattern(requestBytes))])
+  expect(await answered).toEqual(pattern(answerBytes))
+
+  return sim.nowMs - startMs
+}
+
+async function roundTrips (muxer: MuxerName, delayMs: number, sizes: Exchange): Promise<number> {
+  return simulate({}, async sim => {
+    const { dialler, listener } = sim.connect({ rateBytesPerS: FAST_BYTES_PER_S, delayMs }, factories(muxer, muxer))
+
+    listener.addEventListener('stream', ({ detail: stream }) => {
+      ;(async () => {
+        await handle(stream, PROTOCOL)
+        await read(stream, sizes.requestBytes)
+        await write(stream, pattern(sizes.answerBytes))
+      })().catch(err => { stream.abort(err) })
+    })
+
+    // the path is known then, as on any connection that is not new
+    await exchange(sim, dialler, sizes)
+    await sim.sleep(10 * delayMs)
+    await exchange(sim, dialler, sizes)
+    await sim.sleep(10 * delayMs)
+
+    return await exchange(sim, dialler, sizes) / (2 * delayMs)
+  })
+}
+
+const KIBIBYTE = 1024
+/** What the link itself takes for 4 MiB, as a part of the shortest round trip */
+const SLACK = 0.35
+
+// the first round trip agrees on the protocol, the last one is the answer's
+test.each([
+  [10, 256, 2], [10, 300, 2], [10, 1024, 2],
+  [100, 300, 2], [100, 1024, 2], [100, 4096, 3]
+])('on a path of %d ms, %d KiB take %d round trips as an answer and as a request, and no more than with the stock muxer', async (roundTripMs, kibibytes, most) => {
+  const small = 100
+  const large = kibibytes * KIBIBYTE
+
+  for (const sizes of [{ requestBytes: small, answerBytes: large }, { requestBytes: large, answerBytes: small }]) {
+    const ours = await roundTrips('ours', roundTripMs / 2, sizes)
+
+    expect(ours).toBeLessThan(most + SLACK)
+    expect(ours).toBeLessThan(await roundTrips('stock', roundTripMs / 2, sizes) + SLACK)
+  }
+})
