@@ -148,12 +148,12 @@ export interface YamuxMuxerInit extends StreamMuxerOptions<YamuxStreamOptions> {
   /**
    * How much all receive windows of a connection may grow, taken together. What they begin with is not counted. One stream may
    * have all of it; when others need some, they share. Where credit takes more than 4 ms to travel, new streams have a reserve out
-   * of it, up to a window of 1 MiB. The default is what one stream can use: 16 MiB carry 1 Gbit/s at a round
-   * trip of 100 ms, on one stream or ten. No peer can make a connection hold more than this and the 262,144 bytes that the
+   * of it, up to a window of 1 MiB. By default one stream uses half of it at most, and leaves the rest to others when it falls
+   * idle: 16 MiB carry 1 Gbit/s at a round trip of 100 ms, on one stream or ten. No peer can make a connection hold more than this and the 262,144 bytes that the
    * protocol grants to each stream.
    *
    * @unit bytes
-   * @default `streamOptions.maxStreamWindowSize`
+   * @default `2 * streamOptions.maxStreamWindowSize`
    */
   maxConnectionWindow?: number
 
@@ -207,7 +207,7 @@ const LIMIT_NAMES = Object.keys(STREAM_LIMITS) as Array<keyof typeof STREAM_LIMI
 
 export type StreamLimits = Required<StreamOptions>
 
-const maxConnectionWindow: Rule<number> = (value, name, { streamOptions }) => integer(streamOptions.maxStreamWindowSize)(value, name)
+const maxConnectionWindow: Rule<number> = (value, name, { streamOptions }) => integer(2 * streamOptions.maxStreamWindowSize)(value, name)
 
 const OPTIONS = {
   enableKeepAlive: choice(true, false),

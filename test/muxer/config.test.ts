@@ -32,7 +32,7 @@ test('without options all have the documented defaults', () => {
     reservedBytes: 16_379,
     mergeFromBytes: 16_384,
     creditsOnReceipt: false,
-    maxGrowthBytes: 16_777_216,
+    maxGrowthBytes: 33_554_432,
     streamOptions: {
       initialStreamWindowSize: 262_144,
       maxStreamWindowSize: 16_777_216,
@@ -152,8 +152,8 @@ test.each([
   expect(() => yamux(init(path, value))).toThrow(expect.objectContaining({ name: 'InvalidParametersError', message }))
 })
 
-test('all windows of a connection may grow by what one may have, unless said otherwise', () => {
-  expect(createConfig({ streamOptions: { maxStreamWindowSize: 1_000_000 } }).maxGrowthBytes).toBe(1_000_000)
+test('all windows of a connection may grow by twice what one may have, unless said otherwise', () => {
+  expect(createConfig({ streamOptions: { maxStreamWindowSize: 1_000_000 } }).maxGrowthBytes).toBe(2_000_000)
   expect(createConfig({ maxConnectionWindow: 50_000_000 }).maxGrowthBytes).toBe(50_000_000)
 })
 

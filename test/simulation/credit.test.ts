@@ -182,6 +182,36 @@ describe.each(slowReaders)('a reader at 1 MB/s, %s, behind a sender at full spee
   })
 })
 
+test('a stream whose window has grown as far as it may, and that is idle since, leaves as much to the next', async () => {
+  await simulate({}, async sim => {
+    const { dialler, listener } = connect(sim, LONG_FAT)
+    let readBytes = 0
+    listener.addEventListener('stream', evt => {
+      evt.detail.addEventListener('message', ({ data }) => { readBytes += data.byteLength })
+    })
+
+    const transfer = async (byteLength: number): Promise<number> => {
+      const stream = await dialler.createStream()
+      const startMs = sim.nowMs
+      const untilBytes = readBytes + byteLength
+
+      for (let sent = 0; sent < byteLength; sent += message.byteLength) {
+        if (!stream.send(message)) {
+          await pEvent(stream, 'drain', { rejectionEvents: ['close'] })
+        }
+      }
+
+      await sim.until(() => readBytes >= untilBytes)
+
+      return sim.nowMs - startMs
+    }
+
+    const firstMs = await transfer(100 * 1_048_576)
+    await sim.sleep(10_000)
+    expect(await transfer(100 * 1_048_576)).toBeLessThan(1.1 * firstMs)
+  })
+})
+
 const STREAMS = 1000
 const BUDGET_BYTES = 67_108_864
 

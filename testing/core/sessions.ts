@@ -16,7 +16,7 @@ export const SESSION_INIT: SessionInit = {
   maxWriteBytes: 65_519,
   initialWindowBytes: 262_144,
   maxWindowBytes: 16_777_216,
-  maxGrowthBytes: 16_777_216,
+  maxGrowthBytes: 33_554_432,
   creditsOnReceipt: false,
   mergeFromBytes: 0,
   maxQueueDelayMs: Infinity,

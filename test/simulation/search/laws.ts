@@ -8,7 +8,7 @@ import type { StreamEnd } from './stream-end.ts'
 import type { StreamState } from '../../../src/core/stream-state.ts'
 
 const MAX_UNACKED_STREAMS = 256
-const DEFAULT_GROWTH_BYTES = 16_777_216
+const DEFAULT_WINDOW_BYTES = 16_777_216
 /** Behind the FIN of who would give more: half of the protocol's window */
 const ENOUGH_CREDIT_BYTES = 131_072
 
@@ -71,7 +71,7 @@ function checkSession (side: Side): void {
   law(streams.unackedCount === counts.unacked && counts.unacked <= MAX_UNACKED_STREAMS, () => `the ${name} counts ${streams.unackedCount} streams that await an ACK of ${counts.unacked}`)
   law(streams.urgentCount === counts.urgent, () => `the ${name} counts ${streams.urgentCount} urgent streams of ${counts.urgent}`)
   law(session.lanes.queuedBytes === counts.queuedBytes, () => `the ${name} counts ${session.lanes.queuedBytes} queued bytes of ${counts.queuedBytes}`)
-  law(streams.budget.availableBytes >= 0 && streams.budget.availableBytes + counts.takenBytes === (options.maxConnectionWindow ?? options.streamOptions?.maxStreamWindowSize ?? DEFAULT_GROWTH_BYTES), () => `the budget of the ${name} has ${streams.budget.availableBytes} bytes left, its streams have taken ${counts.takenBytes}`)
+  law(streams.budget.availableBytes >= 0 && streams.budget.availableBytes + counts.takenBytes === (options.maxConnectionWindow ?? 2 * (options.streamOptions?.maxStreamWindowSize ?? DEFAULT_WINDOW_BYTES)), () => `the budget of the ${name} has ${streams.budget.availableBytes} bytes left, its streams have taken ${counts.takenBytes}`)
 }
 
 /** What the muxer thinks is under way, beside what has passed the wire */
