@@ -12,6 +12,7 @@ import { DataLanes } from './scheduler/lanes.ts'
 import { Sender } from './sender.ts'
 import { EVENT_FAILED, EVENT_LOCAL_FIN, EVENT_OPENED, EVENT_REMOTE_FIN, EVENT_REMOTE_RST, PENDING_ACK, PENDING_FIN, PENDING_RST, PENDING_SYN, PENDING_UPDATE } from './stream-state.ts'
 import { StreamTable } from './stream-table.ts'
+import { FAR_MS } from './window/receive-window.ts'
 import { RoundTrip } from './window/round-trip.ts'
 import { GoAwayCode, INITIAL_WINDOW_BYTES } from './wire/frame.ts'
 import type { NodePaths } from './path/node-paths.ts'
@@ -318,7 +319,7 @@ export class Session<Owner> {
   giveBack (stream: StreamState<Owner>, payloadBytes: number): void {
     const { receiveWindow } = stream
     const nowMs = this.receivedMs
-    const isReserved = receiveWindow.isNew && stream.mayGrant && this.#reserve(stream)
+    const isReserved = receiveWindow.isNew && this.#reserve(stream)
     receiveWindow.read(payloadBytes, nowMs)
     const isDue = receiveWindow.isUpdateDue(nowMs, this.roundTrip.smoothedMs)
 
@@ -405,10 +406,10 @@ export class Session<Owner> {
   }
 
   /** The first bytes of a stream are being read. How long credit takes shows best in how long the peer, with its program, took to answer. */
-  #reserve ({ isOutbound, openedMs, receiveWindow }: StreamState<Owner>): boolean {
-    const creditMs = isOutbound ? this.receivedMs - openedMs : this.roundTrip.shorterMs ?? 0
+  #reserve (stream: StreamState<Owner>): boolean {
+    const creditMs = stream.isOutbound ? this.receivedMs - stream.openedMs : this.roundTrip.shorterMs ?? 0
 
-    return receiveWindow.reserve(creditMs, this.streams.budget)
+    return creditMs >= FAR_MS && stream.mayGrant && stream.receiveWindow.reserve(creditMs, this.streams.budget)
   }
 
   /** Both FINs are through */

@@ -3,6 +3,7 @@ import { defaultLogger } from '@libp2p/logger'
 import { prometheusMetrics } from '@libp2p/prometheus-metrics'
 import { simpleMetrics } from '@libp2p/simple-metrics'
 import { createNode } from '../../testing/libp2p/node.ts'
+import { muxers } from '../../testing/muxers.ts'
 import { Registry } from 'prom-client'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { NodeMetrics } from '../../src/metrics.ts'
@@ -45,8 +46,10 @@ let held: Stream
 
 /** Two nodes with a connection that has carried 2 MiB in each direction, and a stream that stays open */
 async function startTraffic (metrics: (components: { logger: ComponentLogger }) => Metrics): Promise<void> {
-  peer = await createServingNode('ours')
-  node = await createNode('ours', { metrics })
+  // what a window is would depend on how long the machine takes
+  const init = { streamOptions: { maxStreamWindowSize: WINDOW_BYTES } }
+  peer = await createServingNode('ours', init)
+  node = await createNode('ours', { metrics, streamMuxers: [await muxers.ours(init)] })
   const connection = await node.dial(peer.libp2p.getMultiaddrs())
   const echo = await connection.newStream(PROTOCOLS.echo)
   const [echoed] = await Promise.all([readAll(echo), sendAndClose(echo, patternPieces(2 * MEBIBYTE, 1))])

@@ -6,6 +6,7 @@ import { muxers } from '../muxers.ts'
 import { createNode } from './node.ts'
 import type { ProtocolName } from './handlers.ts'
 import type { MuxerName } from '../muxers.ts'
+import type { YamuxMuxerInit } from '../../src/index.ts'
 import type { Identify } from '@libp2p/identify'
 import type { Libp2p } from '@libp2p/interface'
 import type { Ping } from '@libp2p/ping'
@@ -19,9 +20,9 @@ export interface TestNode {
   libp2p: Libp2p<{ identify: Identify, ping: Ping }>
 }
 
-export async function createServingNode (muxer: MuxerName): Promise<TestNode> {
+export async function createServingNode (muxer: MuxerName, init: YamuxMuxerInit = {}): Promise<TestNode> {
   const libp2p = await createNode(muxer, {
-    streamMuxers: [await muxers[muxer]({ maxInboundStreams: MAX_STREAMS, maxOutboundStreams: MAX_STREAMS })],
+    streamMuxers: [await muxers[muxer]({ maxInboundStreams: MAX_STREAMS, maxOutboundStreams: MAX_STREAMS, ...init })],
     connectionManager: {
       inboundStreamProtocolNegotiationTimeout: NEGOTIATION_TIMEOUT_MS,
       outboundStreamProtocolNegotiationTimeout: NEGOTIATION_TIMEOUT_MS

@@ -33,6 +33,8 @@ const GROW_WITHIN_ROUND_TRIPS = 4
  */
 const NEW_BYTES_PER_MS = 125_000
 const NEW_WINDOW_BYTES = 1_048_576
+/** A reserve of less than the window is not worth a frame: on a LAN a stream begins without */
+export const FAR_MS = 2 * INITIAL_WINDOW_BYTES / NEW_BYTES_PER_MS
 
 /** Less credit than this part of the window is none: a sender may not find it worth a frame */
 const USED_UP_PART = 1 / 16
@@ -52,7 +54,11 @@ export class ReceiveWindow {
   reserveBytes = 0
   /** It asked for no more than its fair part of that, and did not get it */
   isDenied = false
+  /** Nothing was read yet */
+  isNew = true
   readonly #maxBytes: number
+  /** The window without its reserve */
+  #workingBytes = INITIAL_WINDOW_BYTES
   /** Read by the application, not yet given back */
   #readBytes = 0
   /**
@@ -86,11 +92,6 @@ export class ReceiveWindow {
     this.availableBytes -= payloadBytes
   }
 
-  /** Nothing was read yet. Hot: asked once per event. */
-  get isNew (): boolean {
-    return this.#epochStartMs === undefined
-  }
-
   /** Accounts for what the application has read */
   read (payloadBytes: number, nowMs: number): void {
     if (this.#readBytes === 0) {
@@ -98,6 +99,7 @@ export class ReceiveWindow {
       this.#epochFirstBytes = this.#epochStartMs === undefined || this.#wasUsedUp ? payloadBytes : 0
     }
 
+    this.isNew = false
     this.#readBytes += payloadBytes
     this.#epochStartMs ??= nowMs
   }
@@ -112,12 +114,9 @@ export class ReceiveWindow {
 
   /** The peer may come to a stop soon if it gets no more: it has used half of the protocol's window, or uses one twice as large */
   get isRunningShort (): boolean {
-    return this.#workingBytes >= 2 * INITIAL_WINDOW_BYTES || this.windowBytes - this.availableBytes >= INITIAL_WINDOW_BYTES * UPDATE_PART
-  }
+    const isLarge = this.#workingBytes >= 2 * INITIAL_WINDOW_BYTES
 
-  /** The window without its reserve, which may wait to be advertised */
-  get #workingBytes (): number {
-    return this.windowBytes - (this.isRaised ? 0 : this.reserveBytes)
+    return isLarge || this.availableBytes <= this.windowBytes - this.#workingBytes + INITIAL_WINDOW_BYTES * (1 - UPDATE_PART)
   }
 
   /** A larger window waits to be advertised: an initial one, or relief */
@@ -135,6 +134,7 @@ export class ReceiveWindow {
     this.#wasUsedUp = this.availableBytes < this.windowBytes * USED_UP_PART && this.#readBytes + this.availableBytes === this.windowBytes
     this.#aheadBytes = growthBytes === 0 ? (this.#aheadBytes + this.#readBytes) % (this.#workingBytes * SLOWED_UPDATE_PART) : 0
     this.windowBytes += growthBytes
+    this.#workingBytes = this.windowBytes - this.reserveBytes
     this.availableBytes += deltaBytes
     this.#readBytes = 0
     this.raiseBytes = 0
@@ -150,7 +150,6 @@ export class ReceiveWindow {
   reserve (creditMs: number, budget: ConnectionBudget): boolean {
     const wishBytes = Math.floor(Math.min(NEW_BYTES_PER_MS * creditMs, NEW_WINDOW_BYTES, this.#maxBytes)) - this.windowBytes - this.raiseBytes
 
-    // less is not worth a frame: on a LAN a stream begins without
     if (wishBytes >= this.windowBytes) {
       this.raiseBytes += budget.takeReserve(this, wishBytes)
     }
@@ -284,7 +283,10 @@ export class ConnectionBudget {
   /** The window is no more: what it had grown by is free for others */
   release (share: BudgetShare): void {
     this.#set(share, 0, false)
-    this.#setReserve(share, 0)
+
+    if (share.reserveBytes > 0) {
+      this.#setReserve(share, 0)
+    }
   }
 
   #isContested (nowMs: number): boolean {
