@@ -75,18 +75,22 @@ describe('Young memory', () => {
   })
 
   it.each([
-    ['32 MiB are outside', 32, 0, 16, true],
-    ['less is', 31.9, 0, 16, false],
-    ['8 are, 48 ms behind the last time', 8, 48, 16, true],
-    ['8 are, sooner', 8, 47.9, 16, false],
-    ['less than 8 are, however long ago the last time is', 7.9, 100_000, 16, false],
-    ['8 are, 48 ms behind the last time, and little of the space is free', 8, 48, 1, true],
-    ['half as much as is free of a space of 76 MB', 36, 216, 72, true],
-    ['less than half of it', 35.9, 216, 72, false],
-    ['half of a space of 20 MiB, 60 ms behind the last time', 10, 60, 20, true],
-    ['half of it, sooner', 10, 59.9, 20, false]
-  ])('when %s (%d MiB outside, %d ms ago, %d MiB free): to be filled %s', (_, grownMebibytes, agoMs, availableMebibytes, isDue) => {
-    expect(isFillDue(grownMebibytes * MEBIBYTE, agoMs, availableMebibytes * MEBIBYTE)).toBe(isDue)
+    ['32 MiB are outside', 32, 0, 16, 0, true],
+    ['less is', 31.9, 0, 16, 0, false],
+    ['8 are, 48 ms behind the last time', 8, 48, 16, 0, true],
+    ['8 are, sooner', 8, 47.9, 16, 0, false],
+    ['less than 8 are, however long ago the last time is', 7.9, 100_000, 16, 0, false],
+    ['8 are, 48 ms behind the last time, and little of a space of 16 MiB is free', 8, 48, 1, 15, true],
+    ['half as much as is free of a space of 76 MB', 36, 216, 72, 0, true],
+    ['less than half of it', 35.9, 216, 72, 0, false],
+    ['half of a space of 20 MiB, 60 ms behind the last time', 10, 60, 20, 0, true],
+    ['half of it, sooner', 10, 59.9, 20, 0, false],
+    ['half of what the program has left of 64 MiB', 12, 1000, 20, 44, false],
+    ['half of all of them', 32, 1000, 20, 44, true],
+    ['half of 30 MiB, some of which are the program\'s', 15, 1000, 20, 10, true],
+    ['less than that', 14.9, 1000, 20, 10, false]
+  ])('when %s (%d MiB outside, %d ms ago, %d MiB free and %d used): to be filled %s', (_, grownMebibytes, agoMs, availableMebibytes, usedMebibytes, isDue) => {
+    expect(isFillDue(grownMebibytes * MEBIBYTE, agoMs, availableMebibytes * MEBIBYTE, usedMebibytes * MEBIBYTE)).toBe(isDue)
   })
 
   it('is left alone by short pieces', async () => {
