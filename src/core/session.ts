@@ -319,7 +319,8 @@ export class Session<Owner> {
   giveBack (stream: StreamState<Owner>, payloadBytes: number): void {
     const { receiveWindow } = stream
     const nowMs = this.receivedMs
-    const isReserved = receiveWindow.isNew && this.#reserve(stream)
+    // a reserve may have waited for the end of a long frame, where nothing more is read
+    const isReserved = receiveWindow.isNew ? this.#reserve(stream) : payloadBytes === 0 && receiveWindow.isRaised
     receiveWindow.read(payloadBytes, nowMs)
     const isDue = receiveWindow.isUpdateDue(nowMs, this.roundTrip.smoothedMs)
 
@@ -399,13 +400,13 @@ export class Session<Owner> {
     stream.events |= event
   }
 
-  /** The peer is to be told; with `isPatient` when there is something else to write, or soon */
+  /** The peer is to be told. With `isPatient` it is with what is written next, or a round of the event loop later. */
   schedule (stream: StreamState<Owner>, what: number, isPatient = false): void {
     stream.pending |= what
     this.control.enlist(stream, isPatient)
   }
 
-  /** The first bytes of a stream are being read. How long credit takes shows best in how long the peer, with its program, took to answer. */
+  /** The first bytes of a stream are being read. How long credit takes shows best in how long the peer's answer took: its program's turn counts too. */
   #reserve (stream: StreamState<Owner>): boolean {
     const creditMs = stream.isOutbound ? this.receivedMs - stream.openedMs : this.roundTrip.shorterMs ?? 0
 

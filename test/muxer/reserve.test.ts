@@ -28,11 +28,10 @@ async function open (init: RawPeerInit = {}): Promise<Opened> {
   return { peer, stream, clock }
 }
 
-/** Of the peer's, which is read */
-async function accept (roundTripMs: number): Promise<Opened> {
+/** The peer opens one, which is read */
+async function accept (roundTripMs: number): Promise<RawPeer> {
   const clock = new VirtualClock()
   const peer = createRawPeer({ clock })
-  const opened = new Promise<YamuxStream>(resolve => { peer.muxer.addEventListener('stream', ({ detail }) => { resolve(detail) }) })
   peer.muxer.addEventListener('stream', ({ detail }) => { detail.addEventListener('message', () => {}) })
   peer.muxer.ping().catch(() => {})
   await nextTurn()
@@ -41,7 +40,7 @@ async function accept (roundTripMs: number): Promise<Opened> {
   peer.deliver(data(2, pattern(28), SYN))
   await nextTurn()
 
-  return { peer, stream: await opened, clock }
+  return peer
 }
 
 test('the peer is told with what the program writes next: no write more', async () => {
@@ -78,13 +77,13 @@ test('a peer that answers soon is told nothing', async () => {
 })
 
 test('a stream of the peer\'s has a reserve where pongs take long, told with the ACK', async () => {
-  const { peer } = await accept(FAR_MS)
+  const peer = await accept(FAR_MS)
 
   expect(headers(peer.takeFrames())).toEqual([[WINDOW_UPDATE, ACK, 2, RESERVE_BYTES + 28]])
 })
 
 test('a stream of the peer\'s has none where pongs come soon', async () => {
-  const { peer } = await accept(4)
+  const peer = await accept(4)
 
   expect(headers(peer.takeFrames())).toEqual([[WINDOW_UPDATE, ACK, 2, 0]])
 })
@@ -99,7 +98,8 @@ test('there is none for a peer that has said all', async () => {
 })
 
 test('there is none for a stream that was reset before it was read', async () => {
-  const { peer, stream, clock } = await open()
+  // an eighth of half of it is just one reserve
+  const { peer, stream, clock } = await open({ maxConnectionWindow: 16 * RESERVE_BYTES })
   clock.advance(FAR_MS)
   stream.pause()
   peer.deliver(data(1, pattern(28), ACK), windowUpdate(1, 0, RST))
@@ -116,6 +116,19 @@ test('there is none for a stream that was reset before it was read', async () =>
   peer.deliver(data(3, pattern(28), ACK))
   await nextTurn()
   expect(headers(peer.takeFrames())).toEqual([[WINDOW_UPDATE, 0, 3, RESERVE_BYTES + 28]])
+})
+
+test('in the middle of a long frame the peer is not told, but at its end', async () => {
+  const { peer, clock } = await open()
+  const frame = data(1, pattern(100_000), ACK)
+  clock.advance(FAR_MS)
+  peer.deliver(frame.subarray(0, 50_000))
+  await nextTurn()
+  expect(peer.takeFrames()).toEqual([])
+
+  peer.deliver(frame.subarray(50_000))
+  await nextTurn()
+  expect(headers(peer.takeFrames())).toEqual([[WINDOW_UPDATE, 0, 1, RESERVE_BYTES + 100_000]])
 })
 
 test('behind this side\'s FIN there is none, until the peer has used half of the protocol\'s window', async () => {
