@@ -30,8 +30,8 @@ const FILL_EVERY_MS = 3
 const USUAL_SPACE_BYTES = 16 * 2 ** 20
 /**
  * A large space waits until so much of what is free in it has come to be outside: one of 152 MB, as in a worker of Lodestar's, takes 11 ms to
- * fill. And of all of it, up to what is too late: what is not free is the program's, whose objects will fill the rest. 2,000 small files fill two
- * thirds of 64 MiB, and took 4 % longer when it was filled for them.
+ * fill. It also waits for this part of the whole space, up to FILL_AT_LATEST_BYTES: a program whose objects fill the space will soon fill the
+ * rest of it. The objects of 2,000 small files fill two thirds of 64 MiB, and filling the rest for them took 4 % of the time.
  */
 const FILL_FROM_PART = 1 / 2
 /** In one turn: 1.2 ms */
@@ -86,12 +86,12 @@ export function needsYoungMemory ({ node, v8, bun, deno, electron }: Versions = 
   return node !== undefined && v8 !== undefined && bun === undefined && deno === undefined && electron === undefined && Number.parseFloat(v8) >= FROM_V8_VERSION
 }
 
-/** So much has come to be outside, the last time is so long ago, and so much of the space is free, and is not */
+/** So much has come to be outside, the last time is so long ago, and so much of the space is free and in use */
 export function isFillDue (grownBytes: number, agoMs: number, availableBytes: number, usedBytes: number): boolean {
   const isLongAgo = agoMs >= FILL_EVERY_MS * Math.max(USUAL_SPACE_BYTES, availableBytes) / 2 ** 20
-  const fromBytes = isLongAgo ? Math.max(FILL_FROM_BYTES, Math.min(FILL_FROM_PART * (availableBytes + usedBytes), FILL_AT_LATEST_BYTES)) : FILL_AT_LATEST_BYTES
+  const soonestBytes = Math.max(FILL_FROM_BYTES, Math.min(FILL_AT_LATEST_BYTES, FILL_FROM_PART * (availableBytes + usedBytes)))
 
-  return grownBytes >= Math.max(fromBytes, FILL_FROM_PART * availableBytes)
+  return grownBytes >= Math.max(isLongAgo ? soonestBytes : FILL_AT_LATEST_BYTES, FILL_FROM_PART * availableBytes)
 }
 
 function look (v8: V8): void {

@@ -39,7 +39,7 @@ export const NOW = 5
  *
  * - `urgent`: there was urgent data
  * - `control`: there were control frames
- * - `acks`: there were only acknowledgements, and nothing came to take them along
+ * - `acks`: there were only acknowledgements, or the reserve of a new stream, and nothing came to take them along
  * - `turn`: what the running code had to say was complete
  * - `chunk`: an inbound chunk had just been dealt with
  * - `next-turn`: the turn before had seen enough flushes

@@ -147,10 +147,10 @@ export interface YamuxMuxerInit extends StreamMuxerOptions<YamuxStreamOptions> {
 
   /**
    * How much all receive windows of a connection may grow, taken together. What they begin with is not counted. One stream may
-   * have all of it; when others need some, they share. Where credit takes more than 4 ms to travel, new streams have a reserve out
-   * of it, up to a window of 1 MiB. By default one stream uses half of it at most, and leaves the rest to others when it falls
-   * idle: 16 MiB carry 1 Gbit/s at a round trip of 100 ms, on one stream or ten. No peer can make a connection hold more than this and the 262,144 bytes that the
-   * protocol grants to each stream.
+   * have all of it, as far as `streamOptions.maxStreamWindowSize` allows; when others need some, they share. By default that is
+   * half, so a stream that has grown and fallen idle leaves as much to others: 16 MiB carry 1 Gbit/s at a round trip of 100 ms.
+   * Where credit takes more than 4 ms to travel, a new stream takes a reserve, which raises its window to 1 MiB at most. No peer
+   * can make a connection hold more than this and the 262,144 bytes that the protocol grants to each stream.
    *
    * @unit bytes
    * @default `2 * streamOptions.maxStreamWindowSize`

@@ -152,7 +152,7 @@ describe.each(slowReaders)('a reader at 1 MB/s, %s, behind a sender at full spee
     ['terrestrial', TERRESTRIAL, INITIAL_BYTES],
     // who pauses gets a whole window in one event, and looks fast once
     ['cable', CABLE, INITIAL_BYTES + RESERVE_BYTES + INITIAL_BYTES]
-  ])('holds no more than its window and a batch, which does not grow: %s', async (_, link, mostWindowBytes) => {
+  ])('holds no more than its window and a batch, and the window does not go on growing: %s', async (_, link, mostWindowBytes) => {
     await simulate({}, async sim => {
       // small writes at the beginning would make a reader that pauses for as long as each is long look fast
       const { dialler, listener, watch } = connect(sim, link, { coalesce: { maxQueueDelayMs: Infinity } })

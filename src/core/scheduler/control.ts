@@ -24,7 +24,7 @@ export class ControlLane<Owner> {
   readonly #session: Session<Owner>
   /** In the order in which something came to be pending */
   readonly #streams = new Set<StreamState<Owner>>()
-  /** Those with more than an ACK pending; perhaps also some whose other frames have left since */
+  /** Those with something pending that somebody waits for; perhaps also some from which it has left since */
   readonly #beyondAcks = new Set<StreamState<Owner>>()
   readonly #pongs: number[] = []
   readonly #refusedIds: number[] = []
@@ -47,7 +47,7 @@ export class ControlLane<Owner> {
     return this.#pongs.length + this.#refusedIds.length
   }
 
-  /** Something (more) is pending of the stream. With `isPatient` nobody waits for it. */
+  /** Something (more) is pending of the stream. With `isPatient` nobody waits for it, as nobody does for an ACK. */
   enlist (stream: StreamState<Owner>, isPatient = false): void {
     this.#streams.add(stream)
     this.hasOutput = true

@@ -48,16 +48,18 @@ export class ReceiveWindow {
   windowBytes = INITIAL_WINDOW_BYTES
   /** What the peer may still send */
   availableBytes = INITIAL_WINDOW_BYTES
-  /** Taken from the connection's budget, as more was needed */
+  /** Taken from the connection's budget because more was needed */
   grownBytes = 0
-  /** The same, as the stream was new */
+  /** Taken from it because the stream was new */
   reserveBytes = 0
-  /** It asked for no more than its fair part of that, and did not get it */
+  /** It asked for no more than its fair part of the budget, and did not get it */
   isDenied = false
-  /** Nothing was read yet */
+  /** Nothing was read yet. A field, since it is asked once per event. */
   isNew = true
+  /** What the window is raised by, until the peer is told */
+  raiseBytes: number
   readonly #maxBytes: number
-  /** The window without its reserve */
+  /** The window that the peer was told of, without the reserve */
   #workingBytes = INITIAL_WINDOW_BYTES
   /** Read by the application, not yet given back */
   #readBytes = 0
@@ -67,8 +69,6 @@ export class ReceiveWindow {
    * round trip, which made updates at half slower than updates at zero for windows below what the link holds.
    */
   #aheadBytes = 0
-  /** What the window is raised by, until the peer is told */
-  raiseBytes: number
   /** When the bytes that are not given back yet began to be read; undefined before the first */
   #epochStartMs: number | undefined
   /** The first read of them, which is no part of the rate, and when that was */
@@ -112,14 +112,14 @@ export class ReceiveWindow {
       (doneBytes >= this.#workingBytes * SLOWED_UPDATE_PART && this.#neededBytes(nowMs, roundTripMs) > this.windowBytes)
   }
 
-  /** The peer may come to a stop soon if it gets no more: it has used half of the protocol's window, or uses one twice as large */
+  /** The peer may come to a stop soon if it gets no more: it has used half of the protocol's window, or uses one twice as large. A reserve does not count. */
   get isRunningShort (): boolean {
     const isLarge = this.#workingBytes >= 2 * INITIAL_WINDOW_BYTES
 
     return isLarge || this.availableBytes <= this.windowBytes - this.#workingBytes + INITIAL_WINDOW_BYTES * (1 - UPDATE_PART)
   }
 
-  /** A larger window waits to be advertised: an initial one, or relief */
+  /** A larger window waits to be advertised: an initial one, a reserve, or relief */
   get isRaised (): boolean {
     return this.raiseBytes > 0
   }
@@ -212,9 +212,10 @@ export class ReceiveWindow {
 /** How long a denial limits others. A window that still wants more asks again within two round trips. */
 const DENIAL_LASTS_MS = 5000
 
-/** All reserves together are no more than this part of the budget, and each this part of what is left of that: most streams need none */
-const RESERVES_PART = 1 / 2
-const RESERVE_PART = 1 / 8
+/** Most streams never use their reserve. So all of them together get this part of the budget at most. */
+const ALL_RESERVES_PART = 1 / 2
+/** And each gets this part of what is left of it */
+const EACH_RESERVE_PART = 1 / 8
 
 /** A window's part */
 export type BudgetShare = Pick<ReceiveWindow, 'grownBytes' | 'reserveBytes' | 'isDenied'>
@@ -233,7 +234,7 @@ export type BudgetShare = Pick<ReceiveWindow, 'grownBytes' | 'reserveBytes' | 'i
 export class ConnectionBudget {
   readonly #totalBytes: number
   availableBytes: number
-  /** The reserves of all: a window that has no more than one is no share */
+  /** All reserves together. They are no shares: a window that has only a reserve takes nothing from the fair part of others. */
   #reserveBytes = 0
   /** Shares that hold something or were denied it */
   #shareCount = 0
@@ -257,10 +258,10 @@ export class ConnectionBudget {
     return grantedBytes
   }
 
-  /** The same for a reserve */
+  /** Returns how much of the wish a new stream gets for its reserve */
   takeReserve (share: BudgetShare, wishBytes: number): number {
-    const restBytes = RESERVES_PART * this.#totalBytes - this.#reserveBytes
-    const grantedBytes = Math.min(wishBytes, this.availableBytes, Math.floor(RESERVE_PART * restBytes))
+    const restBytes = ALL_RESERVES_PART * this.#totalBytes - this.#reserveBytes
+    const grantedBytes = Math.min(wishBytes, this.availableBytes, Math.floor(EACH_RESERVE_PART * restBytes))
     this.#setReserve(share, share.reserveBytes + grantedBytes)
 
     return grantedBytes
