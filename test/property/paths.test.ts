@@ -68,6 +68,32 @@ function expectSound ({ underWay }: Path): void {
   expect(underWay.heldMs).toBeGreaterThanOrEqual(0)
 }
 
+/** TCP's first flight */
+const FIRST_FLIGHT_BYTES = 14_600
+
+describe('a path that carries twice as much in each round trip, as TCP does when it begins', () => {
+  test.each([30, 100, 300])('and whose round trip is %d ms, has carried 0.95 of what it carries without a bound after nine of them', roundTripMs => {
+    const stepsPerRound = 4
+    const rounds = 9
+    const startMs = 3 * roundTripMs
+
+    const steps = Array.from({ length: stepsPerRound * rounds }, (_, step) => ({
+      atMs: step === 0 ? 0 : startMs + step * roundTripMs / stepsPerRound,
+      rateBytesPerMs: FIRST_FLIGHT_BYTES * 2 ** (step / stepsPerRound) / roundTripMs,
+      roundTripMs
+    }))
+
+    const carriedBytes = (maxQueueDelayMs: number): number => {
+      const path = new Path({ startMs, steps, bufferBytes: 4_194_304, maxQueueDelayMs })
+      path.runUntil(startMs + rounds * roundTripMs)
+
+      return path.deliveredBytes
+    }
+
+    expect(carriedBytes(QUEUE_MS)).toBeGreaterThan(0.95 * carriedBytes(Infinity))
+  })
+})
+
 describe('a path that stays as it is', () => {
   test('is at 0.97 of what it carries after 20 round trips and a second, with a quarter of a round trip, 10 ms and their eighth in its queue', () => {
     fc.assert(fc.property(rates, roundTrips, (rateBytesPerMs, roundTripMs) => {

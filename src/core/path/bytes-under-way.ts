@@ -10,14 +10,14 @@
  *    5-50    look     No pong yet: six marks more ask again.
  *    66      pong     To the first mark: 32 KiB have arrived in 66 ms, 495 bytes a ms. It took 26 ms longer than the ping: a queue.
  *            release  32 KiB are under way. Two writes follow, each with a mark, and data is held again.
- *    92      pong     To the third: 709 bytes a ms. The bound is what this rate carries in 2.89 round trips and 10 ms: 89 kB.
- *    202     pong     1250 bytes a ms since an earlier pong: no time counts any more in which nothing could arrive. The bound is 157 kB.
- *    591     steady   Three rounds have shown no more. The bound is 75 kB, which are 1250 * (1.25 * 40 + 10), what arrives between two
- *                     pongs, and 4 KiB: 114 kB while pongs are 28 ms apart, and 88 kB from 939 ms on, when they come often.
- *    1416    pong     As each 9 ms. It releases a write of 11 kB with a mark, which will take 71 ms, 31 of them in the queue.
+ *    92      pong     To the third: 709 bytes a ms, and next to no queue. The bound is what this rate carries in 4 round trips and 10 ms: 121 kB.
+ *    240     pong     1250 bytes a ms, and a queue. 2.89 round trips count where there is one: the bound is 157 kB.
+ *    611     steady   Three rounds have shown no more. The bound is 75 kB, which are 1250 * (1.25 * 40 + 10), what arrives between two
+ *                     pongs, and 4 KiB: 115 kB while pongs are 29 ms apart, and 88 kB from 970 ms on, when they come often.
+ *    1411    pong     As each 9 ms. It releases a write of 11 kB with a mark, which will take 71 ms, 31 of them in the queue.
  *    1500             The line becomes half as fast. The higher rate still counts, and the queue grows to 102 ms.
- *    2142    probing  The rate is 625, less than 3/4 of what it was. The bound is 19 kB, 3/4 of what the path holds.
- *    2260    steady   A mark found the path empty: its round trip still is 40 ms. The bound is 46 kB from 2304 ms on.
+ *    2129    probing  The rate is 625, less than 3/4 of what it was. The bound is 19 kB, 3/4 of what the path holds.
+ *    2267    steady   A mark found the path empty: its round trip still is 40 ms. The bound is 52 kB, and 46 kB from 2412 ms on.
  *
  * Invariants: acknowledgedBytes <= handedDownBytes; data that is held back waits for a mark that is under way, or for a look.
  */
@@ -148,6 +148,7 @@ export class BytesUnderWay {
       sentMs: nowMs,
       positionBytes: this.handedDownBytes,
       acknowledgedBytes: this.acknowledgedBytes,
+      acknowledgedMs: Math.max(this.#lastPongMs, this.#rounds.beganMs),
       receivedBytes: this.estimate.peer.receivedBytes,
       isAppLimited: this.#rounds.appLimitedBytes > this.acknowledgedBytes
     })

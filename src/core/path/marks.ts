@@ -25,6 +25,8 @@ export interface Mark {
   /** What had been handed down in front of it, and how much of that had arrived */
   positionBytes: number
   acknowledgedBytes: number
+  /** When that was known, or data was first handed down */
+  acknowledgedMs: number
   /** What had come from the peer */
   receivedBytes: number
   isAppLimited: boolean

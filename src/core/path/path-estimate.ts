@@ -20,6 +20,9 @@ import type { CameBack } from './silences.ts'
 const ROUND_TRIP_GAIN = 1.25
 /** While the rate is looked for it may double with each round trip, which is as fast as TCP begins */
 const START_UP_GAIN = 2.89
+/** Where a mark has waited for less than half a round trip the path has room: so what the first 64 KiB cost is made up for */
+const UNQUEUED_GAIN = 4
+const UNQUEUED_PART = 1 / 2
 /** The first bytes need one round trip, and what comes in the next ones shows the rate */
 const FILLED_ROUND_TRIPS = 4
 /** Before anything was measured, and while the rate is looked for: TCP sends as much in its first two round trips. 262 ms at 2 Mbit/s. */
@@ -112,6 +115,8 @@ export class PathEstimate implements NodePath {
   /** How long what is handed down may wait below the muxer */
   readonly #maxQueueDelayMs: number
   #phase: Phase
+  /** What the newest round trip has shown. Too high at times, so it counts only while the rate is looked for. */
+  #latestBytesPerMs = 0
   /** A sample has shown what the path carries, not only what was asked of it */
   #isRateKnown = false
 
@@ -222,6 +227,7 @@ export class PathEstimate implements NodePath {
     const validRoundTripsMs = VALID_ROUND_TRIPS * Math.min(roundTripMs, this.#own.knownMs)
     const validMs = Math.max(VALID_MS, validRoundTripsMs, VALID_SAMPLES * (nowMs - this.sampledMs), VALID_SILENCES * this.#slowPrograms.longest.ms)
     this.#rate.learn(sample.deliveredBytes / sample.intervalMs, isAppLimited, nowMs, validMs)
+    this.#latestBytesPerMs = sample.latestBytesPerMs
     this.sampledMs = nowMs
     this.lastRoundTripMs = roundTripMs
     this.queueMs = roundTripMs - this.#own.knownMs
@@ -318,10 +324,18 @@ export class PathEstimate implements NodePath {
         return this.#probes.drainedFromMs === undefined ? this.#probeBytes : 0
       case 'startUp':
         // the line there may carry as much as the line back: to double it would take round trips of seconds
-        return Math.max(boostBytes, FIRST_BYTES, this.#neededBytes, this.#carriedBytes(START_UP_GAIN), this.peer.byteLength)
+        return Math.max(boostBytes, FIRST_BYTES, this.#neededBytes, this.#carriedBytes(START_UP_GAIN), this.#followingBytes, this.peer.byteLength)
       default:
         return Math.max(boostBytes, this.#neededBytes + this.#unknownBytes + MIN_WRITE_BYTES)
     }
+  }
+
+  /** What a path may carry next that carries more with each round trip */
+  get #followingBytes (): number {
+    const gain = this.queueMs < UNQUEUED_PART * this.#own.ms ? UNQUEUED_GAIN : START_UP_GAIN
+
+    // where the peer has data under way too, each would make the other's queue longer
+    return this.#isPeerBounded ? 0 : this.#carriedBytes(gain, this.#latestBytesPerMs)
   }
 
   /** With so little under way nothing of ours queues */
@@ -343,8 +357,8 @@ export class PathEstimate implements NodePath {
   }
 
   /** In so many round trips, and in the time that what is handed down may wait */
-  #carriedBytes (roundTrips: number): number {
-    return this.bytesPerMs * (roundTrips * Math.max(this.#own.ms, this.peer.roundTripMs) + this.#maxQueueDelayMs)
+  #carriedBytes (roundTrips: number, bytesPerMs = this.bytesPerMs): number {
+    return bytesPerMs * (roundTrips * Math.max(this.#own.ms, this.peer.roundTripMs) + this.#maxQueueDelayMs)
   }
 
   /** With less the path runs empty: what it carries in a round trip and until pongs come that come late */

@@ -21,6 +21,8 @@ export interface PathSample {
   /** So much has arrived in so long */
   deliveredBytes: number
   intervalMs: number
+  /** What the newest round trip alone has shown: while the rate doubles with each, two of them show three quarters of it */
+  latestBytesPerMs: number
   /** The mark was written when the one that began the last round had been answered */
   isNewRound: boolean
   /** All that has arrived so far */
@@ -101,6 +103,7 @@ export class Rounds {
       this.#roundFrom = arrival
     }
 
+    const markedBytes = mark.positionBytes - mark.acknowledgedBytes
     const isBoundLimited = this.wasHeld
     this.wasHeld = isHeld
 
@@ -110,9 +113,10 @@ export class Rounds {
       deliveredBytes: mark.positionBytes - since.bytes,
       // the longer of the two: a burst that a buffer has swallowed was not delivered, nor has a clump of pongs come so fast
       intervalMs: Math.max(SHORTEST_MS, nowMs - since.atMs, mark.sentMs - since.sentMs),
+      latestBytesPerMs: markedBytes / Math.max(SHORTEST_MS, roundTripMs, nowMs - mark.acknowledgedMs),
       isNewRound,
       arrivedBytes: mark.positionBytes,
-      markedBytes: mark.positionBytes - mark.acknowledgedBytes,
+      markedBytes,
       receivedBytes: receivedBytes - mark.receivedBytes,
       isAppLimited: mark.isAppLimited,
       isBoundLimited

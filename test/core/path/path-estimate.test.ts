@@ -30,6 +30,7 @@ function sample (bytesPerMs: number, roundTripMs: number, init: Partial<PathSamp
     arrivedBytes,
     markedBytes: bytesPerMs * roundTripMs,
     receivedBytes: 0,
+    latestBytesPerMs: 0,
     isAppLimited: false,
     isBoundLimited: true,
     isNewRound: true,
@@ -131,6 +132,29 @@ describe('the bound', () => {
     estimate = createEstimate()
     sample(10, 50)
     expect(estimate.bound.bytes).toBe(FIRST_BYTES)
+  })
+
+  test('is as much for what the newest round trip alone has shown, and four round trips where its mark has not waited, until the rate is found', () => {
+    sample(500, 50)
+    sample(500, 80, { latestBytesPerMs: 1000 })
+    expect(estimate.bound.bytes).toBe(154_500)
+
+    sample(500, 70, { latestBytesPerMs: 1000 })
+    expect(estimate.bound.bytes).toBe(210_000)
+
+    settle(1000, 50)
+    sample(1000, 50, { latestBytesPerMs: 3000 })
+    expect(estimate.bound.bytes).toBe(STEADY_BYTES)
+  })
+
+  test('is no more for that where the peer has data under way itself', () => {
+    sample(1000, 50)
+    estimate.peer.markedMs = nowMs
+    sample(1000, 50)
+    const boundBytes = estimate.bound.bytes
+    sample(1000, 50, { latestBytesPerMs: 2000 })
+
+    expect(estimate.bound.bytes).toBe(boundBytes)
   })
 
   test('is none when no pong comes, until one does', () => {

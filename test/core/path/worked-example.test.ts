@@ -82,35 +82,37 @@ test('66 ms: the first pong says that 32 KiB have arrived, 495 bytes a ms, and h
   expect(learnt()).toEqual([495, 66])
 })
 
-test('92 ms: the third mark has shown 709 bytes a ms, and the bound is 89 kB', () => {
+test('92 ms: the third mark has shown 709 bytes a ms and next to no queue, and the bound is 121 kB', () => {
   runUntil(93)
 
-  expect(learnt()).toEqual([709, 89])
+  expect(learnt()).toEqual([709, 121])
+  expect(Math.round(underWay.estimate.queueMs)).toBe(3)
+  expect(underWay.estimate.bound.bytes / underWay.estimate.bytesPerMs).toBeCloseTo(4 * ROUND_TRIP_MS + QUEUE_MS, 1)
+})
+
+test('240 ms: from one pong to another it is 1250, there is a queue, and the bound is 157 kB', () => {
+  runUntil(239)
+  expect(learnt()).toEqual([1129, 142])
+
+  runUntil(240)
+  expect(learnt()).toEqual([1250, 157])
   expect(underWay.estimate.bound.bytes / underWay.estimate.bytesPerMs).toBeCloseTo(2.89 * ROUND_TRIP_MS + QUEUE_MS, 6)
 })
 
-test('202 ms: from one pong to another it is 1250, and the bound is 157 kB', () => {
-  runUntil(202)
-  expect(learnt()).toEqual([1104, 139])
-
-  runUntil(203)
-  expect(learnt()).toEqual([1250, 157])
-})
-
-test('591 ms: the rate is found, and pongs are 28 ms apart: the bound is 114 kB', () => {
-  runUntil(591)
+test('611 ms: the rate is found, and pongs are 29 ms apart: the bound is 115 kB', () => {
+  runUntil(610)
   expect(learnt()).toEqual([1250, 157])
 
-  runUntil(592)
-  expect(learnt()).toEqual([1250, 114])
-  expect(Math.round(underWay.estimate.pongGap.ms)).toBe(28)
+  runUntil(611)
+  expect(learnt()).toEqual([1250, 115])
+  expect(Math.round(underWay.estimate.pongGap.ms)).toBe(29)
 })
 
-test('939 ms: pongs are rare no more, and the bound is 88 kB', () => {
-  runUntil(939)
+test('970 ms: pongs are rare no more, and the bound is 88 kB', () => {
+  runUntil(969)
   expect(learnt()).toEqual([1250, 98])
 
-  runUntil(940)
+  runUntil(970)
   const carriedBytes = 1250 * (1.25 * ROUND_TRIP_MS + QUEUE_MS)
   expect(learnt()).toEqual([1250, 88])
   expect(Math.round(carriedBytes / 1000)).toBe(75)
@@ -118,40 +120,42 @@ test('939 ms: pongs are rare no more, and the bound is 88 kB', () => {
 })
 
 test('until 1500 ms: each pong releases a write of 11 kB with a mark, which takes 71 ms, 31 of them in the queue', () => {
-  runUntil(1410)
+  runUntil(1405)
   events = []
-  runUntil(1419)
+  runUntil(1412)
 
-  expect(events).toEqual(['1416 pong', '1416 release', '1416 write 11060', '1416 hold', '1416 mark'])
+  expect(events).toEqual(['1411 pong', '1411 release', '1411 write 11060', '1411 hold', '1411 mark'])
   expect(Math.round(underWay.estimate.lastRoundTripMs)).toBe(71)
   expect(Math.round(underWay.estimate.queueMs)).toBe(31)
 })
 
 test('from 1500 ms on: the queue grows to 102 ms while the higher rate counts', () => {
-  runUntil(1870)
+  runUntil(1850)
 
   expect(learnt()).toEqual([1250, 88])
   expect(Math.round(underWay.estimate.queueMs)).toBe(102)
 })
 
-test('2142 ms: the rate has fallen by half, and a probe leaves 19 kB under way, three quarters of what the path holds', () => {
-  runUntil(2141)
+test('2129 ms: the rate has fallen by half, and a probe leaves 19 kB under way, three quarters of what the path holds', () => {
+  runUntil(2128)
   expect(underWay.estimate.isProbing).toBe(false)
 
-  runUntil(2142)
+  runUntil(2129)
   expect(underWay.estimate.isProbing).toBe(true)
   expect(learnt()).toEqual([625, 19])
   expect(underWay.estimate.bound.bytes).toBeCloseTo(0.75 * 625 * ROUND_TRIP_MS, 0)
 })
 
-test('2260 ms: a mark has found the path empty, and its round trip as it was', () => {
-  runUntil(2260)
+test('2267 ms: a mark has found the path empty, and its round trip as it was', () => {
+  runUntil(2266)
   expect(underWay.estimate.isProbing).toBe(true)
 
-  runUntil(2261)
+  runUntil(2267)
   expect(underWay.estimate.isProbing).toBe(false)
   expect(underWay.estimate.roundTripMs).toBeCloseTo(40, 1)
 
-  runUntil(2305)
+  expect(learnt()).toEqual([625, 52])
+
+  runUntil(2412)
   expect(learnt()).toEqual([625, 46])
 })
