@@ -1,4 +1,4 @@
-// `npm run mutants`: shows that the simulation finds each of the bugs in mutants/list.ts, put into a copy of the sources.
+// `npm run mutants`: shows that the simulation, or the test that is named, finds each of the bugs in mutants/list.ts, put into a copy of the sources.
 import { execFile } from 'node:child_process'
 import { cp, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -23,6 +23,8 @@ const { names, seeds } = readOptions({ command: 'npm run mutants --', about: 'sh
 /** What is rare is found by a seed that is pinned for it */
 const SEARCHES = [['--seeds', seeds], ...pinnedSeeds.map(({ seed }) => ['--first', String(seed), '--seeds', '1'])]
 const FAILED = /seed (\d+) fails\s+(.*)/
+/** As a TAP report has it */
+const FAILED_TEST = /^not ok \d+ - (.*?)(?: # time.*)?$/m
 
 interface Examined extends Mutant {
   seed?: number
@@ -33,7 +35,7 @@ async function examine (mutant: Examined): Promise<void> {
   const copy = await mkdtemp(join(tmpdir(), 'mutant-'))
 
   try {
-    for (const entry of ['src', 'test', 'testing', 'package.json']) {
+    for (const entry of ['src', 'test', 'testing', 'package.json', 'tsconfig.json', 'vitest.config.ts']) {
       await cp(join(root, entry), join(copy, entry), { recursive: true, filter: path => !NOT_SOURCES.includes(basename(path)) })
     }
 
@@ -52,8 +54,30 @@ async function examine (mutant: Examined): Promise<void> {
         break
       }
     }
+
+    if (mutant.law == null && mutant.test != null) {
+      mutant.law = await failureOf(copy, mutant.test)
+    }
   } finally {
     await rm(copy, { recursive: true })
+  }
+}
+
+/** Undefined if all of it passes */
+async function failureOf (copy: string, test: string): Promise<string | undefined> {
+  try {
+    await run(process.execPath, [join(root, 'node_modules/vitest/vitest.mjs'), 'run', '--root', copy, '--project', 'node', '--reporter', 'tap-flat', test])
+
+    return undefined
+  } catch (err: any) {
+    const [, failed] = FAILED_TEST.exec(`${err.stdout}`) ?? []
+
+    // something else has failed
+    if (failed == null) {
+      throw err
+    }
+
+    return `Fails: ${failed}`
   }
 }
 
@@ -81,12 +105,12 @@ await new Listr(mutants.map(mutant => ({
 }))).run()
 
 const table = new Table({ head: ['mutant', 'seed', 'what it breaks'], style: { head: [], border: [] }, colWidths: [32, 10, 100], wordWrap: true })
-table.push(...mutants.map(({ name, seed, law = '' }) => [name, seed ?? 'NOT FOUND', law]))
+table.push(...mutants.map(({ name, seed, law = '' }) => [name, seed ?? (law === '' ? 'NOT FOUND' : 'by a test'), law]))
 console.info(table.toString())
 
-const missed = mutants.filter(({ seed }) => seed == null)
+const missed = mutants.filter(({ law }) => law == null)
 
 if (missed.length > 0) {
-  console.error(`${missed.length} of ${mutants.length} mutants were not found within ${seeds} seeds, nor by those that are pinned`)
+  console.error(`${missed.length} of ${mutants.length} mutants were not found within ${seeds} seeds, nor by those that are pinned, nor by a test`)
   process.exitCode = 1
 }

@@ -1,4 +1,4 @@
-// Bugs that the simulation has to find, each put into a copy of the sources: what it is, and what it changes. What is to be
+// Bugs that the simulation has to find, or the test that is named, each put into a copy of the sources: what it is, and what it changes. What is to be
 // replaced has to be there, once: `search.test.ts` looks, so that a change of the sources cannot make a mutant harmless unseen.
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -7,6 +7,8 @@ export interface Mutant {
   name: string
   /** What is wrong then */
   bug: string
+  /** Finds what random applications come upon too rarely */
+  test?: string
   edits: Array<[file: string, find: string, replace: string]>
 }
 
@@ -136,6 +138,7 @@ export const mutants: Mutant[] = [
   {
     name: 'reset-behind-goaway',
     bug: 'A stream that is aborted behind the GoAway is reset.',
+    test: 'test/protocol/ping-and-go-away.test.ts',
     edits: [
       [
         'src/core/session.ts',
