@@ -1,4 +1,4 @@
-// `npm run mutants`: shows that the simulation, or the test that is named, finds each of the bugs in mutants/list.ts, put into a copy of the sources.
+// `npm run mutants`: shows that each of the bugs in mutants/list.ts, put into a copy of the sources, is found by the simulation or by the test that it names.
 import { execFile } from 'node:child_process'
 import { cp, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

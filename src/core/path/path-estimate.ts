@@ -20,7 +20,7 @@ import type { CameBack } from './silences.ts'
 const ROUND_TRIP_GAIN = 1.25
 /** While the rate is looked for it may double with each round trip, which is as fast as TCP begins */
 const START_UP_GAIN = 2.89
-/** Where a mark has waited for less than half a round trip the path has room: so what the first 64 KiB cost is made up for */
+/** Where a mark has waited for less than half a round trip the path has room. More is allowed there, to make up for a start with 64 KiB. */
 const UNQUEUED_GAIN = 4
 const UNQUEUED_PART = 1 / 2
 /** The first bytes need one round trip, and what comes in the next ones shows the rate */
@@ -81,7 +81,7 @@ export class Bound {
  * What the bound is while the path is not a fast one. The example in bytes-under-way.ts has three of them.
  *
  * | phase   | begins when                                          | the bound                               | ends when                                     |
- * | startUp | the connection does, or a pong comes behind `lifted` | 2.89 round trips, 64 KiB at least       | three rounds have not raised the rate         |
+ * | startUp | the connection does, or a pong comes behind `lifted` | 2.89 or 4 round trips, 64 KiB at least  | three rounds have not raised the rate         |
  * | steady  | the rate is found, or a probe ends                   | what the path needs, not to run empty   | a probe is due                                |
  * | probing | less arrives, 2 min have passed, or others want to   | 3/4 of what it holds, 0 to empty a line | a mark found it empty, or 3 rounds found none |
  * | lifted  | no pong comes, or few, or the kernel is full first   | none                                    | a pong comes                                  |
@@ -330,7 +330,7 @@ export class PathEstimate implements NodePath {
     }
   }
 
-  /** What a path may carry next that carries more with each round trip */
+  /** What a path that carries more with each round trip may carry in the next */
   get #followingBytes (): number {
     const gain = this.queueMs < UNQUEUED_PART * this.#own.ms ? UNQUEUED_GAIN : START_UP_GAIN
 

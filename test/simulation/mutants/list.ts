@@ -1,4 +1,4 @@
-// Bugs that the simulation has to find, or the test that is named, each put into a copy of the sources: what it is, and what it changes. What is to be
+// Bugs that the simulation has to find, each put into a copy of the sources: what it is, and what it changes. One that it comes upon too rarely names a test. What is to be
 // replaced has to be there, once: `search.test.ts` looks, so that a change of the sources cannot make a mutant harmless unseen.
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
