@@ -14,6 +14,12 @@ const NO_ERROR = undefined
 const anyError = expect.any(Error)
 const named = (name: string): unknown => expect.objectContaining({ name })
 
+function isConnectionReset (error: Error | undefined): boolean {
+  const { cause } = error ?? {}
+
+  return cause instanceof Error && 'code' in cause && cause.code === 'ECONNRESET'
+}
+
 /** As libp2p's echo does: reads to the end, then closes */
 async function serve (stream: Stream): Promise<void> {
   await readAll(stream)
@@ -85,8 +91,11 @@ describe.each(ALL_PAIRS)('$dialler that dials $listener', names => {
     nodes.dialler.transport.send(frame(9, 0, 0))
 
     expect((await closes).map(({ error }) => error)).toEqual([named('InvalidFrameError'), named('InvalidFrameError')])
-    expect((await othersCloses).map(({ error }) => error)).toEqual([anyError, named('StreamResetError')])
-    expect(nodes.dialler.goAways).toEqual([1])
+    const othersErrors = (await othersCloses).map(({ error }) => error)
+    // a write of the peer's may meet the reset of the socket, with which the kernel discards what had come
+    const isCut = isConnectionReset(othersErrors[1])
+    expect(othersErrors).toEqual([anyError, isCut ? anyError : named('StreamResetError')])
+    expect(nodes.dialler.goAways).toEqual(isCut ? expect.any(Array) : [1])
     expect([nodes.dialler, nodes.listener].map(({ connection }) => connection.status)).toEqual(['aborted', 'aborted'])
 
     if (names.listener === 'ours') {
