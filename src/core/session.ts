@@ -69,6 +69,8 @@ export class Session<Owner> {
   readonly eventful: Array<StreamState<Owner>> = []
   /** When the last chunk came */
   receivedMs = 0
+  /** How long the program works before it looks for the next; 0 if that is next to nothing */
+  programMs = 0
   /** When the peer last showed that it has read something: a pong, or credit */
   answeredMs = -Infinity
   /** The code of the peer's GoAway, if it said one */
@@ -239,11 +241,15 @@ export class Session<Owner> {
 
   // What the transport does
 
-  /** Throws a ProtocolError when the peer breaks a rule; what came before it has been accounted for */
-  receive (chunk: Uint8Array | readonly Uint8Array[], nowMs: number): void {
+  /**
+   * The program works for `programMs` in each turn, if that is long: the next chunk waits for it. Throws a ProtocolError when the peer breaks
+   * a rule; what came before it has been accounted for.
+   */
+  receive (chunk: Uint8Array | readonly Uint8Array[], nowMs: number, programMs = 0): void {
     const { decoder } = this.#receiver
     const parts = chunk instanceof Uint8Array ? [chunk] : chunk
     this.receivedMs = nowMs
+    this.programMs = programMs
 
     if (this.underWay.awaitsPong) {
       this.underWay.onChunk(lengthOf(parts), nowMs)
@@ -322,7 +328,7 @@ export class Session<Owner> {
     // a reserve may have waited for the end of a long frame, where nothing more is read
     const isReserved = receiveWindow.isNew ? this.#reserve(stream) : payloadBytes === 0 && receiveWindow.isRaised
     receiveWindow.read(payloadBytes, nowMs)
-    const isDue = receiveWindow.isUpdateDue(nowMs, this.roundTrip.smoothedMs)
+    const isDue = receiveWindow.isUpdateDue(nowMs, this.roundTrip.smoothedMs, this.programMs)
 
     if ((isDue || isReserved) && !stream.life.isReset) {
       if (!stream.mayGrant || this.#receiver.delaysUpdate(stream, nowMs)) {
@@ -408,7 +414,7 @@ export class Session<Owner> {
 
   /** The first bytes of a stream are being read. How long credit takes shows best in how long the peer's answer took: its program's turn counts too. */
   #reserve (stream: StreamState<Owner>): boolean {
-    const creditMs = stream.isOutbound ? this.receivedMs - stream.openedMs : this.roundTrip.shorterMs ?? 0
+    const creditMs = stream.isOutbound ? this.receivedMs - stream.openedMs : Math.max(this.roundTrip.shorterMs ?? 0, this.programMs)
 
     return creditMs >= FAR_MS && stream.mayGrant && stream.receiveWindow.reserve(creditMs, this.streams.budget)
   }

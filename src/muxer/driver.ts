@@ -255,6 +255,7 @@ export class Driver implements SessionObserver {
 
   #readWaiting (): void {
     let violation: Error | undefined
+    const { turn } = this.writer
     this.#isReceiving = true
 
     try {
@@ -269,7 +270,7 @@ export class Driver implements SessionObserver {
           fillYoungMemory(chunk.byteLength)
         }
 
-        this.session.receive(parts, nowMs)
+        this.session.receive(parts, nowMs, turn.onChunk(nowMs))
       }
     } catch (err) {
       violation = toError(err, 'A chunk could not be read:')

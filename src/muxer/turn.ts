@@ -16,18 +16,19 @@ class EventLoop {
   /** Another number than in the turn before. A turn that nobody awaits the end of goes on. */
   turn = 0
   /**
-   * How long the program works in a turn: from the last flush to the end of the turn, of turns that had one. Not from the first flush: what
-   * flushes take would count too. A flush at the end of a turn has seen nothing of it, so no turn halves what was known: else a busy server
-   * stopped after 5 ms in the next.
+   * How long the program works in a turn: from the last flush or chunk to the end of the turn, of turns that had a flush. Not from the first:
+   * what flushes take would count too, and to read what has come. A flush at the end of a turn has seen nothing of it, so a turn does no more
+   * than halve what was known: else a busy server stopped after 5 ms in the next.
    */
   programMs = 0
+  /** When the last flush ended, or a chunk came */
+  programFromMs = 0
   /** How long all connections have written in this turn, but for flushes that take next to no time */
   writingMs = 0
   readonly #clock: Clock
   #isAwaited = false
-  /** There was a flush in this turn; when the last one ended */
+  /** There was a flush in this turn */
   #hasFlushed = false
-  #flushedMs = 0
 
   /** That of the connections which have this clock */
   static of (clock: Clock): EventLoop {
@@ -56,13 +57,13 @@ class EventLoop {
   /** A flush has come to its end */
   onFlushed (flushedMs: number): void {
     this.#hasFlushed = true
-    this.#flushedMs = flushedMs
+    this.programFromMs = flushedMs
     this.awaitNextTurn()
   }
 
   readonly #onNextTurn = (): void => {
     if (this.#hasFlushed) {
-      this.programMs = Math.max(this.#clock.nowMs() - this.#flushedMs, this.programMs / 2)
+      this.programMs = Math.max(this.#clock.nowMs() - this.programFromMs, this.programMs / 2)
       this.#hasFlushed = false
     }
 
@@ -126,6 +127,14 @@ export class TurnOfWriter implements Turn {
   /** What waits for the next turn waits for long */
   get isLong (): boolean {
     return this.#loop.programMs >= LONG_TURN_MS
+  }
+
+  /** A chunk has come. Returns how long the program works before it looks for the next; 0 if that is next to nothing. Hot. */
+  onChunk (nowMs: number): number {
+    const { programMs } = this.#loop
+    this.#loop.programFromMs = nowMs
+
+    return programMs >= LONG_TURN_MS ? programMs : 0
   }
 
   takesAnswer (receivedMs: number): boolean {

@@ -21,6 +21,7 @@ const settled = Promise.resolve()
 
 export class Writer {
   readonly policy: FlushPolicy
+  readonly turn: TurnOfWriter
   /** Nothing is written any more: the connection has ended */
   isStopped = false
   /** Bytes are being handed down. No program's code runs meanwhile but what the transport calls. */
@@ -28,7 +29,6 @@ export class Writer {
   readonly #driver: Driver
   readonly #session: Session<MuxedStream>
   readonly #clock: Clock
-  readonly #turn: TurnOfWriter
   #arranged: FlushDecision | undefined
   #timer: unknown
   #isTransportFull = false
@@ -49,7 +49,7 @@ export class Writer {
     this.#driver = driver
     this.#session = session
     this.#clock = clock
-    this.#turn = new TurnOfWriter(clock)
+    this.turn = new TurnOfWriter(clock)
   }
 
   /** There may be output. Hot: runs once per send. */
@@ -78,13 +78,13 @@ export class Writer {
       return
     }
 
-    this.#turn.follow()
+    this.turn.follow()
 
     if (this.#restBytes !== this.#session.lanes.queuedBytes) {
       this.#restBytes = 0
     }
 
-    const decision = this.policy.decide(occasion, this.#turn, this.#restBytes > 0, arranged !== undefined, this.#session)
+    const decision = this.policy.decide(occasion, this.turn, this.#restBytes > 0, arranged !== undefined, this.#session)
 
     if (arranged === undefined || decision.time > arranged.time) {
       this.#arrange(decision)
@@ -155,11 +155,11 @@ export class Writer {
    * turn: the SYNs of others gather.
    */
   #opensFirst (): boolean {
-    this.#turn.follow()
-    const isFirst = !this.policy.isDelaying && this.#arranged?.time !== SOON && !this.#turn.hasOpened
+    this.turn.follow()
+    const isFirst = !this.policy.isDelaying && this.#arranged?.time !== SOON && !this.turn.hasOpened
 
     if (isFirst) {
-      this.#turn.onOpened()
+      this.turn.onOpened()
     }
 
     return isFirst
@@ -199,7 +199,7 @@ export class Writer {
     let startMs = -1
     let nowMs = 0
     this.#restBytes = 0
-    this.#turn.follow()
+    this.turn.follow()
 
     while (!this.#isTransportFull || this.#isRegardless) {
       nowMs = this.#clock.nowMs()
@@ -214,7 +214,7 @@ export class Writer {
       // a list of bytes counts them when it is asked
       const { byteLength } = bytes
       this.#transmit(bytes, byteLength)
-      this.#turn.onWrite(byteLength, startMs, nowMs, session.streams.urgentCount > 0)
+      this.turn.onWrite(byteLength, startMs, nowMs, session.streams.urgentCount > 0)
       writtenBytes += byteLength
 
       // no pull when nothing is left, as behind most writes
@@ -227,7 +227,7 @@ export class Writer {
         continue
       }
 
-      if (isDue !== undefined || this.#turn.isSpent) {
+      if (isDue !== undefined || this.turn.isSpent) {
         break
       }
 
@@ -244,7 +244,7 @@ export class Writer {
     }
 
     if (writtenBytes > 0) {
-      this.#turn.onFlushed(writtenBytes, startMs, nowMs)
+      this.turn.onFlushed(writtenBytes, startMs, nowMs)
     }
 
     return writtenBytes
@@ -275,7 +275,7 @@ export class Writer {
     const { lanes, control, underWay } = this.#session
     const isLittle = lanes.queuedBytes + HEADER_BYTES < underWay.estimate.bound.writeBytes
 
-    return isLittle && !this.policy.isOff && !this.#turn.isLong && !lanes.hasUrgent && !control.hasMoreThanAcks
+    return isLittle && !this.policy.isOff && !this.turn.isLong && !lanes.hasUrgent && !control.hasMoreThanAcks
   }
 
   /**
@@ -307,7 +307,7 @@ export class Writer {
   #awaitNextTurn (): void {
     if (!this.#isNextTurnAwaited) {
       this.#isNextTurnAwaited = true
-      this.#turn.awaitNext()
+      this.turn.awaitNext()
       this.#clock.nextTurn(this.#onNextTurn)
     }
   }

@@ -75,6 +75,25 @@ describe('credit', () => {
 
     expect([0, 1, 1999, 2000, 2001].map(receiveAndRead)).toEqual([1, 0, 0, 1, 0])
   })
+
+  test.each([
+    ['is as much as was read in a turn, if the program looks for data all the time', 0, 0],
+    ['is more where the program works 500 ms in each turn: with one window a turn the peer would wait for the next', 500, 2 * HALF_WINDOW_BYTES]
+  ])('%s', (_, programMs, grownBytes) => {
+    const stream = accept()
+    session.ping()
+    const [{ length }] = pull(session)
+    session.receive(ping(length, ACK), 1)
+
+    // before the program is busy: the stream begins without a reserve
+    session.receive(data(2, pattern(10)), 100)
+    session.giveBack(stream, 10)
+    session.receive(data(2, pattern(HALF_WINDOW_BYTES)), 600, programMs)
+    session.giveBack(stream, HALF_WINDOW_BYTES)
+
+    const update = pull(session, 65_519, 600).find(({ type }) => type === WINDOW_UPDATE)
+    expect(update?.length).toBe(10 + HALF_WINDOW_BYTES + grownBytes)
+  })
 })
 
 describe('the session', () => {

@@ -43,6 +43,15 @@ async function accept (roundTripMs: number): Promise<RawPeer> {
   return peer
 }
 
+/** The program works so long behind a write */
+async function workInTurn (peer: RawPeer, clock: VirtualClock, workMs: number): Promise<void> {
+  peer.muxer.streams[0].send(pattern(10))
+  await quietMicrotasks()
+  clock.advance(workMs)
+  await nextTurn()
+  peer.takeWrites()
+}
+
 test('the peer is told with what the program writes next: no write more', async () => {
   const { peer, stream, clock } = await open()
   clock.advance(FAR_MS)
@@ -86,6 +95,17 @@ test('a stream of the peer\'s has none where pongs come soon', async () => {
   const peer = await accept(4)
 
   expect(headers(peer.takeFrames())).toEqual([[WINDOW_UPDATE, ACK, 2, 0]])
+})
+
+test('a stream of the peer\'s has a reserve where this side\'s program works long in its turns, however soon pongs come', async () => {
+  const clock = new VirtualClock()
+  const { peer } = await open({ clock })
+  peer.muxer.addEventListener('stream', ({ detail }) => { detail.addEventListener('message', () => {}) })
+  await workInTurn(peer, clock, FAR_MS)
+  peer.deliver(data(2, pattern(28), SYN))
+  await nextTurn()
+
+  expect(headers(peer.takeFrames())).toEqual([[WINDOW_UPDATE, ACK, 2, RESERVE_BYTES + 28]])
 })
 
 test('there is none for a peer that has said all', async () => {

@@ -21,10 +21,11 @@ export const UPDATE_PART = 0.499
 export const SLOWED_UPDATE_PART = UPDATE_PART / 2
 
 /**
- * A window that is read in less than this many round trips holds the sender back: credit takes one
- * to travel, and bursts take the rest (quic-go grows its windows by the same rule).
+ * A window that is read in less than this many times as credit takes holds the sender back: credit takes one, and bursts take the
+ * rest (quic-go grows its windows by the same rule). Credit takes a round trip, or a turn of this side's program if that is longer: what it
+ * lets through is read in the next turn.
  */
-const GROW_WITHIN_ROUND_TRIPS = 4
+const GROW_WITHIN_CREDITS = 4
 
 /**
  * Nobody knows how much a new stream is to carry. Its window gets a reserve, for what 1 Gbit/s carries while credit travels and as far as
@@ -104,12 +105,15 @@ export class ReceiveWindow {
     this.#epochStartMs ??= nowMs
   }
 
-  /** Enough was read to give credit back. The round trip is the smoothed one; undefined until it was measured. */
-  isUpdateDue (nowMs: number, roundTripMs: number | undefined): boolean {
+  /**
+   * Enough was read to give credit back. The round trip is the smoothed one; undefined until it was measured. This side's program works for
+   * `programMs` before it looks for more.
+   */
+  isUpdateDue (nowMs: number, roundTripMs: number | undefined, programMs = 0): boolean {
     const doneBytes = this.#aheadBytes + this.#readBytes
 
     return doneBytes >= this.#workingBytes * UPDATE_PART ||
-      (doneBytes >= this.#workingBytes * SLOWED_UPDATE_PART && this.#neededBytes(nowMs, roundTripMs) > this.windowBytes)
+      (doneBytes >= this.#workingBytes * SLOWED_UPDATE_PART && this.#neededBytes(nowMs, roundTripMs, programMs) > this.windowBytes)
   }
 
   /** The peer may come to a stop soon if it gets no more: it has used half of the protocol's window, or uses one twice as large. A reserve does not count. */
@@ -125,11 +129,11 @@ export class ReceiveWindow {
   }
 
   /** The delta for a window update that is being written now; from here on the peer may use it */
-  takeUpdate (nowMs: number, roundTripMs: number | undefined, budget: ConnectionBudget): number {
+  takeUpdate (nowMs: number, roundTripMs: number | undefined, budget: ConnectionBudget, programMs = 0): number {
     // others are denied their part: what is beyond the fair one is not renewed, which is all that yamux allows
     const shrinkBytes = Math.min(this.#readBytes, budget.excessBytes(this, nowMs))
     budget.giveBack(this, shrinkBytes)
-    const growthBytes = this.raiseBytes - shrinkBytes + this.#grow(nowMs, roundTripMs, budget)
+    const growthBytes = this.raiseBytes - shrinkBytes + this.#grow(this.#neededBytes(nowMs, roundTripMs, programMs), nowMs, budget)
     const deltaBytes = this.#readBytes + growthBytes
     this.#wasUsedUp = this.availableBytes < this.windowBytes * USED_UP_PART && this.#readBytes + this.availableBytes === this.windowBytes
     this.#aheadBytes = growthBytes === 0 ? (this.#aheadBytes + this.#readBytes) % (this.#workingBytes * SLOWED_UPDATE_PART) : 0
@@ -176,9 +180,9 @@ export class ReceiveWindow {
    * Doubles at first: which other streams want to grow shows by then. From there it goes on to what is needed, within
    * its fair part, which takes the same window in one step: 4 MB on a new stream use 0.46 of 1 Gbit/s at 100 ms, not 0.30.
    */
-  #grow (nowMs: number, roundTripMs: number | undefined, budget: ConnectionBudget): number {
+  #grow (neededBytes: number, nowMs: number, budget: ConnectionBudget): number {
     const roomBytes = this.#maxBytes - this.windowBytes - this.raiseBytes
-    const missingBytes = this.#neededBytes(nowMs, roundTripMs) - this.windowBytes
+    const missingBytes = neededBytes - this.windowBytes
 
     if (roomBytes <= 0 || missingBytes <= 0) {
       return 0
@@ -190,14 +194,14 @@ export class ReceiveWindow {
   }
 
   /** The window that would not hold the sender back at the rate of the last reads; 0 while they are too few to tell */
-  #neededBytes (nowMs: number, roundTripMs: number | undefined): number {
+  #neededBytes (nowMs: number, roundTripMs: number | undefined, programMs: number): number {
     const isTooFew = this.#aheadBytes + this.#readBytes < this.#workingBytes * SLOWED_UPDATE_PART
 
     if (roundTripMs === undefined || this.#epochStartMs === undefined || isTooFew) {
       return 0
     }
 
-    const holdsBackMs = GROW_WITHIN_ROUND_TRIPS * roundTripMs
+    const holdsBackMs = GROW_WITHIN_CREDITS * Math.max(roundTripMs, programMs)
     const waitedMs = this.#firstReadMs - this.#epochStartMs
     // the peer waited for credit, and a program at one end for its turn: that time says nothing of the rate
     const isApart = this.#wasUsedUp && waitedMs > holdsBackMs
