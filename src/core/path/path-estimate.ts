@@ -39,6 +39,8 @@ const VALID_MS = 500
 const VALID_SAMPLES = 4
 const VALID_SILENCES = 4
 
+/** Beyond the longest silence */
+const SILENCE_GAIN = 1.1
 /** A peer that answers few marks, and none for so long, says next to nothing of what has arrived */
 const FEW_SILENT_MS = 100
 
@@ -141,15 +143,6 @@ export class PathEstimate implements NodePath {
     return this.#phase === 'probing'
   }
 
-  get isRateLookedFor (): boolean {
-    return this.#phase === 'startUp'
-  }
-
-  /** The peer's data is under way as well, and pongs wait behind it for as long as ours may make its wait */
-  get isPeerBounded (): boolean {
-    return this.peer.isBounded(this.sampledMs)
-  }
-
   get ownQueueMs (): number {
     return this.usualSilenceMs - this.#own.ms
   }
@@ -186,7 +179,7 @@ export class PathEstimate implements NodePath {
   onCameBack (cameBack: CameBack): void {
     const sharedBytesPerMs = this.#nodePaths.sharedBytesPerMs(this, cameBack.silentMs, cameBack.nowMs)
 
-    if (!this.#slowPrograms.onCameBack(cameBack, this, sharedBytesPerMs)) {
+    if (!this.#slowPrograms.onCameBack(cameBack, this.bytesPerMs, sharedBytesPerMs, this.#own.ms, this.#phase === 'startUp')) {
       return
     }
 
@@ -238,7 +231,7 @@ export class PathEstimate implements NodePath {
     this.sampledMs = nowMs
     this.lastRoundTripMs = roundTripMs
     this.queueMs = roundTripMs - this.#own.knownMs
-    this.#fairShare.learn(this, this.#nodePaths, sample, this.isPeerBounded)
+    this.#fairShare.learn(this, this.#nodePaths, sample, this.#isPeerBounded)
     this.fast.learn(this.bytesPerMs)
     this.#isRateKnown ||= !isAppLimited || sample.intervalMs >= FILLED_ROUND_TRIPS * this.#own.knownMs
     this.peer.learn(sample)
@@ -248,7 +241,7 @@ export class PathEstimate implements NodePath {
   // How the phases follow each other
 
   #changePhase ({ nowMs, roundTripMs, isNewRound, isAppLimited, isBoundLimited }: PathSample, isEmpty: boolean): void {
-    if (this.isRateLookedFor && isNewRound && !isAppLimited && !this.#known.grows(this.bytesPerMs, nowMs, this.#slowPrograms.longest.ms)) {
+    if (this.#phase === 'startUp' && isNewRound && !isAppLimited && !this.#known.grows(this.bytesPerMs, nowMs, this.#slowPrograms.longest.ms)) {
       this.#steady()
       this.#probes.begin(nowMs)
     } else if (this.#phase === 'steady' && isBoundLimited) {
@@ -318,7 +311,7 @@ export class PathEstimate implements NodePath {
   // The bound of each
 
   #setBound (): void {
-    this.bound.set(this.fast.isFast ? Infinity : this.#chooseBound(), this.isRateLookedFor)
+    this.bound.set(this.fast.isFast ? Infinity : this.#chooseBound(), this.#phase === 'startUp')
   }
 
   #chooseBound (): number {
@@ -342,7 +335,7 @@ export class PathEstimate implements NodePath {
     const gain = this.queueMs < UNQUEUED_PART * this.#own.ms ? UNQUEUED_GAIN : START_UP_GAIN
 
     // where the peer has data under way too, each would make the other's queue longer
-    return this.isPeerBounded ? 0 : this.#carriedBytes(gain, this.#latestBytesPerMs)
+    return this.#isPeerBounded ? 0 : this.#carriedBytes(gain, this.#latestBytesPerMs)
   }
 
   /** With so little under way nothing of ours queues */
@@ -350,12 +343,17 @@ export class PathEstimate implements NodePath {
     return Math.max(PROBE_WRITES * MIN_WRITE_BYTES, PROBE_PART * this.bytesPerMs * this.#own.ms)
   }
 
+  /** Its data is under way as well, and pongs wait behind it for as long as ours may make its wait */
+  get #isPeerBounded (): boolean {
+    return this.peer.isBounded(this.sampledMs)
+  }
+
   /**
    * A peer that bounds what it has under way makes pongs wait for as long as we may make its. To take more for a longer path would make each
    * end give way to the other's queue, and both grow.
    */
   get #longestRoundTripMs (): number {
-    return this.isPeerBounded ? this.#own.shortestMs * (1 + ROUND_TRIP_GAIN) + this.#maxQueueDelayMs + 2 * MIN_WRITE_BYTES / this.bytesPerMs : Infinity
+    return this.#isPeerBounded ? this.#own.shortestMs * (1 + ROUND_TRIP_GAIN) + this.#maxQueueDelayMs + 2 * MIN_WRITE_BYTES / this.bytesPerMs : Infinity
   }
 
   /** In so many round trips, and in the time that what is handed down may wait */
@@ -370,9 +368,9 @@ export class PathEstimate implements NodePath {
 
   get #neededMs (): number {
     const sharedMs = this.#own.ms + this.#fairShare.queueMs
-    const neededMs = Math.max(this.usualSilenceMs, sharedMs, this.#slowPrograms.lastsMs(this.isRateLookedFor), ROUND_TRIP_GAIN * this.peer.roundTripMs)
+    const neededMs = Math.max(this.usualSilenceMs, sharedMs, SILENCE_GAIN * this.#slowPrograms.longest.ms, ROUND_TRIP_GAIN * this.peer.roundTripMs)
 
-    return this.isPeerBounded && this.bytesPerMs > 0 ? Math.max(neededMs, ROUND_TRIP_GAIN * this.#longestRoundTripMs) : neededMs
+    return this.#isPeerBounded && this.bytesPerMs > 0 ? Math.max(neededMs, ROUND_TRIP_GAIN * this.#longestRoundTripMs) : neededMs
   }
 
   /** What has arrived since the last mark, and still counts as under way. With no more than that a slow path would be empty when a pong comes. */

@@ -8,7 +8,6 @@
 import { LONGEST_MS } from './marks.ts'
 import type { BytesUnderWay } from './bytes-under-way.ts'
 import type { Mark } from './marks.ts'
-import type { PathEstimate } from './path-estimate.ts'
 
 /** Urgent data goes on meanwhile: when this part of what was under way has come back, the path was empty */
 const EMPTIED_PART = 15 / 16
@@ -19,7 +18,6 @@ const PROGRESS_PART = 1 / 16
 const QUIET_PART = 1 / 3
 
 type AnsweredMark = Pick<Mark, 'positionBytes' | 'lostMarks'>
-type SeenPath = Pick<PathEstimate, 'bytesPerMs' | 'roundTripMs' | 'isRateLookedFor' | 'isPeerBounded'>
 /** Before what the pong says is accounted for */
 type UnderWay = Pick<BytesUnderWay, 'acknowledgedBytes' | 'handedDownBytes' | 'markedBytes'>
 
@@ -109,10 +107,6 @@ const BOOST = 2
 /** The longer a silence is the more it costs to find in steps how much is needed */
 const LONG_SILENCE_MS = 25
 const MOST_BOOST = 8
-/** Twice as much as that the second time in a row, and four times from the third on: a slow path would have shown by then */
-const SURE_TIMES = 2
-/** What is under way lasts longer than the longest silence */
-const SILENCE_GAIN = 1.1
 /** What comes twice as fast as the path carries, or at once, did not come from its queue */
 const TOGETHER_PART = 1 / 2
 const TOGETHER_MS = 1
@@ -126,16 +120,9 @@ const REST_PART = 1 / 4
 export class SlowPrograms {
   /** What is tried until so much has arrived */
   boostBytes = 0
-  /** The longest in which the path had nothing to do, lately */
+  /** How long what is under way must last */
   readonly longest = new LongestSilence()
   #boostUntilBytes = 0
-  /** How often in a row the path was found with nothing to do while its rate is looked for */
-  #timesInARow = 0
-
-  /** How long what is under way must last. Who is sure, and does not know the rate yet, tries twice as much as was seen. */
-  lastsMs (isRateLookedFor: boolean): number {
-    return this.longest.ms * (isRateLookedFor && this.#timesInARow >= SURE_TIMES ? BOOST : SILENCE_GAIN)
-  }
 
   onArrived (arrivedBytes: number, nowMs: number): void {
     this.longest.fade(nowMs)
@@ -145,26 +132,18 @@ export class SlowPrograms {
     }
   }
 
-  /** Other paths that may share its line carry `sharedBytesPerMs`. Returns whether programs, or pongs, were slow. */
-  onCameBack (cameBack: CameBack, path: SeenPath, sharedBytesPerMs: number): boolean {
+  /** The path carries so much, and others that may share its line. Returns whether programs, or pongs, were slow. */
+  onCameBack (cameBack: CameBack, bytesPerMs: number, sharedBytesPerMs: number, roundTripMs: number, isRateLookedFor: boolean): boolean {
     const { nowMs, arrivedBytes, silentMs, byteLength } = cameBack
-    const { bytesPerMs, roundTripMs = 0, isRateLookedFor, isPeerBounded } = path
 
-    if (!isEmptied(cameBack, bytesPerMs, sharedBytesPerMs)) {
-      this.#timesInARow = 0
+    if (!isEmptied(cameBack, bytesPerMs, sharedBytesPerMs) || this.longest.forgives(silentMs, nowMs)) {
       return false
     }
 
-    if (this.longest.forgives(silentMs, nowMs)) {
-      return false
-    }
-
-    const startUpBoost = Math.min(MOST_BOOST, START_UP_BOOST * Math.max(1, silentMs / LONG_SILENCE_MS)) * 2 ** Math.min(SURE_TIMES, this.#timesInARow)
+    const startUpBoost = Math.min(MOST_BOOST, START_UP_BOOST * Math.max(1, silentMs / LONG_SILENCE_MS))
+    this.longest.learn(silentMs + roundTripMs, nowMs)
     this.boostBytes = byteLength * (isRateLookedFor ? startUpBoost : BOOST)
     this.#boostUntilBytes = arrivedBytes + this.boostBytes
-    this.longest.learn(silentMs + roundTripMs, nowMs)
-    // a pong may have waited behind the peer's own data, and more of ours would make that wait too
-    this.#timesInARow = isRateLookedFor && !isPeerBounded ? this.#timesInARow + 1 : 0
 
     return true
   }

@@ -196,11 +196,9 @@ describe('behind a silence all that was under way has come back', () => {
     hasLost: false
   }
 
-  const path = { bytesPerMs: 1000, roundTripMs: 10, isRateLookedFor: false, isPeerBounded: false }
-
   /** It was programs, or pongs, that were slow, and not a path that carries so much beside what its neighbours carry */
   function wereSlow (init: Partial<CameBack> = {}, bytesPerMs = 1000, sharedBytesPerMs = 0): boolean {
-    return new SlowPrograms().onCameBack({ ...cameBack, ...init }, { ...path, bytesPerMs }, sharedBytesPerMs)
+    return new SlowPrograms().onCameBack({ ...cameBack, ...init }, bytesPerMs, sharedBytesPerMs, 10, false)
   }
 
   test('and the path was not what is slow, if a quarter of it at least came together', () => {
@@ -226,57 +224,6 @@ describe('behind a silence all that was under way has come back', () => {
   test('and the path was not slow if the rest came twice as fast as all carry that share its line', () => {
     expect(wereSlow({ restMs: 12.5 }, 500, 500)).toBe(true)
     expect(wereSlow({ restMs: 1 }, 500, 100_000)).toBe(false)
-  })
-
-  describe('again and again, while the rate is looked for,', () => {
-    const UNSURE_GAIN = 1.1
-    const SURE_GAIN = 2
-    let programs: SlowPrograms
-
-    /** Returns how many times as much is tried as came back */
-    function tried (init: Partial<typeof path> = {}, silence: Partial<CameBack> = {}): number {
-      programs.onCameBack({ ...cameBack, ...silence }, { ...path, isRateLookedFor: true, ...init }, 0)
-
-      return programs.boostBytes / cameBack.byteLength
-    }
-
-    function lastsMs (isRateLookedFor = true): number {
-      return programs.lastsMs(isRateLookedFor)
-    }
-
-    beforeEach(() => { programs = new SlowPrograms() })
-
-    test('more is tried each time, and at most four times as much as the first', () => {
-      expect([tried(), tried(), tried(), tried()]).toEqual([8, 16, 32, 32])
-    })
-
-    test('what is under way lasts for two silences from the second time on, until the rate is known', () => {
-      tried()
-      expect(lastsMs()).toBeCloseTo(UNSURE_GAIN * 110)
-      tried()
-      expect(lastsMs()).toBeCloseTo(SURE_GAIN * 110)
-      expect(lastsMs(false)).toBeCloseTo(UNSURE_GAIN * 110)
-    })
-
-    test.each<[string, Partial<typeof path>, Partial<CameBack>]>([
-      ['the path was what is slow', {}, { restMs: 100 }],
-      ['the peer has data under way too', { isPeerBounded: true }, {}],
-      ['the rate was known', { isRateLookedFor: false }, {}]
-    ])('it begins anew when %s', (_, seen, silence) => {
-      tried()
-      tried()
-      tried(seen, silence)
-
-      expect(lastsMs()).toBeCloseTo(UNSURE_GAIN * 110)
-      expect(tried()).toBe(8)
-    })
-
-    test('a silence that is forgiven changes nothing', () => {
-      tried()
-      tried({}, { nowMs: 10_100, silentMs: 50 })
-
-      expect(tried({}, { nowMs: 10_200 })).toBe(16)
-    })
   })
 })
 
