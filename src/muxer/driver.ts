@@ -255,7 +255,7 @@ export class Driver implements SessionObserver {
 
   #readWaiting (): void {
     let violation: Error | undefined
-    const { turn } = this.writer
+    const { loop } = this.writer.turn
     this.#isReceiving = true
 
     try {
@@ -270,7 +270,7 @@ export class Driver implements SessionObserver {
           fillYoungMemory(chunk.byteLength)
         }
 
-        this.session.receive(parts, nowMs, turn.onChunk(nowMs))
+        this.session.receive(parts, nowMs, loop.onChunk(nowMs))
       }
     } catch (err) {
       violation = toError(err, 'A chunk could not be read:')

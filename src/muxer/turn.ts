@@ -16,19 +16,20 @@ class EventLoop {
   /** Another number than in the turn before. A turn that nobody awaits the end of goes on. */
   turn = 0
   /**
-   * How long the program works in a turn: from the last flush or chunk to the end of the turn, of turns that had a flush. Not from the first:
-   * what flushes take would count too, and to read what has come. A flush at the end of a turn has seen nothing of it, so a turn does no more
+   * How long the program works in a turn without a flush or a chunk in between, of turns that had a flush, and behind that. What flushes take
+   * does not count, nor to read many chunks. A flush at the end of a turn has seen nothing of it, so a turn does no more
    * than halve what was known: else a busy server stopped after 5 ms in the next.
    */
   programMs = 0
-  /** When the last flush ended, or a chunk came */
-  programFromMs = 0
   /** How long all connections have written in this turn, but for flushes that take next to no time */
   writingMs = 0
   readonly #clock: Clock
   #isAwaited = false
   /** There was a flush in this turn */
   #hasFlushed = false
+  /** When the last one ended, or a chunk came behind it; and the longest time from one to the next */
+  #programFromMs = 0
+  #longestMs = 0
 
   /** That of the connections which have this clock */
   static of (clock: Clock): EventLoop {
@@ -57,14 +58,25 @@ class EventLoop {
   /** A flush has come to its end */
   onFlushed (flushedMs: number): void {
     this.#hasFlushed = true
-    this.programFromMs = flushedMs
+    this.#programFromMs = flushedMs
     this.awaitNextTurn()
+  }
+
+  /** A chunk has come. Returns how long the program works before it looks for the next; 0 if that is next to nothing. Hot. */
+  onChunk (nowMs: number): number {
+    if (this.#hasFlushed) {
+      this.#longestMs = Math.max(this.#longestMs, nowMs - this.#programFromMs)
+      this.#programFromMs = nowMs
+    }
+
+    return this.programMs >= LONG_TURN_MS ? this.programMs : 0
   }
 
   readonly #onNextTurn = (): void => {
     if (this.#hasFlushed) {
-      this.programMs = Math.max(this.#clock.nowMs() - this.programFromMs, this.programMs / 2)
+      this.programMs = Math.max(this.#longestMs, this.#clock.nowMs() - this.#programFromMs, this.programMs / 2)
       this.#hasFlushed = false
+      this.#longestMs = 0
     }
 
     this.writingMs = 0
@@ -111,7 +123,7 @@ export class TurnOfWriter implements Turn {
   /** When the last flush had come to its end */
   flushedMs = 0
   readonly #clock: Clock
-  readonly #loop: EventLoop
+  readonly loop: EventLoop
   /** The turn of the event loop that all this is of */
   #turn: number
   #writtenBytes = 0
@@ -120,21 +132,13 @@ export class TurnOfWriter implements Turn {
 
   constructor (clock: Clock) {
     this.#clock = clock
-    this.#loop = EventLoop.of(clock)
-    this.#turn = this.#loop.turn
+    this.loop = EventLoop.of(clock)
+    this.#turn = this.loop.turn
   }
 
   /** What waits for the next turn waits for long */
   get isLong (): boolean {
-    return this.#loop.programMs >= LONG_TURN_MS
-  }
-
-  /** A chunk has come. Returns how long the program works before it looks for the next; 0 if that is next to nothing. Hot. */
-  onChunk (nowMs: number): number {
-    const { programMs } = this.#loop
-    this.#loop.programFromMs = nowMs
-
-    return programMs >= LONG_TURN_MS ? programMs : 0
+    return this.loop.programMs >= LONG_TURN_MS
   }
 
   takesAnswer (receivedMs: number): boolean {
@@ -143,8 +147,8 @@ export class TurnOfWriter implements Turn {
 
   /** Begins anew if the event loop has come round */
   follow (): void {
-    if (this.#turn !== this.#loop.turn) {
-      this.#turn = this.#loop.turn
+    if (this.#turn !== this.loop.turn) {
+      this.#turn = this.loop.turn
       this.flushes = 0
       this.isSpent = false
       this.isOver = false
@@ -156,12 +160,12 @@ export class TurnOfWriter implements Turn {
 
   onOpened (): void {
     this.hasOpened = true
-    this.#loop.awaitNextTurn()
+    this.loop.awaitNextTurn()
   }
 
   /** The caller will write in the next turn: this makes that turn begin first */
   awaitNext (): void {
-    this.#loop.awaitNextTurn()
+    this.loop.awaitNextTurn()
   }
 
   /** A write has been handed down, in a flush that began at `startMs` */
@@ -177,7 +181,7 @@ export class TurnOfWriter implements Turn {
       }
     }
 
-    const { programMs, writingMs } = this.#loop
+    const { programMs, writingMs } = this.loop
     this.isOver = this.#writes >= MAX_TURN_WRITES || this.#writtenBytes >= MAX_TURN_BYTES * Math.max(1, programMs / LONG_TURN_MS)
     const isLate = nowMs - this.#beganMs >= MAX_TURN_MS && writingMs + nowMs - startMs >= programMs
     this.isSpent ||= this.isOver || isLate || (hasUrgentStreams && this.#writtenBytes >= MAX_TURN_BYTES_WITH_URGENT)
@@ -191,9 +195,9 @@ export class TurnOfWriter implements Turn {
       this.flushedMs = nowMs
     } else {
       this.flushedMs = this.#clock.nowMs()
-      this.#loop.writingMs += Math.max(0, this.flushedMs - startMs)
+      this.loop.writingMs += Math.max(0, this.flushedMs - startMs)
     }
 
-    this.#loop.onFlushed(this.flushedMs)
+    this.loop.onFlushed(this.flushedMs)
   }
 }
