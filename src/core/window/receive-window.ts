@@ -21,11 +21,11 @@ export const UPDATE_PART = 0.499
 export const SLOWED_UPDATE_PART = UPDATE_PART / 2
 
 /**
- * A window that is read in less than this many times as credit takes holds the sender back: credit takes one, and bursts take the
- * rest (quic-go grows its windows by the same rule). Credit takes a round trip, or a turn of this side's program if that is longer: what it
- * lets through is read in the next turn.
+ * A window that is read in less than this many round trips holds the sender back: credit takes one
+ * to travel, and bursts take the rest (quic-go grows its windows by the same rule). The same with turns of this side's program, where
+ * they are long: what credit lets through is read in the next one.
  */
-const GROW_WITHIN_CREDITS = 4
+const GROW_WITHIN = 4
 
 /**
  * Nobody knows how much a new stream is to carry. Its window gets a reserve, for what 1 Gbit/s carries while credit travels and as far as
@@ -201,15 +201,16 @@ export class ReceiveWindow {
       return 0
     }
 
-    const holdsBackMs = GROW_WITHIN_CREDITS * Math.max(roundTripMs, programMs)
+    const holdsBackMs = GROW_WITHIN * roundTripMs
     const waitedMs = this.#firstReadMs - this.#epochStartMs
     // the peer waited for credit, and a program at one end for its turn: that time says nothing of the rate
     const isApart = this.#wasUsedUp && waitedMs > holdsBackMs
     const tookMs = nowMs - (isApart ? this.#firstReadMs : this.#epochStartMs)
     const byteMs = holdsBackMs * (this.#readBytes - (isApart || waitedMs === 0 ? this.#epochFirstBytes : 0))
+    const turnsMs = nowMs - this.#epochStartMs
 
     // a clock that was set back tells nothing
-    return tookMs >= 0 && byteMs > 0 ? byteMs / tookMs : 0
+    return Math.max(tookMs >= 0 && byteMs > 0 ? byteMs / tookMs : 0, turnsMs > 0 ? GROW_WITHIN * programMs * this.#readBytes / turnsMs : 0)
   }
 }
 

@@ -224,6 +224,30 @@ describe('a reader that works in turns of 500 ms', () => {
     expect(readInTurn(window, 2000, true)).toBeGreaterThan(0)
   })
 
+  test('gets one as large as four turns bring, although the peer has sent no more than a half of the first at once', () => {
+    const window = createWindow()
+    window.receive(HALF_BYTES, 1)
+    window.read(HALF_BYTES, 1500)
+
+    expect(window.takeUpdate(1500, 1, new ConnectionBudget(MAX_BYTES), 500)).toBe(HALF_BYTES + INITIAL_BYTES)
+  })
+
+  test('gets it no later than where turns are short', () => {
+    for (const programMs of [0, 101]) {
+      const window = createWindow()
+      const budget = new ConnectionBudget(MAX_BYTES)
+      readAndGrow(window, INITIAL_BYTES, 2000, { roundTripMs: 100, budget })
+
+      // a burst, 402 ms behind the credit that it waited for
+      for (const nowMs of [2402, 2403]) {
+        window.receive(QUARTER_BYTES, 1)
+        window.read(QUARTER_BYTES, nowMs)
+      }
+
+      expect(window.takeUpdate(2403, 100, budget, programMs)).toBeGreaterThan(2 * QUARTER_BYTES)
+    }
+  })
+
   test('keeps its window when it leaves unread for most of a turn what has come', () => {
     const window = new ReceiveWindow(INITIAL_BYTES, MAX_BYTES)
     readInTurn(window, 1000, false)
