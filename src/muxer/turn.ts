@@ -9,6 +9,9 @@ import type { Turn } from '../core/flush.ts'
 /** Stays a small integer */
 const TURN_NUMBERS = 2 ** 30
 
+/** A program that seems to have worked for longer was suspended, or the clock has jumped */
+const MOST_PROGRAM_MS = 1000
+
 const loops = new WeakMap<Clock, EventLoop>()
 
 /** One look serves all connections: a look for each write took an eighth of a send in a node whose 100 connections write in turn. */
@@ -16,9 +19,9 @@ class EventLoop {
   /** Another number than in the turn before. A turn that nobody awaits the end of goes on. */
   turn = 0
   /**
-   * How long the program works in a turn without a flush or a chunk in between, of turns that had a flush, and behind that. What flushes take
-   * does not count, nor to read many chunks. A flush at the end of a turn has seen nothing of it, so a turn does no more
-   * than halve what was known: else a busy server stopped after 5 ms in the next.
+   * How long the program works in a turn: the longest time behind a flush in which neither another flush came nor a chunk. So it is not the
+   * time that flushes take, or reading chunks. A turn whose only flush was at its end shows nothing, so each turn does no more than halve what
+   * was known: else a busy server stopped after 5 ms in the next.
    */
   programMs = 0
   /** How long all connections have written in this turn, but for flushes that take next to no time */
@@ -27,7 +30,7 @@ class EventLoop {
   #isAwaited = false
   /** There was a flush in this turn */
   #hasFlushed = false
-  /** When the last one ended, or a chunk came behind it; and the longest time from one to the next */
+  /** When the last flush ended or the last chunk came, whichever was later; and the longest time until the next */
   #programFromMs = 0
   #longestMs = 0
 
@@ -74,7 +77,8 @@ class EventLoop {
 
   readonly #onNextTurn = (): void => {
     if (this.#hasFlushed) {
-      this.programMs = Math.max(this.#longestMs, this.#clock.nowMs() - this.#programFromMs, this.programMs / 2)
+      const workedMs = Math.max(this.#longestMs, this.#clock.nowMs() - this.#programFromMs)
+      this.programMs = Math.max(Math.min(MOST_PROGRAM_MS, workedMs), this.programMs / 2)
       this.#hasFlushed = false
       this.#longestMs = 0
     }
@@ -122,8 +126,8 @@ export class TurnOfWriter implements Turn {
   hasOpened = false
   /** When the last flush had come to its end */
   flushedMs = 0
-  readonly #clock: Clock
   readonly loop: EventLoop
+  readonly #clock: Clock
   /** The turn of the event loop that all this is of */
   #turn: number
   #writtenBytes = 0

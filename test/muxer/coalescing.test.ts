@@ -499,6 +499,17 @@ describe('a turn', () => {
       expect(writes).toBeLessThanOrEqual(leastWrites + 2)
     })
 
+    test('writes no longer behind a process that was suspended for an hour than behind a second of work', async () => {
+      const { peer, streams: [stream] } = await createSlowPeer()
+      stream.send(pattern(10))
+      await quietMicrotasks()
+      clock.advance(3_600_000)
+      await oneTurn()
+      await seeShortTurns(stream, 7)
+
+      expect(await countWrites(peer, stream)).toBeLessThanOrEqual(6)
+    })
+
     test('writes no longer with several connections, but for 5 ms of each', async () => {
       const peers = [await createSlowPeer(), await createSlowPeer(), await createSlowPeer()]
       const writes: number[] = []
