@@ -84,7 +84,7 @@ export class Receiver<Owner> implements FrameSink {
       this.#session.emit(stream, EVENT_DATA)
 
       if (this.#creditsOnReceipt) {
-        this.#session.giveBack(stream, piece.byteLength)
+        this.#session.credit.giveBack(stream, piece.byteLength)
       }
     }
   }
@@ -96,7 +96,7 @@ export class Receiver<Owner> implements FrameSink {
 
     if (stream.hasHeldUpdate) {
       stream.hasHeldUpdate = false
-      this.#session.giveBack(stream, 0)
+      this.#session.credit.giveBack(stream, 0)
     }
 
     if ((this.#bodyFlags & FLAG_FIN) !== 0 && !stream.life.isReset) {

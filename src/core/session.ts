@@ -10,9 +10,9 @@ import { ControlLane } from './scheduler/control.ts'
 import { URGENT } from './scheduler/lane.ts'
 import { DataLanes } from './scheduler/lanes.ts'
 import { Sender } from './sender.ts'
-import { EVENT_FAILED, EVENT_LOCAL_FIN, EVENT_OPENED, EVENT_REMOTE_FIN, EVENT_REMOTE_RST, PENDING_ACK, PENDING_FIN, PENDING_RST, PENDING_SYN, PENDING_UPDATE } from './stream-state.ts'
+import { EVENT_FAILED, EVENT_LOCAL_FIN, EVENT_OPENED, EVENT_REMOTE_FIN, EVENT_REMOTE_RST, PENDING_ACK, PENDING_FIN, PENDING_RST, PENDING_SYN } from './stream-state.ts'
 import { StreamTable } from './stream-table.ts'
-import { FAR_MS } from './window/receive-window.ts'
+import { Credit } from './window/credit.ts'
 import { RoundTrip } from './window/round-trip.ts'
 import { GoAwayCode, INITIAL_WINDOW_BYTES } from './wire/frame.ts'
 import type { NodePaths } from './path/node-paths.ts'
@@ -63,14 +63,13 @@ export class Session<Owner> {
   readonly control: ControlLane<Owner>
   readonly lanes: DataLanes<Owner>
   readonly limits: PeerLimits
+  readonly credit: Credit<Owner>
   readonly roundTrip = new RoundTrip()
   readonly underWay: BytesUnderWay
   /** Streams that something has happened to, each once; to be emptied after every `receive` and `pull` */
   readonly eventful: Array<StreamState<Owner>> = []
   /** When the last chunk came */
   receivedMs = 0
-  /** How long the program works before it looks for the next; 0 if that is next to nothing */
-  programMs = 0
   /** When the peer last showed that it has read something: a pong, or credit */
   answeredMs = -Infinity
   /** The code of the peer's GoAway, if it said one */
@@ -99,6 +98,7 @@ export class Session<Owner> {
     this.lanes = new DataLanes(init, this)
     this.#sender = new Sender(init, this)
     this.#receiver = new Receiver(init, this)
+    this.credit = new Credit(this, this.#receiver)
   }
 
   /** There is something that may be written now. Hot. */
@@ -155,19 +155,6 @@ export class Session<Owner> {
     if (stream.sendQueue.byteLength === 0) {
       this.schedule(stream, PENDING_FIN)
     }
-  }
-
-  /** Grants a stalled stream more, until `maxUnreadBytes` wait to be read; returns whether there was more to grant */
-  relieve (stream: StreamState<Owner>, maxUnreadBytes: number, nowMs: number): boolean {
-    // what counts is what is unread: a loop may hold a part of the window, and wait to send that back
-    const roomBytes = maxUnreadBytes - stream.readBuffer.byteLength
-    const isRelieved = stream.receiveWindow.relieve(roomBytes, nowMs, this.streams.budget)
-
-    if (isRelieved) {
-      this.schedule(stream, PENDING_UPDATE)
-    }
-
-    return isRelieved
   }
 
   /*
@@ -249,7 +236,7 @@ export class Session<Owner> {
     const { decoder } = this.#receiver
     const parts = chunk instanceof Uint8Array ? [chunk] : chunk
     this.receivedMs = nowMs
-    this.programMs = programMs
+    this.credit.programMs = programMs
 
     if (this.underWay.awaitsPong) {
       this.underWay.onChunk(lengthOf(parts), nowMs)
@@ -318,32 +305,6 @@ export class Session<Owner> {
     this.#observer.onRefused(id)
   }
 
-  /**
-   * So many bytes of the window are free again; an update is due when they are enough. They count as read when the last chunk came: a look
-   * at the clock for each event would cost more than it tells. Hot: runs once per event.
-   */
-  giveBack (stream: StreamState<Owner>, payloadBytes: number): void {
-    const { receiveWindow } = stream
-    const nowMs = this.receivedMs
-    // a reserve may have waited for the end of a long frame, where nothing more is read
-    const isReserved = receiveWindow.isNew ? this.#reserve(stream) : payloadBytes === 0 && receiveWindow.isRaised
-    receiveWindow.read(payloadBytes, nowMs)
-    const isDue = receiveWindow.isUpdateDue(nowMs, this.roundTrip.smoothedMs, this.programMs)
-
-    if ((isDue || isReserved) && !stream.life.isReset) {
-      if (!stream.mayGrant || this.#receiver.delaysUpdate(stream, nowMs)) {
-        stream.hasHeldUpdate = true
-        return
-      }
-
-      this.schedule(stream, PENDING_UPDATE, !isDue)
-
-      if (isDue && this.roundTrip.isStale(nowMs)) {
-        this.ping()
-      }
-    }
-  }
-
   handleGoAway (code: number): void {
     if (this.remoteGoAwayCode === undefined) {
       this.remoteGoAwayCode = code
@@ -410,13 +371,6 @@ export class Session<Owner> {
   schedule (stream: StreamState<Owner>, what: number, isPatient = false): void {
     stream.pending |= what
     this.control.enlist(stream, isPatient)
-  }
-
-  /** The first bytes of a stream are being read. How long credit takes shows best in how long the peer's answer took: its program's turn counts too. */
-  #reserve (stream: StreamState<Owner>): boolean {
-    const creditMs = stream.isOutbound ? this.receivedMs - stream.openedMs : Math.max(this.roundTrip.shorterMs ?? 0, this.programMs)
-
-    return creditMs >= FAR_MS && stream.mayGrant && stream.receiveWindow.reserve(creditMs, this.streams.budget)
   }
 
   /** Both FINs are through */

@@ -166,7 +166,7 @@ export class Driver implements SessionObserver {
   /** The application has read so much. Hot: runs once per event. */
   read (state: State, payloadBytes: number): void {
     if (!this.config.creditsOnReceipt) {
-      this.session.giveBack(state, payloadBytes)
+      this.session.credit.giveBack(state, payloadBytes)
     }
 
     if (!this.#isTelling) {

@@ -92,7 +92,7 @@ export class Stalls {
 
     this.#standing.add(state)
 
-    return this.#driver.session.relieve(state, state.owner?.maxReadBufferLength ?? 0, this.#driver.clock.nowMs())
+    return this.#driver.session.credit.relieve(state, state.owner?.maxReadBufferLength ?? 0, this.#driver.clock.nowMs())
   }
 
   readonly #report = (state: State, index: number): void => {

@@ -63,7 +63,7 @@ describe('credit', () => {
     const stream = accept()
     const receiveAndRead = (nowMs: number): number => {
       session.receive(data(2, pattern(HALF_WINDOW_BYTES)), nowMs)
-      session.giveBack(stream, HALF_WINDOW_BYTES)
+      session.credit.giveBack(stream, HALF_WINDOW_BYTES)
       const request = pull(session, 65_519, nowMs).find(({ type }) => type === PING)
 
       if (request != null) {
@@ -87,9 +87,9 @@ describe('credit', () => {
 
     // before the program is busy: the stream begins without a reserve
     session.receive(data(2, pattern(10)), 100)
-    session.giveBack(stream, 10)
+    session.credit.giveBack(stream, 10)
     session.receive(data(2, pattern(HALF_WINDOW_BYTES)), 600, programMs)
-    session.giveBack(stream, HALF_WINDOW_BYTES)
+    session.credit.giveBack(stream, HALF_WINDOW_BYTES)
 
     const update = pull(session, 65_519, 600).find(({ type }) => type === WINDOW_UPDATE)
     expect(update?.length).toBe(10 + HALF_WINDOW_BYTES + grownBytes)

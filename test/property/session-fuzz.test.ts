@@ -155,7 +155,7 @@ class Run {
 
     if (step.does === 'read') {
       while (stream.readBuffer.readyBytes > 0) {
-        session.giveBack(stream, stream.readBuffer.take().byteLength)
+        session.credit.giveBack(stream, stream.readBuffer.take().byteLength)
       }
     } else if (step.does === 'reset') {
       session.reset(stream, 1, 0)

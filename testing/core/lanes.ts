@@ -1,12 +1,14 @@
 /**
  * Streams, lanes and batches as the scheduler's tests need them.
  */
+import { Credit } from '../../src/core/window/credit.ts'
 import { ConnectionBudget } from '../../src/core/window/receive-window.ts'
 import { Batch } from '../../src/core/scheduler/batch.ts'
 import { ControlLane } from '../../src/core/scheduler/control.ts'
 import { DataLanes } from '../../src/core/scheduler/lanes.ts'
 import { StreamState } from '../../src/core/stream-state.ts'
 import { parseFrames, pattern } from '../protocol/frames.ts'
+import type { Receiver } from '../../src/core/receiver.ts'
 import type { Session, SessionInit } from '../../src/core/session.ts'
 import type { Frame } from '../protocol/frames.ts'
 
@@ -56,9 +58,10 @@ type LanesInit = Partial<Pick<SessionInit, 'frameBytes' | 'loneFrameBytes'> & To
 /** All of a session that lanes know. No window grows: nobody has measured how far the peer is. */
 function sessionOf ({ emit = () => {}, onFinWritten = () => {}, onFinDue = () => {}, onResetWritten = () => {}, onPingWritten = () => {} }: LanesInit): Session<unknown> {
   const streams = { freePlace: onResetWritten, budget: new ConnectionBudget(0) }
-  const session = { roundTrip: {}, streams, emit, schedule: onFinDue, onPingWritten, finsInBatch: { push: onFinWritten } }
+  const session = { roundTrip: {}, streams, emit, schedule: onFinDue, onPingWritten, finsInBatch: { push: onFinWritten } } as unknown as Session<unknown>
 
-  return session as unknown as Session<unknown>
+  // nothing is received here that could make an update wait
+  return Object.assign(session, { credit: new Credit(session, { delaysUpdate: () => false } as unknown as Receiver<unknown>) })
 }
 
 /** In tests that do not care all streams are in one */

@@ -165,7 +165,7 @@ export class ControlLane<Owner> {
   }
 
   #writeStream (stream: StreamState<Owner>, batch: Batch, nowMs: number): void {
-    const { roundTrip, streams, programMs } = this.#session
+    const { credit, streams } = this.#session
     const { receiveWindow } = stream
     const isOpening = (stream.pending & (FLAG_SYN | FLAG_ACK)) !== 0
     // one flag a frame: jvm-libp2p takes no two, and py-libp2p loses a FIN beside an ACK
@@ -186,7 +186,7 @@ export class ControlLane<Owner> {
     // a raised window is advertised with the SYN or ACK: nothing else tells the peer before its first bytes
     const saysWindow = ((pending & PENDING_UPDATE) !== 0 || receiveWindow.isRaised) && stream.mayGrant
     stream.hasHeldUpdate ||= (pending & PENDING_UPDATE) !== 0 && !saysWindow
-    const deltaBytes = saysWindow ? receiveWindow.takeUpdate(nowMs, roundTrip.smoothedMs, streams.budget, programMs) : 0
+    const deltaBytes = saysWindow ? credit.take(stream, nowMs) : 0
     const flags = pending & (FLAG_SYN | FLAG_ACK | PENDING_FIN)
 
     if (flags === 0 && deltaBytes === 0) {

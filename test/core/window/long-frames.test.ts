@@ -23,7 +23,7 @@ function receive (bytes: Uint8Array, nowMs: number): void {
   session.receive(bytes, nowMs)
 
   while (stream.readBuffer.readyBytes > 0) {
-    session.giveBack(stream, stream.readBuffer.take().byteLength)
+    session.credit.giveBack(stream, stream.readBuffer.take().byteLength)
   }
 }
 
@@ -63,7 +63,7 @@ test('does not wait on other streams', () => {
   session.receive(data(4, pattern(PART_BYTES)), 0)
   pullAll(session)
   receive(frame.subarray(0, PART_BYTES), 1)
-  session.giveBack(session.streams.get(4) as StreamState, PART_BYTES)
+  session.credit.giveBack(session.streams.get(4) as StreamState, PART_BYTES)
   expect(credit()).toBe(PART_BYTES)
 
   receive(frame.subarray(PART_BYTES), 2)
