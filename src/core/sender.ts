@@ -7,7 +7,7 @@ import { MIN_WRITE_BYTES } from './path/path-estimate.ts'
 import { Batch } from './scheduler/batch.ts'
 import { chooseExtraQueueBytes } from './scheduler/lanes.ts'
 import { FLAG_SYN, HEADER_BYTES, SESSION_ID, TYPE_PING } from './wire/frame.ts'
-import type { Bound } from './path/path-estimate.ts'
+import type { PathEstimate } from './path/path-estimate.ts'
 import type { Session, SessionInit } from './session.ts'
 
 /*
@@ -42,12 +42,18 @@ const REST_GAIN = 1.5
 
 /**
  * On a slow path. A little that is left behind the last write that may go would wait for a pong by itself, as the end of an answer of 64 KiB:
- * it goes along if no more is under way then than a whole write may make it.
+ * it goes along if no more is under way then than a whole write may make it. Over a far path the first writes are half as long, for the mark behind
+ * the first to be among what TCP sends at once.
  */
-export function chooseSlowWriteBytes ({ bytes, writeBytes }: Pick<Bound, 'bytes' | 'writeBytes'>, recordBytes: number, queuedBytes: number, underWayBytes: number): number {
+export function chooseSlowWriteBytes ({ bound, isFarStart }: Pick<PathEstimate, 'bound' | 'isFarStart'>, recordBytes: number, queuedBytes: number, underWayBytes: number): number {
+  const { bytes, writeBytes } = bound
   const longestBytes = Math.min(recordBytes, Math.floor(REST_GAIN * writeBytes))
   // with a mark behind it
   const allBytes = queuedBytes + 2 * HEADER_BYTES
+
+  if (isFarStart && underWayBytes < writeBytes && allBytes > writeBytes) {
+    return Math.floor(writeBytes / 2)
+  }
 
   return allBytes <= longestBytes && underWayBytes + allBytes <= bytes + writeBytes / 2 ? longestBytes : writeBytes
 }
@@ -132,7 +138,7 @@ export class Sender<Owner> {
     if (writeBytes < recordBytes) {
       lanes.setShare(writeBytes)
 
-      return chooseSlowWriteBytes(bound, recordBytes, lanes.queuedBytes, underWay.byteLength)
+      return chooseSlowWriteBytes(underWay.estimate, recordBytes, lanes.queuedBytes, underWay.byteLength)
     }
 
     const hasUrgent = streams.urgentCount > 0

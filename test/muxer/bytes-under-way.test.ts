@@ -61,7 +61,7 @@ describe('what is not urgent', () => {
     const sentBytes = payloadBytes(await written(peer))
 
     // 65,536 with headers and marks
-    expect(sentBytes).toBeGreaterThan(FIRST_BYTES - 100)
+    expect(sentBytes).toBeGreaterThan(FIRST_BYTES - 150)
     expect(sentBytes).toBeLessThan(FIRST_BYTES)
     expect(bulk.writeBufferLength).toBe(1_000_000 - sentBytes)
     expect(bulk.writableNeedsDrain).toBe(true)
@@ -216,7 +216,7 @@ describe('a silence of the peer', () => {
 
     expect(sentBytes[0]).toBeLessThan(FIRST_BYTES)
     // 8 times as much as was under way
-    expect(sentBytes[1]).toBeGreaterThan(8 * FIRST_BYTES)
+    expect(sentBytes[1]).toBeGreaterThan(8 * sentBytes[0])
     expect(sentBytes.reduce((sum, bytes) => sum + bytes)).toBe(5_000_000)
   })
 
@@ -310,7 +310,7 @@ describe('marks', () => {
     await measure(peer)
     const frames: Frame[] = []
 
-    for (let request = 0; request < 100; request++) {
+    for (let request = 0; request < 60; request++) {
       other.send(pattern(100))
       frames.push(...await written(peer))
       peer.clock.advance(ROUND_TRIP_MS)

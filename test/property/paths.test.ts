@@ -72,9 +72,13 @@ function expectSound ({ underWay }: Path): void {
 const FIRST_FLIGHT_BYTES = 14_600
 
 describe('a path that carries twice as much in each round trip, as TCP does when it begins', () => {
-  test.each([30, 100, 300])('and whose round trip is %d ms, has carried 0.95 of what it carries without a bound after nine of them', roundTripMs => {
+  // behind a first mark at 32 KiB it was 0.78 and 0.79 after four and six
+  test.each([
+    ...[30, 100, 300].map(roundTripMs => ({ roundTripMs, part: 0.85, rounds: 4 })),
+    ...[30, 100, 300].map(roundTripMs => ({ roundTripMs, part: 0.85, rounds: 6 })),
+    ...[30, 100, 300].map(roundTripMs => ({ roundTripMs, part: 0.95, rounds: 9 }))
+  ])('and whose round trip is $roundTripMs ms, has carried $part of what it carries without a bound after $rounds of them', ({ roundTripMs, part, rounds }) => {
     const stepsPerRound = 4
-    const rounds = 9
     const startMs = 3 * roundTripMs
 
     const steps = Array.from({ length: stepsPerRound * rounds }, (_, step) => ({
@@ -90,7 +94,7 @@ describe('a path that carries twice as much in each round trip, as TCP does when
       return path.deliveredBytes
     }
 
-    expect(carriedBytes(QUEUE_MS)).toBeGreaterThan(0.95 * carriedBytes(Infinity))
+    expect(carriedBytes(QUEUE_MS)).toBeGreaterThan(part * carriedBytes(Infinity))
   })
 })
 

@@ -5,19 +5,19 @@
  *
  * An example, which worked-example.test.ts runs: a ping took 40 ms, and then a file is sent over 10 Mbit/s, or 1250 bytes a ms.
  *
- *    0 ms    write    16 KiB, four times. Behind each of the last three stands a mark.
+ *    0 ms    write    8 KiB twice, 16 KiB three times. Behind each stands a mark.
  *            hold     64 KiB, the first bound, are under way: the rest waits in its stream.
- *    5-50    look     No pong yet: six marks more ask again.
- *    66      pong     To the first mark: 32 KiB have arrived in 66 ms, 495 bytes a ms. It took 26 ms longer than the ping: a queue.
- *            release  32 KiB are under way. Two writes follow, each with a mark, and data is held again.
- *    92      pong     To the third: 709 bytes a ms, and next to no queue. The bound is what this rate carries in 4 round trips and 10 ms: 121 kB.
- *    240     pong     1250 bytes a ms, and a queue. 2.89 round trips count where there is one: the bound is 157 kB.
- *    611     steady   Three rounds have shown no more. The bound is 75 kB, which are 1250 * (1.25 * 40 + 10), what arrives between two
- *                     pongs, and 4 KiB: 115 kB while pongs are 29 ms apart, and 88 kB from 970 ms on, when they come often.
- *    1411    pong     As each 9 ms. It releases a write of 11 kB with a mark, which will take 71 ms, 31 of them in the queue.
+ *    5-30    look     No pong yet: five marks more ask again.
+ *    47      pong     To the first mark: 8 KiB have arrived in 47 ms, 176 bytes a ms. It took 7 ms longer than the ping: a queue.
+ *    53      release  With the second there is room for a write of 16 KiB, with a mark. Data is held again, until the next pong.
+ *    93      pong     To what asked again: 1250 bytes a ms, and next to no queue. The bound is what this rate carries in 4 round trips and 10 ms: 213 kB.
+ *    167     pong     Behind a queue of 34 ms. 2.89 round trips count where there is one: the bound is 157 kB.
+ *    503     steady   Three rounds have shown no more. The bound is 75 kB, which are 1250 * (1.25 * 40 + 10), what arrives between two
+ *                     pongs, and 4 KiB: 114 kB while pongs are 28 ms apart, and 88 kB from 850 ms on, when they come often.
+ *    1407    pong     As each 9 ms. It releases a write of 11 kB with a mark, which will take 71 ms, 31 of them in the queue.
  *    1500             The line becomes half as fast. The higher rate still counts, and the queue grows to 102 ms.
- *    2129    probing  The rate is 625, less than 3/4 of what it was. The bound is 19 kB, 3/4 of what the path holds.
- *    2267    steady   A mark found the path empty: its round trip still is 40 ms. The bound is 52 kB, and 46 kB from 2412 ms on.
+ *    2116    probing  The rate is 625, less than 3/4 of what it was. The bound is 19 kB, 3/4 of what the path holds.
+ *    2263    steady   A mark found the path empty: its round trip still is 40 ms. The bound is 53 kB, and 45 kB from 2419 ms on.
  *
  * Invariants: acknowledgedBytes <= handedDownBytes; data that is held back waits for a mark that is under way, or for a look.
  */
@@ -281,13 +281,14 @@ export class BytesUnderWay {
 
   #setMarkFrom (): void {
     if (this.isBounded && this.canMark) {
+      const { holdsFromBytes, writeBytes } = this.#bound
       const everyBytes = Math.max(MIN_MARK_EVERY_BYTES, this.byteLength / MARKS_UNDER_WAY, this.estimate.bytesPerMs * this.estimate.fast.markIntervalMs)
       // a peer that answers few is asked less often: so the one it answers has more in front of it
       const farBytes = this.markedBytes + MARK_FROM_PART * everyBytes / this.#marks.answeredPart
       // nor is one needed while little is under way: requests have none
-      const fewBytes = this.#bound.holdsFromBytes === Infinity ? 0 : this.#bound.holdsFromBytes / 2
+      const fewBytes = this.estimate.isFarStart ? MARK_FROM_PART * writeBytes / 2 : holdsFromBytes === Infinity ? 0 : holdsFromBytes / 2
       this.#markFromBytes = Math.max(farBytes, this.acknowledgedBytes + fewBytes)
-      this.leavesRoomFromBytes = Math.min(this.#markFromBytes, this.acknowledgedBytes + this.#bound.holdsFromBytes)
+      this.leavesRoomFromBytes = Math.min(this.#markFromBytes, this.acknowledgedBytes + holdsFromBytes)
     }
   }
 

@@ -56,6 +56,9 @@ const WRITES_PER_BOUND = 8
 const FIRST_WRITES_PER_BOUND = 4
 export const MIN_WRITE_BYTES = 4096
 
+/** Over such a path to learn of the rate a round trip later costs more than a write */
+const FAR_MS = 20
+
 /** On a slow path writes are small */
 export class Bound {
   /** Infinity if nothing is held back */
@@ -136,6 +139,14 @@ export class PathEstimate implements NodePath {
   /** What the path carries; 0 until it was measured */
   get bytesPerMs (): number {
     return this.#rate.value
+  }
+
+  /**
+   * Nothing is known of a far path. TCP sends 14.6 kB at once there, so a mark behind 8 KiB is answered in the first round trip; one behind 32 KiB
+   * late in the third, when all that may be under way has long been sent.
+   */
+  get isFarStart (): boolean {
+    return this.#phase === 'startUp' && this.bytesPerMs === 0 && this.#own.ms >= FAR_MS
   }
 
   /** Less is allowed than the path needs: that it is idle says nothing */

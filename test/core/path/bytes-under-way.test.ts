@@ -6,19 +6,23 @@ import { HEADER_BYTES } from '../../../src/core/wire/frame.ts'
 
 const WRITE_BYTES = 65_519
 const ROUND_TRIP_MS = 20
+/** A path is far from 20 ms on */
+const NEAR_MS = 19.9
 /** Before anything is known: 64 KiB, less half of a write of 16 KiB */
 const HOLDS_FROM_BYTES = 57_344
 /** Half of that */
 const MARKS_FROM_BYTES = 28_672
+/** Over a far path: 7/8 of half a write */
+const FAR_MARKS_FROM_BYTES = 7168
 /** Between two marks, 7/8 of 4 KiB, without the mark itself */
 const SPACE_BYTES = 3572
 
 let underWay: BytesUnderWay
 
 /** A ping was answered before there was data */
-function createAsked (nowMs = 0): BytesUnderWay {
+function createAsked (nowMs = 0, roundTripMs = ROUND_TRIP_MS): BytesUnderWay {
   const created = new BytesUnderWay(10, WRITE_BYTES)
-  created.onPong(0, ROUND_TRIP_MS, nowMs)
+  created.onPong(0, roundTripMs, nowMs)
 
   return created
 }
@@ -246,8 +250,23 @@ describe('marks', () => {
   })
 
   test('begin when half of what is allowed is under way', () => {
+    underWay = createAsked(0, NEAR_MS)
+
     expect(underWay.handDown(MARKS_FROM_BYTES - 1, 0, false)).toBe(false)
     expect(underWay.handDown(1, 0, false)).toBe(true)
+  })
+
+  test('begin behind 7 KiB over a far path of which nothing is known, which is among what TCP sends at once', () => {
+    expect(underWay.handDown(FAR_MARKS_FROM_BYTES - 1, 0, false)).toBe(false)
+    expect(underWay.handDown(1, 0, false)).toBe(true)
+  })
+
+  test('begin behind half of what is allowed over a far path, when a rate is known', () => {
+    underWay.acknowledge(mark(FAR_MARKS_FROM_BYTES, 0), ROUND_TRIP_MS)
+    const bytes = underWay.estimate.bound.holdsFromBytes / 2 - HEADER_BYTES
+
+    expect(underWay.handDown(bytes - 1, ROUND_TRIP_MS, false)).toBe(false)
+    expect(underWay.handDown(1, ROUND_TRIP_MS, false)).toBe(true)
   })
 
   test('are seven eighths of 4 KiB apart from there on, themselves included', () => {
@@ -266,6 +285,8 @@ describe('marks', () => {
   })
 
   test('are none behind requests of which less than half of what is allowed is under way', () => {
+    underWay = createAsked(0, NEAR_MS)
+
     for (let nowMs = 0; nowMs < 2860; nowMs += 10) {
       expect(underWay.handDown(100, nowMs, true)).toBe(false)
     }
@@ -656,11 +677,11 @@ describe('urgent data', () => {
 describe('a silence', () => {
   test('behind which all comes back at once raises the bound to 8 times what was under way, while the rate is looked for', () => {
     const values = fill(0)
-    // 14 writes of 4096 bytes, with marks behind the seventh to the tenth, the twelfth and the last
-    expect(underWay.byteLength).toBe(57_416)
+    // 14 writes of 4096 bytes, with marks behind the second to the eighth and the last
+    expect(underWay.byteLength).toBe(57_440)
     answer(values, 200)
 
-    expect(underWay.estimate.bound.bytes).toBe(8 * 57_416)
+    expect(underWay.estimate.bound.bytes).toBe(8 * 57_440)
   })
 
   test('behind which all comes at the pace of the path does not', () => {

@@ -194,7 +194,7 @@ export class Endpoint {
     const { underWay } = this
     const { program, out, msPerMegabyte } = this.#init
     const { nowMs } = program
-    const writeBytes = chooseSlowWriteBytes(underWay.estimate.bound, MAX_WRITE_BYTES, this.waitingBytes, underWay.byteLength)
+    const writeBytes = chooseSlowWriteBytes(underWay.estimate, MAX_WRITE_BYTES, this.waitingBytes, underWay.byteLength)
     const content: Content = { dataBytes: 0, urgentDueMs: [], pings: [], pongs: [] }
     let markBytes = 0
 
