@@ -48,6 +48,8 @@ export class StreamEnd {
   #isToldToWait = false
   #hasLoop = false
   #chunksSinceAbort = 0
+  /** A listener was given bytes that it has not counted yet, and does something else before */
+  #hasUnseen = false
 
   constructor (run: Run, side: Side, stream: Stream) {
     const id = Number(stream.id)
@@ -173,7 +175,9 @@ export class StreamEnd {
         const isEarly = isPlaying && this.side.random.chance(0.5)
 
         if (isEarly) {
+          this.#hasUnseen = true
           this.#pauseAndResume()
+          this.#hasUnseen = false
         }
 
         this.#received(evt.data)
@@ -221,7 +225,8 @@ export class StreamEnd {
     const { incoming, stream } = this
     const count = Math.min(byteLength, incoming.receivedBytes)
 
-    if (count > 0) {
+    // a program that puts back what stands in front of a message it has in hand mixes them up itself
+    if (count > 0 && !this.#hasUnseen) {
       this.hasPushedBack = true
       incoming.receivedBytes -= count
       const bytes = incoming.peek(count)
