@@ -42,17 +42,17 @@ const REST_GAIN = 1.5
 
 /**
  * On a slow path. A little that is left behind the last write that may go would wait for a pong by itself, as the end of an answer of 64 KiB:
- * it goes along if no more is under way then than a whole write may make it. Over a far path the first writes are half as long, for the mark behind
- * the first to be among what TCP sends at once.
+ * it goes along if no more is under way then than a whole write may make it. Where a far path begins writes are short, so that the mark behind the
+ * first is among what TCP sends at once.
  */
-export function chooseSlowWriteBytes ({ bound, isFarStart }: Pick<PathEstimate, 'bound' | 'isFarStart'>, recordBytes: number, queuedBytes: number, underWayBytes: number): number {
+export function chooseSlowWriteBytes ({ bound, farStartBytes }: Pick<PathEstimate, 'bound' | 'farStartBytes'>, recordBytes: number, queuedBytes: number, underWayBytes: number): number {
   const { bytes, writeBytes } = bound
   const longestBytes = Math.min(recordBytes, Math.floor(REST_GAIN * writeBytes))
   // with a mark behind it
   const allBytes = queuedBytes + 2 * HEADER_BYTES
 
-  if (isFarStart && underWayBytes < writeBytes && allBytes > writeBytes) {
-    return Math.floor(writeBytes / 2)
+  if (farStartBytes > 0 && underWayBytes < writeBytes && allBytes > writeBytes) {
+    return farStartBytes
   }
 
   return allBytes <= longestBytes && underWayBytes + allBytes <= bytes + writeBytes / 2 ? longestBytes : writeBytes

@@ -281,13 +281,14 @@ export class BytesUnderWay {
 
   #setMarkFrom (): void {
     if (this.isBounded && this.canMark) {
-      const { holdsFromBytes, writeBytes } = this.#bound
+      const { holdsFromBytes } = this.#bound
+      const { farStartBytes } = this.estimate
       const everyBytes = Math.max(MIN_MARK_EVERY_BYTES, this.byteLength / MARKS_UNDER_WAY, this.estimate.bytesPerMs * this.estimate.fast.markIntervalMs)
       // a peer that answers few is asked less often: so the one it answers has more in front of it
-      const farBytes = this.markedBytes + MARK_FROM_PART * everyBytes / this.#marks.answeredPart
-      // nor is one needed while little is under way: requests have none
-      const fewBytes = this.estimate.isFarStart ? MARK_FROM_PART * writeBytes / 2 : holdsFromBytes === Infinity ? 0 : holdsFromBytes / 2
-      this.#markFromBytes = Math.max(farBytes, this.acknowledgedBytes + fewBytes)
+      const spacedBytes = this.markedBytes + MARK_FROM_PART * everyBytes / this.#marks.answeredPart
+      // nor is one needed while little is under way: requests have none, but where a far path begins
+      const fewBytes = farStartBytes > 0 ? MARK_FROM_PART * farStartBytes : holdsFromBytes === Infinity ? 0 : holdsFromBytes / 2
+      this.#markFromBytes = Math.max(spacedBytes, this.acknowledgedBytes + fewBytes)
       this.leavesRoomFromBytes = Math.min(this.#markFromBytes, this.acknowledgedBytes + holdsFromBytes)
     }
   }

@@ -56,8 +56,8 @@ const WRITES_PER_BOUND = 8
 const FIRST_WRITES_PER_BOUND = 4
 export const MIN_WRITE_BYTES = 4096
 
-/** Over such a path to learn of the rate a round trip later costs more than a write */
-const FAR_MS = 20
+/** With such a round trip to learn of the rate one later costs more than a write */
+const FAR_START_MS = 20
 
 /** On a slow path writes are small */
 export class Bound {
@@ -142,11 +142,13 @@ export class PathEstimate implements NodePath {
   }
 
   /**
-   * Nothing is known of a far path. TCP sends 14.6 kB at once there, so a mark behind 8 KiB is answered in the first round trip; one behind 32 KiB
-   * late in the third, when all that may be under way has long been sent.
+   * How long the first writes are over a far path of which nothing is known; 0 elsewhere. TCP sends 14.6 kB at once there. So a mark behind 8 KiB
+   * is answered in the first round trip, and one behind 32 KiB late in the third, when all that may be under way has long been sent.
    */
-  get isFarStart (): boolean {
-    return this.#phase === 'startUp' && this.bytesPerMs === 0 && this.#own.ms >= FAR_MS
+  get farStartBytes (): number {
+    const isFarStart = this.#phase === 'startUp' && this.bytesPerMs === 0 && this.#own.ms >= FAR_START_MS
+
+    return isFarStart ? Math.floor(this.bound.writeBytes / 2) : 0
   }
 
   /** Less is allowed than the path needs: that it is idle says nothing */
