@@ -266,7 +266,7 @@ describe('receive windows', () => {
     await nextTurn()
 
     // three of them are the reserve of a new stream, since credit takes 100 ms
-    expect(peer.sink.calculate('window_bytes')).toEqual({ sum: 6 * WINDOW_BYTES, largest: 5 * WINDOW_BYTES })
+    expect(peer.sink.calculate('window_bytes')).toEqual({ sum: 6 * WINDOW_BYTES + 65_536, largest: 5 * WINDOW_BYTES + 65_536 })
   })
 })
 

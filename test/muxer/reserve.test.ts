@@ -7,7 +7,7 @@ import { VirtualClock } from '../../testing/protocol/virtual-clock.ts'
 import type { RawPeer, RawPeerInit } from '../../testing/protocol/raw-peer.ts'
 import type { YamuxStream } from '../../src/index.ts'
 
-const RESERVE_BYTES = 786_432
+const RESERVE_BYTES = 851_968
 const FAR_MS = 50
 
 interface Opened {
@@ -170,9 +170,8 @@ test('with a reserve a stream takes what it was told of, and no byte more', asyn
   await nextTurn()
   stream.pause()
 
-  for (let sent = 0; sent < WINDOW_BYTES + RESERVE_BYTES; sent += WINDOW_BYTES) {
-    peer.deliver(data(1, pattern(WINDOW_BYTES)))
-  }
+  peer.deliver(data(1, pattern(WINDOW_BYTES)))
+  peer.deliver(data(1, pattern(RESERVE_BYTES)))
 
   expect(stream.readBufferLength).toBe(WINDOW_BYTES + RESERVE_BYTES)
   expect(peer.muxer.status).toBe('open')

@@ -78,8 +78,8 @@ const SLACK = 0.35
 
 // the first round trip agrees on the protocol, the last one is the answer's
 test.each([
-  [10, 256, 2], [10, 300, 2], [10, 1024, 2],
-  [100, 300, 2], [100, 1024, 2], [100, 4096, 3]
+  [10, 256, 2], [10, 300, 2], [10, 1060, 2],
+  [100, 300, 2], [100, 1060, 2], [100, 4096, 3]
 ])('on a path of %d ms, %d KiB take %d round trips as an answer and as a request, and no more than with the stock muxer', async (roundTripMs, kibibytes, most) => {
   const small = 100
   const large = kibibytes * KIBIBYTE

@@ -21,7 +21,7 @@ const LONG_FAT: LinkOptions = { rateBytesPerS: 125_000_000, delayMs: 50 }
 
 const MAX_WINDOW_BYTES = 16_777_216
 /** Where credit takes milliseconds a stream begins with a reserve, which changes neither updates nor growth */
-const RESERVE_BYTES = 786_432
+const RESERVE_BYTES = 851_968
 const BATCH_BYTES = 65_519
 const message = new Uint8Array(65_536)
 

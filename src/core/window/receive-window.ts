@@ -33,7 +33,8 @@ const GROW_WITHIN = 4
  * changes neither when credit is given back nor when the window grows.
  */
 const NEW_BYTES_PER_MS = 125_000
-const NEW_WINDOW_BYTES = 1_048_576
+/** A message of 1 MiB, and what it is wrapped in */
+const NEW_WINDOW_BYTES = 1_114_112
 /** A reserve of less than the window is not worth a frame: on a LAN a stream begins without */
 export const FAR_MS = 2 * INITIAL_WINDOW_BYTES / NEW_BYTES_PER_MS
 
