@@ -110,7 +110,7 @@ export class Session<Owner> {
 
   /** The peer may not have read all data: no mark behind it was answered yet */
   get hasUnconfirmedData (): boolean {
-    return this.underWay.acknowledgedBytes < this.dataEndBytes
+    return this.underWay.confirmedBytes < this.dataEndBytes
   }
 
   // What the application does

@@ -58,6 +58,20 @@ describe('a stream of this side', () => {
   })
 })
 
+describe('data that was written', () => {
+  test('is not confirmed by the time that has passed, although it counts as arrived then', () => {
+    const stream = session.open(0)
+    session.write(stream, pattern(1000))
+    pullAll(session)
+
+    session.ping()
+    pull(session, 65_519, 60_000)
+
+    expect(session.underWay.byteLength).toBeLessThan(1000)
+    expect(session.hasUnconfirmedData).toBe(true)
+  })
+})
+
 describe('credit', () => {
   test('makes the session measure the round trip, if the last figure is old: windows grow by it', () => {
     const stream = accept()

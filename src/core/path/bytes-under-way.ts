@@ -19,7 +19,7 @@
  *    2116    probing  The rate is 625, less than 3/4 of what it was. The bound is 19 kB, 3/4 of what the path holds.
  *    2263    steady   A mark found the path empty: its round trip still is 40 ms. The bound is 53 kB, and 45 kB from 2419 ms on.
  *
- * Invariants: acknowledgedBytes <= handedDownBytes; data that is held back waits for a mark that is under way, or for a look.
+ * Invariants: confirmedBytes <= acknowledgedBytes <= handedDownBytes; data that is held back waits for a mark that is under way, or for a look.
  */
 import { HEADER_BYTES } from '../wire/frame.ts'
 import { Marks } from './marks.ts'
@@ -53,7 +53,10 @@ export class BytesUnderWay {
   /** Data may be held back */
   isBounded: boolean
   handedDownBytes = 0
+  /** What counts as arrived */
   acknowledgedBytes = 0
+  /** What has: a pong said so */
+  confirmedBytes = 0
   /** What was handed down in front of the last mark */
   markedBytes = 0
   /** Data that is not urgent has to wait */
@@ -99,11 +102,11 @@ export class BytesUnderWay {
     return this.acknowledgedBytes < this.markedBytes
   }
 
-  /** What can still be under way: behind the last mark stands little, which nobody answers */
+  /** What can still be under way: behind the last mark stands little, which nobody answers. Hot. */
   pendingBytes (nowMs: number): number {
-    const isAnswered = !this.awaitsPong && nowMs - this.#handedDownMs >= Math.max(ARRIVED_MS, ARRIVED_ROUND_TRIPS * this.estimate.lastRoundTripMs)
+    const hasArrived = !this.awaitsPong && nowMs - this.#handedDownMs >= Math.max(ARRIVED_MS, ARRIVED_ROUND_TRIPS * this.estimate.lastRoundTripMs)
 
-    return isAnswered ? 0 : this.byteLength
+    return hasArrived ? 0 : this.byteLength
   }
 
   /** A ping was answered. A peer that answers none is not asked again and again. */
@@ -128,6 +131,10 @@ export class BytesUnderWay {
   handDown (byteLength: number, nowMs: number, isAppLimited: boolean, urgentBytes = 0, hasData = true): boolean {
     if (this.isHeld) {
       this.urgent.spend(urgentBytes)
+    } else if (this.byteLength > 0 && this.pendingBytes(nowMs) === 0) {
+      // small messages of long ago: an answer must not wait for a pong because of them
+      this.acknowledgedBytes = this.handedDownBytes
+      this.#setMarkFrom()
     }
 
     this.#rounds.onWrite(this.handedDownBytes, byteLength, isAppLimited, this.acknowledgedBytes >= this.markedBytes, nowMs)
@@ -178,7 +185,7 @@ export class BytesUnderWay {
     }
 
     estimate.answersFew = this.#marks.answersFew
-    this.acknowledgedBytes = mark.positionBytes
+    this.#confirm(mark.positionBytes)
     this.#lastPongMs = nowMs
     this.#looks = 0
     this.#noteWaiting(nowMs)
@@ -203,7 +210,7 @@ export class BytesUnderWay {
 
   /** A ping was answered that is no mark: what had been handed down in front of it has arrived */
   onPong (positionBytes: number, roundTripMs: number, nowMs: number): void {
-    this.acknowledgedBytes = Math.max(this.acknowledgedBytes, positionBytes)
+    this.#confirm(positionBytes)
 
     if (this.isBounded) {
       this.#marks.forgetUpTo(positionBytes)
@@ -260,6 +267,11 @@ export class BytesUnderWay {
       this.#looks++
       this.isMarkOwed = this.canMark
     }
+  }
+
+  #confirm (positionBytes: number): void {
+    this.confirmedBytes = Math.max(this.confirmedBytes, positionBytes)
+    this.acknowledgedBytes = Math.max(this.acknowledgedBytes, positionBytes)
   }
 
   #noteWaiting (nowMs: number): void {

@@ -235,6 +235,25 @@ describe('what can still be under way', () => {
     expect(underWay.pendingBytes(1700)).toBe(0)
   })
 
+  test('does not count towards the next mark, nor hold data back, when it has arrived', () => {
+    underWay = createAsked(0, NEAR_MS)
+
+    for (let nowMs = 0; nowMs < 60_000; nowMs += 1000) {
+      expect(underWay.handDown(20_000, nowMs, true)).toBe(false)
+    }
+
+    expect(underWay.byteLength).toBe(20_000)
+    expect(underWay.isHeld).toBe(false)
+  })
+
+  test('counts when less than a second has passed, as the peer may not have it yet', () => {
+    underWay = createAsked(0, NEAR_MS)
+    underWay.handDown(20_000, 0, true)
+    expect(underWay.handDown(20_000, 999, true)).toBe(true)
+
+    expect(underWay.byteLength).toBe(40_000)
+  })
+
   test('is all of it while a mark was not answered', () => {
     underWay.acknowledge(mark(1000, 0), ROUND_TRIP_MS)
     mark(500, 30)

@@ -169,8 +169,8 @@ export const mutants: Mutant[] = [
     edits: [
       [
         'src/core/path/bytes-under-way.ts',
-        'this.acknowledgedBytes = mark.positionBytes\n',
-        'this.acknowledgedBytes = Math.min(mark.positionBytes + 5000, this.handedDownBytes)\n'
+        'this.#confirm(mark.positionBytes)\n',
+        'this.#confirm(Math.min(mark.positionBytes + 5000, this.handedDownBytes))\n'
       ]
     ]
   },

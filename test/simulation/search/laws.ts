@@ -80,10 +80,11 @@ function checkUnderWay ({ session, name, tap, peer }: Side): void {
     return
   }
 
-  const { handedDownBytes, acknowledgedBytes, isHeld, estimate } = session.underWay
+  const { handedDownBytes, acknowledgedBytes, confirmedBytes, isHeld, estimate } = session.underWay
 
   law(handedDownBytes === tap.writtenBytes, () => `the ${name} counts ${handedDownBytes} bytes handed down of ${tap.writtenBytes}`)
-  law(acknowledgedBytes <= peer.tap.receivedBytes, () => `the ${name} takes ${acknowledgedBytes} bytes for arrived, ${peer.tap.receivedBytes} have`)
+  law(confirmedBytes <= peer.tap.receivedBytes, () => `the ${name} was told of ${confirmedBytes} bytes that have arrived, ${peer.tap.receivedBytes} have`)
+  law(confirmedBytes <= acknowledgedBytes && acknowledgedBytes <= handedDownBytes, () => `the ${name} takes ${acknowledgedBytes} bytes for arrived, of ${handedDownBytes} handed down and ${confirmedBytes} that were told of`)
   law(estimate.bound.bytes >= 2 * MIN_WRITE_BYTES, () => `the ${name} allows ${estimate.bound.bytes} bytes under way`)
   law(estimate.bound.writeBytes >= 1 && estimate.bytesPerMs < Infinity, () => `the ${name} has writes of ${estimate.bound.writeBytes} bytes on a path of ${estimate.bytesPerMs} bytes a millisecond`)
   law(!isHeld || handedDownBytes > acknowledgedBytes, () => `the ${name} holds back data with nothing under way`)
