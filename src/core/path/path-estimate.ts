@@ -245,7 +245,7 @@ export class PathEstimate implements NodePath {
     this.lastRoundTripMs = roundTripMs
     this.queueMs = roundTripMs - this.#own.knownMs
     this.#fairShare.learn(this, this.#nodePaths, sample, this.#isPeerBounded)
-    this.fast.learn(this.bytesPerMs)
+    this.fast.learn(this.bytesPerMs, this.queueMs)
     this.#isRateKnown ||= !isAppLimited || sample.intervalMs >= FILLED_ROUND_TRIPS * this.#own.knownMs
     this.peer.learn(sample)
     this.#slowPrograms.onArrived(sample.arrivedBytes, nowMs)

@@ -92,7 +92,13 @@ export class FastPath {
     return this.isFast ? FAST_MARK_INTERVAL_MS : MARK_INTERVAL_MS
   }
 
-  learn (bytesPerMs: number): void {
+  /** The path carries so much, and the last mark has waited for so long */
+  learn (bytesPerMs: number, queueMs: number): void {
+    // the kernel takes more than when it said "wait": buffers grow
+    if (this.isFast && queueMs > FAST_NO_MORE * FAST_MS) {
+      this.#kernelBytes = KERNEL_BYTES
+    }
+
     this.isFast = bytesPerMs * FAST_MS * (this.isFast ? FAST_NO_MORE : 1) >= this.#kernelBytes
   }
 

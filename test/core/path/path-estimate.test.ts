@@ -398,6 +398,21 @@ describe('a fast path', () => {
     expect(estimate.fast.isFast).toBe(false)
   })
 
+  test('is none any more when a mark has waited for longer than what the transport took when it said "wait": it takes more now', () => {
+    settle(10_000, 2)
+    estimate.onTransportFull(200_000)
+    sample(10_000, 2)
+    sample(10_000, 42)
+    expect(estimate.fast.isFast).toBe(true)
+
+    sample(10_000, 42.1)
+    expect(estimate.fast.isFast).toBe(false)
+
+    settle(300_000, 2)
+    sample(300_000, 500)
+    expect(estimate.fast.isFast).toBe(true)
+  })
+
   test('is no other because of a transport that says "wait" when nothing is held back', () => {
     settle(300_000, 2)
     estimate.onTransportFull(100_000_000)
