@@ -328,11 +328,12 @@ export class Session<Owner> {
       return this.underWay.acknowledge(value, nowMs)
     }
 
-    const isAwaited = this.roundTrip.end(value, nowMs)
+    const { roundTrip } = this
+    const isAwaited = roundTrip.end(value, nowMs)
 
     // to an earlier ping it does not say what stood in front of the last
-    if (isAwaited && !this.roundTrip.isPending && this.roundTrip.lastMs !== undefined) {
-      this.underWay.onPong(this.#pingedBytes, this.roundTrip.lastMs, nowMs)
+    if (isAwaited && !roundTrip.isPending) {
+      this.underWay.onPong(this.#pingedBytes, roundTrip.soundMs, nowMs)
     }
 
     return isAwaited

@@ -72,6 +72,30 @@ describe('data that was written', () => {
   })
 })
 
+describe('a clock that jumps while a ping is under way', () => {
+  function measure (sentMs: number, answeredMs: number): number | undefined {
+    session.ping()
+    const [{ length }] = pull(session, 65_519, sentMs)
+    session.receive(ping(length, ACK), answeredMs)
+
+    return session.underWay.estimate.roundTripMs
+  }
+
+  beforeEach(() => {
+    session = createSession({ maxQueueDelayMs: 10 })
+  })
+
+  test.each([-100, 3_600_000])('by %d ms says nothing of the path', jumpMs => {
+    expect(measure(1000, 1080)).toBe(80)
+    expect(measure(5000, 5000 + jumpMs)).toBe(80)
+  })
+
+  test.each([-100, 3_600_000])('by %d ms makes the first round trip one of a minute, and the next ones are shorter', jumpMs => {
+    expect(measure(1000, 1000 + jumpMs)).toBe(60_000)
+    expect(measure(5000, 5080)).toBe(45_020)
+  })
+})
+
 describe('credit', () => {
   test('makes the session measure the round trip, if the last figure is old: windows grow by it', () => {
     const stream = accept()

@@ -17,6 +17,8 @@ export class RoundTrip {
   /** The last measured round trip; undefined before the first */
   lastMs: number | undefined
   smoothedMs: number | undefined
+  /** The last one, or if the clock has jumped meanwhile what is known else; Infinity before the first */
+  soundMs = Infinity
   onMeasured: ((roundTripMs: number) => void) | undefined
   /** What each ping under way carries, and when it was written, the oldest first */
   readonly #pings = new Map<number, number>()
@@ -91,8 +93,11 @@ export class RoundTrip {
     const roundTripMs = nowMs - sentMs
     // a clock that was set back must not make time negative
     this.lastMs = Math.max(0, roundTripMs)
+    const isSound = roundTripMs >= 0 && roundTripMs <= LONGEST_MS
+    // one that is too long shows with the next mark, and one that is too short never
+    this.soundMs = isSound ? roundTripMs : this.smoothedMs ?? LONGEST_MS
 
-    if (roundTripMs >= 0 && roundTripMs <= LONGEST_MS) {
+    if (isSound) {
       const { smoothedMs = roundTripMs } = this
       this.smoothedMs = smoothedMs + SAMPLE_WEIGHT * (roundTripMs - smoothedMs)
       this.onMeasured?.(roundTripMs)
