@@ -76,7 +76,7 @@ export class Session<Owner> {
   remoteGoAwayCode: number | undefined
   /** This side takes its leave: whoever opens a stream now is refused */
   isClosing = false
-  /** A GoAway is to be written; ControlLane.hasWrittenGoAway: it is in a write */
+  /** A GoAway is queued, or written: ControlLane.hasWrittenGoAway */
   hasSaidGoAway = false
   readonly #observer: SessionObserver
   readonly #sender: Sender<Owner>
@@ -333,7 +333,7 @@ export class Session<Owner> {
 
     // to an earlier ping it does not say what stood in front of the last
     if (isAwaited && !roundTrip.isPending) {
-      this.underWay.onPong(this.#pingedBytes, roundTrip.soundMs, nowMs)
+      this.underWay.onPingAnswered(this.#pingedBytes, roundTrip.soundMs, nowMs)
     }
 
     return isAwaited

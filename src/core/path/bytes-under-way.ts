@@ -131,7 +131,7 @@ export class BytesUnderWay {
   handDown (byteLength: number, nowMs: number, isAppLimited: boolean, urgentBytes = 0, hasData = true): boolean {
     if (this.isHeld) {
       this.urgent.spend(urgentBytes)
-    } else if (this.byteLength > 0 && this.pendingBytes(nowMs) === 0) {
+    } else if (nowMs - this.#handedDownMs >= ARRIVED_MS && this.pendingBytes(nowMs) === 0) {
       // small messages of long ago: an answer must not wait for a pong because of them
       this.acknowledgedBytes = this.handedDownBytes
       this.#setMarkFrom()
@@ -178,7 +178,7 @@ export class BytesUnderWay {
 
     const { estimate, isHeld: wasHeld } = this
     const arrivedBytes = mark.positionBytes - this.acknowledgedBytes
-    const cameBack = this.#silence.onPong(mark, this, wasHeld && !estimate.isProbing ? estimate.usualSilenceMs : Infinity, nowMs)
+    const cameBack = this.#silence.onPong(mark, this, wasHeld && !estimate.isProbing ? estimate.coveredSilenceMs : Infinity, nowMs)
 
     if (wasHeld) {
       estimate.pongGap.learn(nowMs - Math.max(this.#lastPongMs, this.#rounds.beganMs), arrivedBytes, this.byteLength)
@@ -209,7 +209,7 @@ export class BytesUnderWay {
   }
 
   /** A ping was answered that is no mark: what had been handed down in front of it has arrived */
-  onPong (positionBytes: number, roundTripMs: number, nowMs: number): void {
+  onPingAnswered (positionBytes: number, roundTripMs: number, nowMs: number): void {
     this.#confirm(positionBytes)
 
     if (this.isBounded) {

@@ -41,7 +41,7 @@ const CHANGED_PART = 1 / 12
 /** One that was told to wait until all may fall silent looks again after so long */
 const ASKS_AGAIN_MS = 1000
 
-/** No connection looks for its rate for so long, unless its peer wants it to */
+/** No connection looks for its rate for so long, unless its peer delays pongs on purpose */
 const STARTS_MS = 10_000
 /** All that share a line fall silent once in a minute at least */
 const LONGEST_WAIT_MS = 60_000
@@ -75,8 +75,8 @@ export class Probes {
     this.#rounds = 0
   }
 
-  /** A round of a probe has found no empty path. Returns whether another is worth it. */
-  goesOn (): boolean {
+  /** Counts a round of a probe that has found no empty path. Returns whether another is worth it. */
+  countsRound (): boolean {
     return this.drainedFromMs !== undefined || ++this.#rounds <= MAX_ROUNDS
   }
 

@@ -157,11 +157,11 @@ export class PathEstimate implements NodePath {
   }
 
   get ownQueueMs (): number {
-    return this.usualSilenceMs - this.#own.ms
+    return this.coveredSilenceMs - this.#own.ms
   }
 
   /** Which silence needs no more than is allowed without it */
-  get usualSilenceMs (): number {
+  get coveredSilenceMs (): number {
     return ROUND_TRIP_GAIN * this.#own.ms + this.#maxQueueDelayMs
   }
 
@@ -266,9 +266,10 @@ export class PathEstimate implements NodePath {
       }
     }
 
+    // also the sample that has begun the probe: a mark may have found the path empty
     if (this.#phase === 'probing' && isEmpty) {
       this.#endProbe(roundTripMs, nowMs)
-    } else if (this.#phase === 'probing' && isNewRound && !this.#probes.goesOn()) {
+    } else if (this.#phase === 'probing' && isNewRound && !this.#probes.countsRound()) {
       this.#steady()
     }
   }
@@ -381,14 +382,14 @@ export class PathEstimate implements NodePath {
 
   get #neededMs (): number {
     const sharedMs = this.#own.ms + this.#fairShare.queueMs
-    const neededMs = Math.max(this.usualSilenceMs, sharedMs, SILENCE_GAIN * this.#slowPrograms.longest.ms, ROUND_TRIP_GAIN * this.peer.roundTripMs)
+    const neededMs = Math.max(this.coveredSilenceMs, sharedMs, SILENCE_GAIN * this.#slowPrograms.longest.ms, ROUND_TRIP_GAIN * this.peer.roundTripMs)
 
     return this.#isPeerBounded && this.bytesPerMs > 0 ? Math.max(neededMs, ROUND_TRIP_GAIN * this.#longestRoundTripMs) : neededMs
   }
 
   /** What has arrived since the last mark, and still counts as under way. With no more than that a slow path would be empty when a pong comes. */
   get #unknownBytes (): number {
-    const markMs = Math.max(MARK_INTERVAL_MS, this.usualSilenceMs / MARKS_UNDER_WAY)
+    const markMs = Math.max(MARK_INTERVAL_MS, this.coveredSilenceMs / MARKS_UNDER_WAY)
     const gapMs = this.pongGap.ms > RARE_PONGS * markMs ? this.pongGap.ms : MARK_INTERVAL_MS
 
     return Math.max(MIN_MARK_EVERY_BYTES, this.#carriedBytes(ROUND_TRIP_GAIN) / MARKS_UNDER_WAY, this.bytesPerMs * gapMs)

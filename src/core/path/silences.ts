@@ -65,12 +65,12 @@ export class PongSilence {
     this.#receivedMs = nowMs
   }
 
-  /** A mark was answered. Silences longer than `usualSilenceMs` count: none, while no data waits or less is allowed than the path needs, for an idle path says nothing then. */
-  onPong ({ positionBytes, lostMarks }: AnsweredMark, { acknowledgedBytes, handedDownBytes, markedBytes }: UnderWay, usualSilenceMs: number, nowMs: number): CameBack | undefined {
+  /** A mark was answered. Silences longer than `coveredSilenceMs` count: none, while no data waits or less is allowed than the path needs, for an idle path says nothing then. */
+  onPong ({ positionBytes, lostMarks }: AnsweredMark, { acknowledgedBytes, handedDownBytes, markedBytes }: UnderWay, coveredSilenceMs: number, nowMs: number): CameBack | undefined {
     const silentMs = nowMs - this.#progressMs
     const hasLost = lostMarks > 0
 
-    if (silentMs > usualSilenceMs && (hasLost || this.#quietMs >= QUIET_PART * silentMs)) {
+    if (silentMs > coveredSilenceMs && (hasLost || this.#quietMs >= QUIET_PART * silentMs)) {
       const untilBytes = acknowledgedBytes + EMPTIED_PART * (markedBytes - acknowledgedBytes)
 
       this.#silence = {
@@ -136,7 +136,7 @@ export class SlowPrograms {
   onCameBack (cameBack: CameBack, bytesPerMs: number, sharedBytesPerMs: number, roundTripMs: number, isRateLookedFor: boolean): boolean {
     const { nowMs, arrivedBytes, silentMs, byteLength } = cameBack
 
-    if (!isEmptied(cameBack, bytesPerMs, sharedBytesPerMs) || this.longest.forgives(silentMs, nowMs)) {
+    if (!isEmptied(cameBack, bytesPerMs, sharedBytesPerMs) || this.longest.tryForgive(silentMs, nowMs)) {
       return false
     }
 
@@ -181,8 +181,8 @@ export class LongestSilence {
     this.ms = Math.max(this.ms, silentMs)
   }
 
-  /** It is within the part of the time that may be lost */
-  forgives (silentMs: number, nowMs: number): boolean {
+  /** Returns whether it is within the part of the time that may be lost, and takes it off that */
+  tryForgive (silentMs: number, nowMs: number): boolean {
     this.#forgivenMs = Math.min(MOST_FORGIVEN_MS, this.#forgivenMs + FORGIVEN_PART * Math.abs(nowMs - (this.#forgivenAtMs ?? nowMs)))
     this.#forgivenAtMs = nowMs
     const isForgiven = silentMs <= this.#forgivenMs

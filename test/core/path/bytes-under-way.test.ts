@@ -22,7 +22,7 @@ let underWay: BytesUnderWay
 /** A ping was answered before there was data */
 function createAsked (nowMs = 0, roundTripMs = ROUND_TRIP_MS): BytesUnderWay {
   const created = new BytesUnderWay(10, WRITE_BYTES)
-  created.onPong(0, roundTripMs, nowMs)
+  created.onPingAnswered(0, roundTripMs, nowMs)
 
   return created
 }
@@ -84,7 +84,7 @@ describe('data that is held back', () => {
     expect(underWay.isHeld).toBe(true)
     expect(underWay.isMarkOwed).toBe(false)
 
-    underWay.onPong(0, ROUND_TRIP_MS, ROUND_TRIP_MS)
+    underWay.onPingAnswered(0, ROUND_TRIP_MS, ROUND_TRIP_MS)
     expect(underWay.isHeld).toBe(true)
     expect(underWay.isMarkOwed).toBe(true)
   })
@@ -162,7 +162,7 @@ describe('what is under way', () => {
   test('is less by what was in front of an ordinary ping too', () => {
     underWay.handDown(1000, 0, false)
     underWay.handDown(500, 0, false)
-    underWay.onPong(1000, ROUND_TRIP_MS, 20)
+    underWay.onPingAnswered(1000, ROUND_TRIP_MS, 20)
 
     expect(underWay.byteLength).toBe(500)
   })
@@ -170,7 +170,7 @@ describe('what is under way', () => {
   test('is not more when an ordinary ping is answered that was in front of a mark', () => {
     const value = mark(1000, 0)
     underWay.acknowledge(value, 20)
-    underWay.onPong(300, ROUND_TRIP_MS, 21)
+    underWay.onPingAnswered(300, ROUND_TRIP_MS, 21)
 
     expect(underWay.acknowledgedBytes).toBe(1000)
   })
@@ -183,14 +183,14 @@ describe('what is under way', () => {
     underWay.handDown(1, 5, false)
     expect(underWay.isHeld).toBe(true)
 
-    underWay.onPong(HOLDS_FROM_BYTES, ROUND_TRIP_MS, 25)
+    underWay.onPingAnswered(HOLDS_FROM_BYTES, ROUND_TRIP_MS, 25)
     expect(underWay.isHeld).toBe(false)
     expect(underWay.heldMs).toBe(20)
   })
 
   test('is not bounded when the peer may queue for ever: nothing is marked, held or learnt', () => {
     underWay = new BytesUnderWay(Infinity, WRITE_BYTES)
-    underWay.onPong(0, ROUND_TRIP_MS, 0)
+    underWay.onPingAnswered(0, ROUND_TRIP_MS, 0)
 
     for (let nowMs = 0; nowMs < 1000; nowMs++) {
       expect(underWay.handDown(1_000_000, nowMs, false)).toBe(false)
@@ -412,7 +412,7 @@ describe('a pong', () => {
     const first = mark(1000, 0)
     const pingedBytes = underWay.handedDownBytes
     const second = mark(1000, 1)
-    underWay.onPong(pingedBytes, ROUND_TRIP_MS, 20)
+    underWay.onPingAnswered(pingedBytes, ROUND_TRIP_MS, 20)
 
     expect(underWay.acknowledge(first, 21)).toBe(false)
     expect(underWay.acknowledge(second, 21)).toBe(true)

@@ -144,7 +144,7 @@ export class Endpoint {
     if (value >= FIRST_MARK_VALUE) {
       this.underWay.acknowledge(value, nowMs)
     } else if (this.#roundTrip.end(value, nowMs) && this.#roundTrip.lastMs !== undefined) {
-      this.underWay.onPong(this.#pingedBytes, this.#roundTrip.lastMs, nowMs)
+      this.underWay.onPingAnswered(this.#pingedBytes, this.#roundTrip.lastMs, nowMs)
     }
   }
 
