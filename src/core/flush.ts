@@ -1,5 +1,5 @@
 /**
- * When to write: the strategies of `coalesce.strategy`, and what none of them delays: urgent data, control frames, and answers to what has
+ * When to write: the strategies of `coalesce.strategy`, and what they delay least: urgent data, control frames, and answers to what has
  * just come in. Owns no timer and no bytes. Hot: decides once per send.
  */
 import type { Session } from './session.ts'

@@ -72,7 +72,7 @@ export class Sender<Owner> {
   /** See Session.pull */
   pull (maxBytes: number, maxFrames: number, nowMs: number, reservedBytes: number): Uint8ArrayList | undefined {
     const { underWay, lanes, control } = this.#session
-    // a batch leaves free what is reserved
+    // only a batch can leave free what is reserved
     const isQuiet = reservedBytes === 0 && !control.hasOutput && underWay.isQuietFor(HEADER_BYTES + lanes.queuedBytes)
     const frame = isQuiet ? lanes.takeLone(Math.min(maxBytes, MIN_WRITE_BYTES), nowMs) : undefined
 
@@ -104,10 +104,12 @@ export class Sender<Owner> {
     const reservedForUrgentBytes = streams.urgentCount > 0 ? Math.floor(reservedBytes * Math.min(1, writeBytes / maxBytes)) : 0
     const reservedForMarkBytes = underWay.handedDownBytes + writeBytes >= underWay.leavesRoomFromBytes ? HEADER_BYTES : 0
     const { isSpent } = underWay.urgent
+    let urgentDataBytes = 0
+
     // urgent data may take the room of the mark, which then goes with the next write
-    const urgentDataBytes = !underWay.isHeld || !isSpent
-      ? lanes.fill(batch, Math.max(reservedForUrgentBytes, reservedForMarkBytes), nowMs, underWay.isHeld, isSpent)
-      : 0
+    if (!underWay.isHeld || !isSpent) {
+      urgentDataBytes = lanes.fill(batch, Math.max(reservedForUrgentBytes, reservedForMarkBytes), nowMs, underWay.isHeld, isSpent)
+    }
 
     if (batch.frameCount === 0) {
       return undefined

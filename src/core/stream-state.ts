@@ -65,7 +65,7 @@ export class StreamState<Owner = unknown> extends LaneMember {
   /** @libp2p/yamux may answer each with a window update, also when the stream has ended here */
   dataFramesSent = 0
 
-  /** An update was due that the peer had no need of: to be looked at again when more has come, for nobody may read that */
+  /** An update was due and was not written: the peer has no need of it, or a long frame is still coming. Looked at again when more has come, for nobody may read that. */
   hasHeldUpdate = false
   /** A writer was told to wait */
   awaitsDrain = false

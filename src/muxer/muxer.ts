@@ -67,7 +67,7 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
   readonly #driver: Driver
   #phase: Phase = 'open'
   #closing: Promise<void> | undefined
-  /** Does at once what waits for the last words; undefined when libp2p does it */
+  /** Aborts the transport without waiting for the last words; undefined when libp2p does it */
   #abortTransport: (() => void) | undefined
 
   constructor (transport: MessageStream, config: Config, clock: Clock, node: NodeState = { paths: new NodePaths() }) {

@@ -11,7 +11,7 @@ import type { StreamState } from '../core/stream-state.ts'
 import type { StreamLimits } from '../options/config.ts'
 import type { Driver } from './driver.ts'
 
-/** libp2p has work to do for each, and a chunk of 64 KiB may open a thousand: announced together they took a turn of 28 to 94 ms, so 13 to 48 */
+/** libp2p has work to do for each, and a chunk of 64 KiB may open a thousand. Announced together those made a turn of 28 to 94 ms; 32 at a time, 13 to 48. */
 const MAX_ANNOUNCED_PER_TURN = 32
 
 interface WaitingOpen extends PromiseWithResolvers<MuxedStream> {
@@ -100,13 +100,13 @@ export class StreamList {
     }
   }
 
-  /** The connection ends: who waits for a turn has none to wait for */
+  /** The connection ends, so no turn will come: announces all now */
   announceAll (): void {
     this.#announced = -Infinity
     this.#announceWaiting()
   }
 
-  /** No program is told of the streams that it was not told of yet, which are returned */
+  /** Forgets the streams that no program was told of yet, and returns them */
   takeUnannounced (): MuxedStream[] {
     const unannounced = [...this.#unannounced]
     this.#unannounced.clear()

@@ -20,8 +20,8 @@ export function closeTransport (maConn: MessageStream, reason: Error): void {
 }
 
 /**
- * Unlike a close, an abort tells libp2p why the connection has ended. It discards what the transport has not sent, so it waits for a
- * turn of the event loop, and until a transport that said "wait" takes more. The peer is not waited for. Returns what aborts it at once.
+ * Unlike a close, an abort tells libp2p why the connection has ended. But it discards what the transport has not sent. So this waits for a
+ * turn of the event loop, and until a transport that said "wait" takes more, not for the peer. Returns what aborts the transport at once.
  */
 export function abortBehindLastWords (maConn: MessageStream, clock: Clock, reason: Error): () => void {
   let isOver = false

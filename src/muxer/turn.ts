@@ -16,7 +16,7 @@ const loops = new WeakMap<Clock, EventLoop>()
 
 /** One look serves all connections: a look for each write took an eighth of a send in a node whose 100 connections write in turn. */
 class EventLoop {
-  /** Another number than in the turn before. A turn that nobody awaits the end of goes on. */
+  /** Counts turns, but not one whose end nobody awaits: that goes on */
   turn = 0
   /**
    * How long the program works in a turn: the longest time behind a flush in which neither another flush came nor a chunk. So it is not the

@@ -1,6 +1,6 @@
 /**
- * Writes what a session has to say, when its policy finds it time: one list of bytes a write, until there is no more or the
- * transport says "wait". Owns all that is arranged for writing. Hot.
+ * Writes what a session has to say, when its policy finds it time: one list of bytes a write, until there is no more, the turn has
+ * written enough, or the transport says "wait". Owns all that is arranged for writing. Hot.
  */
 import { ENOUGH, FlushPolicy, LATER, NEXT_ROUND, NEXT_TURN, NOW, ON_CHUNK, ON_OPENING, ON_WRITE, SOON } from '../core/flush.ts'
 import { HEADER_BYTES } from '../core/wire/frame.ts'

@@ -23,7 +23,7 @@ export interface CoalesceOptions {
   /**
    * When gathered output is written.
    *
-   * - `'turn'`: when the running code, and the microtasks that it leads to, have no more output. After three writes in a turn of
+   * - `'turn'`: when the running code, and the microtasks that it leads to, have no more output. After three flushes in a turn of
    *   the event loop the rest leaves together in the next turn. What a message leaves behind full writes waits one turn for the
    *   next message of a file. There are no timers, and a lone message does not wait. Best for most.
    * - `'delay'`: after `delayMs`, or when `highWatermark` is reached. For programs where few writes matter more than a

@@ -104,7 +104,7 @@ export const limits = section({
   emptyFrames: limit(CHEAP),
   refusedStreams: limit(CHEAP),
   unknownStreamFrames: limit(UNDER_WAY),
-  // hashicorp/yamux gives the first two; it gives a write 10 s, which a suspended laptop exceeds. As long as two keep-alive intervals.
+  // the first two are hashicorp/yamux's; its 10 s for a write are too short for a suspended laptop, ours are two keep-alive intervals
   openTimeoutMs: number(75_000, 1),
   closeTimeoutMs: number(300_000, 1),
   writeTimeoutMs: number(60_000, 1)

@@ -47,7 +47,7 @@ export const HIGH_WATER_MARK_BYTES = 262_144
 
 /** What a disk or another peer takes for the next megabyte */
 const AHEAD_MS = 250
-/** All writers of a connection together. A reader that is slow, and whose window has grown, makes them wait with so much more. */
+/** For all writers of a connection together. Behind a slow reader whose window has grown, so much more stays queued. */
 const MOST_AHEAD_BYTES = 524_288
 
 export class DataLanes<Owner> {

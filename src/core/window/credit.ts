@@ -20,7 +20,7 @@ export class Credit<Owner> {
   }
 
   /**
-   * So many bytes of the window are free again; an update is due when they are enough. They count as read when the last chunk came: a look
+   * So many bytes of the window are free again; an update is due when they are enough. The time of it is that of the last chunk: a look
    * at the clock for each event would cost more than it tells. Hot: runs once per event.
    */
   giveBack (stream: StreamState<Owner>, payloadBytes: number): void {
