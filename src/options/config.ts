@@ -149,7 +149,7 @@ export interface YamuxMuxerInit extends StreamMuxerOptions<YamuxStreamOptions> {
    * How much all receive windows of a connection may grow, taken together. What they begin with is not counted. One stream may
    * have all of it, as far as `streamOptions.maxStreamWindowSize` allows; when others need some, they share. By default that is
    * half, so a stream that has grown and fallen idle leaves as much to others: 16 MiB carry 1 Gbit/s at a round trip of 100 ms.
-   * Where credit takes more than 4 ms to travel, a new stream takes a reserve, which raises its window to 1 MiB and 64 KiB at most. No peer
+   * Where credit takes more than 4 ms to travel, a new stream takes a reserve, which raises its window to 1,088 KiB at most. No peer
    * can make a connection hold more than this and the 262,144 bytes that the protocol grants to each stream.
    *
    * @unit bytes
