@@ -30,7 +30,7 @@ export class ReadBuffer {
   byteLength = 0
   /** How much of it can be taken: frames that are complete, and what was pushed */
   readyBytes = 0
-  /** A frame that has just come in, if that is all there is: mostly it is taken before there is more, and needs none of what follows */
+  /** A frame that has just come in, or a piece of a long one, if that is all there is: mostly it is taken before there is more, and needs none of what follows */
   #only: Uint8Array | undefined
   #ready: UnreadBytes | undefined
   /** What has come of a frame that is not complete */
@@ -51,8 +51,9 @@ export class ReadBuffer {
   /** A view of the next bytes of a frame, which is `frameBytes` long in all */
   append (view: Uint8Array, frameBytes = view.byteLength): void {
     const { byteLength } = view
+    const isReady = byteLength === frameBytes || frameBytes >= this.mergeFromBytes
 
-    if (this.byteLength === 0 && byteLength === frameBytes) {
+    if (this.byteLength === 0 && isReady) {
       this.#only = view
       this.byteLength = byteLength
       this.readyBytes = byteLength
@@ -62,7 +63,7 @@ export class ReadBuffer {
     this.#queueOnly()
     this.byteLength += byteLength
 
-    if (byteLength === frameBytes || frameBytes >= this.mergeFromBytes) {
+    if (isReady) {
       this.#addReady(view, byteLength)
     } else {
       this.#partial ??= new UnreadBytes()
