@@ -75,11 +75,11 @@ function registerTold (metrics: Metrics) {
     flushes: metrics.registerCounterGroup(`${PREFIX}flushes_total`, { label: 'reason', help: 'Flushes by reason' }),
     flushBytes: metrics.registerHistogram(`${PREFIX}flush_bytes`, { help: 'Bytes per flush', buckets: BYTES_BUCKETS }),
     flushFrames: metrics.registerHistogram(`${PREFIX}flush_frames`, { help: 'Frames per flush', buckets: FRAMES_BUCKETS }),
-    waits: metrics.registerHistogramGroup(`${PREFIX}frame_wait_seconds`, { label: 'lane', help: 'How long data frames waited to be written', buckets: WAIT_S_BUCKETS }),
+    waits: metrics.registerHistogramGroup(`${PREFIX}frame_wait_seconds`, { label: 'lane', help: 'How long data frames waited', buckets: WAIT_S_BUCKETS }),
     roundTrip: metrics.registerHistogram(`${PREFIX}round_trip_seconds`, { help: 'Measured round trips', buckets: ROUND_TRIP_S_BUCKETS }),
-    violations: metrics.registerCounterGroup(`${PREFIX}violations_total`, { label: 'code', help: 'Connections ended for what the peer did, or did not do in time' }),
-    stalls: metrics.registerCounter(`${PREFIX}stalled_streams_total`, { help: 'Streams that carried nothing for 10 s, with both ends waiting for credit' }),
-    refusals: metrics.registerCounter(`${PREFIX}refused_streams_total`, { help: 'Streams the peer opened and was refused' })
+    violations: metrics.registerCounterGroup(`${PREFIX}violations_total`, { label: 'code', help: 'Connections ended because of the peer' }),
+    stalls: metrics.registerCounter(`${PREFIX}stalled_streams_total`, { help: 'Streams whose ends both waited 10 s for credit' }),
+    refusals: metrics.registerCounter(`${PREFIX}refused_streams_total`, { help: 'Refused streams of peers' })
   }
 }
 
@@ -109,20 +109,20 @@ export class NodeMetrics {
     })
     this.#told = registerTold(metrics)
     gauge('blocked_bytes', 'Those of them that the peer gives no credit for', () => sum(this.#streams(), ({ blockedBytes }) => blockedBytes))
-    gauge('unread_bytes', 'Bytes that have arrived on open streams and nobody has read', () => sum(this.#streams(), ({ readBuffer }) => readBuffer.byteLength))
+    gauge('unread_bytes', 'Unread bytes of open streams', () => sum(this.#streams(), ({ readBuffer }) => readBuffer.byteLength))
     group('streams', 'direction', 'Open streams', () => ({
       inbound: sum(sessions, ({ streams }) => streams.inboundCount),
       outbound: sum(sessions, ({ streams }) => streams.outboundCount)
     }))
-    group('under_way_bytes', 'of', 'Bytes handed down that have not reached the peer, and how many may be, both of connections that have a bound', () => ({
+    group('under_way_bytes', 'of', 'Bytes on their way to peers, and how many may be, of connections with a bound', () => ({
       actual: sum(this.#bounded(), ({ underWay }) => underWay.pendingBytes(clock.nowMs())),
-      bound: sum(this.#bounded(), ({ underWay }) => underWay.estimate.bound.bytes)
+      bound: sum(this.#bounded(), ({ underWay: { estimate } }) => estimate.bound.bytes)
     }))
-    gauge('path_bytes_per_second', 'What the paths of all connections carry together, as far as it was measured', () => sum(sessions, ({ underWay }) => underWay.estimate.bytesPerMs * 1000))
-    gauge('path_round_trip_seconds', 'The longest round trip of a path without a queue, of all connections', () => largest(sessions, ({ underWay }) => underWay.estimate.roundTripMs ?? 0) / 1000)
+    gauge('path_bytes_per_second', 'What all paths carry together, as far as measured', () => sum(sessions, ({ underWay }) => underWay.estimate.bytesPerMs * 1000))
+    gauge('path_round_trip_seconds', 'The longest round trip without a queue, of all connections', () => largest(sessions, ({ underWay }) => underWay.estimate.roundTripMs ?? 0) / 1000)
     // no counter: @libp2p/prometheus-metrics adds to one what it calculates, once more at each scrape
-    gauge('held_back_seconds_total', 'How long connections had enough under way, so that data waited', () => (this.#heldMs + sum(sessions, ({ underWay }) => underWay.heldMs)) / 1000)
-    group('window_bytes', 'window', 'Receive windows of all streams: their sum and the largest', () => ({
+    gauge('held_back_seconds_total', 'How long data waited because enough was under way', () => (this.#heldMs + sum(sessions, ({ underWay }) => underWay.heldMs)) / 1000)
+    group('window_bytes', 'window', 'Receive windows of all streams', () => ({
       sum: sum(this.#streams(), ({ receiveWindow }) => receiveWindow.windowBytes),
       largest: largest(this.#streams(), ({ receiveWindow }) => receiveWindow.windowBytes)
     }))
@@ -169,7 +169,7 @@ export class NodeMetrics {
   }
 
   #bounded (): Array<Session<unknown>> {
-    return Array.from(this.sessions).filter(({ underWay }) => underWay.isBounded && underWay.estimate.bound.bytes < Infinity)
+    return Array.from(this.sessions).filter(({ underWay: { isBounded, estimate } }) => isBounded && estimate.bound.bytes < Infinity)
   }
 
   * #streams (): Iterable<StreamState> {
