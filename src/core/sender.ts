@@ -91,8 +91,9 @@ export class Sender<Owner> {
   #pullBatch (maxBytes: number, maxFrames: number, nowMs: number, reservedBytes: number): Uint8ArrayList | undefined {
     const { underWay, lanes, streams, control } = this.#session
     const batch = this.#batch
+    const { bound } = underWay.estimate
     // what fits into the smallest write is shared by nobody
-    const writeBytes = lanes.queuedBytes > MIN_WRITE_BYTES ? this.#shareOut(maxBytes) : Math.min(maxBytes, underWay.estimate.bound.writeBytes)
+    const writeBytes = lanes.queuedBytes > MIN_WRITE_BYTES ? this.#shareOut(maxBytes) : Math.min(maxBytes, bound.writeBytes)
     batch.begin(writeBytes, maxFrames)
 
     if (underWay.isMarkOwed) {

@@ -91,8 +91,9 @@ export class Stalls {
     }
 
     this.#standing.add(state)
+    const { session: { credit }, clock } = this.#driver
 
-    return this.#driver.session.credit.relieve(state, state.owner?.maxReadBufferLength ?? 0, this.#driver.clock.nowMs())
+    return credit.relieve(state, state.owner?.maxReadBufferLength ?? 0, clock.nowMs())
   }
 
   readonly #report = (state: State, index: number): void => {

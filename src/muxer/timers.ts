@@ -50,7 +50,6 @@ export class Timers {
   #pingDueMs = Infinity
   #sweepDueMs = Infinity
   #writeDueMs = Infinity
-  readonly #beganMs: number
   /** When the last chunk had come by the end of the last interval */
   #receivedMsBefore = 0
   #silentIntervals = 0
@@ -66,7 +65,6 @@ export class Timers {
     this.#clock = driver.clock
     this.#limits = limits
     this.#keepAliveIntervalMs = enableKeepAlive ? keepAliveInterval : Infinity
-    this.#beganMs = driver.clock.nowMs()
   }
 
   /** The first ping goes at once, so that there is a round trip to work with */
@@ -200,16 +198,16 @@ export class Timers {
     this.#unansweredIntervals = isUnanswered ? this.#unansweredIntervals + 1 : 0
 
     if (this.#silentIntervals > MAX_SILENT_INTERVALS) {
-      this.#onDeadPeer('sent nothing, with a ping to answer,', nowMs - Math.max(this.#beganMs, receivedMs))
+      this.#onDeadPeer('sent nothing, with a ping to answer,', MAX_SILENT_INTERVALS)
     } else if (this.#unansweredIntervals >= MAX_UNANSWERED_INTERVALS) {
-      this.#onDeadPeer('did not answer a ping', this.#unansweredIntervals * this.#keepAliveIntervalMs)
+      this.#onDeadPeer('did not answer a ping', MAX_UNANSWERED_INTERVALS)
     } else {
       this.#ping()
     }
   }
 
-  #onDeadPeer (what: string, waitedMs: number): void {
-    this.#driver.muxer.fail(new YamuxTimeoutError('KeepAliveTimeoutError', `The peer ${what} for ${Math.round(waitedMs)} ms`))
+  #onDeadPeer (what: string, intervals: number): void {
+    this.#driver.muxer.fail(new YamuxTimeoutError('KeepAliveTimeoutError', `The peer ${what} for ${intervals * this.#keepAliveIntervalMs} ms`))
   }
 
   #ping (): void {

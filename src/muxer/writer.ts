@@ -272,8 +272,8 @@ export class Writer {
 
   /** What was left out of a full write would not fill another, and nobody waits for it */
   #hasRest (): boolean {
-    const { lanes, control, underWay } = this.#session
-    const isLittle = lanes.queuedBytes + HEADER_BYTES < underWay.estimate.bound.writeBytes
+    const { lanes, control, underWay: { estimate: { bound } } } = this.#session
+    const isLittle = lanes.queuedBytes + HEADER_BYTES < bound.writeBytes
 
     return isLittle && !this.policy.isOff && !this.turn.isLong && !lanes.hasUrgent && !control.hasMoreThanAcks
   }
