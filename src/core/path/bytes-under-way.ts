@@ -104,7 +104,9 @@ export class BytesUnderWay {
 
   /** What can still be under way: behind the last mark stands little, which nobody answers. Hot. */
   pendingBytes (nowMs: number): number {
-    const hasArrived = !this.awaitsPong && nowMs - this.#handedDownMs >= Math.max(ARRIVED_MS, ARRIVED_ROUND_TRIPS * this.estimate.lastRoundTripMs)
+    const { lastRoundTripMs, roundTripMs = 0 } = this.estimate
+    const arrivesInMs = Math.max(ARRIVED_MS, ARRIVED_ROUND_TRIPS * lastRoundTripMs, ARRIVED_ROUND_TRIPS * roundTripMs)
+    const hasArrived = !this.awaitsPong && nowMs - this.#handedDownMs >= arrivesInMs
 
     return hasArrived ? 0 : this.byteLength
   }

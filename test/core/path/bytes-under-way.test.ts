@@ -235,6 +235,14 @@ describe('what can still be under way', () => {
     expect(underWay.pendingBytes(1700)).toBe(0)
   })
 
+  test('is nothing four round trips after it where only a ping has told how long they are', () => {
+    underWay = createAsked(0, 600)
+    underWay.handDown(100, 0, true)
+
+    expect(underWay.pendingBytes(2399)).toBe(100)
+    expect(underWay.pendingBytes(2400)).toBe(0)
+  })
+
   test('does not count towards the next mark, nor hold data back, when it has arrived', () => {
     underWay = createAsked(0, NEAR_MS)
 
