@@ -9,7 +9,8 @@ import { endings, receive } from '../../testing/protocol/conversation.ts'
 import { forbidIncidents } from '../../testing/protocol/incidents.ts'
 import { connect } from './fixtures/connected.ts'
 import { bytesOf, EVENTS, expectUndisturbed, neighbours } from './fixtures/neighbours.ts'
-import type { YamuxMuxerInit } from '../../src/index.ts'
+import type { YamuxMuxerInit, YamuxStream } from '../../src/index.ts'
+import type { Conversation } from '../../testing/protocol/conversation.ts'
 import type { Neighbours } from './fixtures/neighbours.ts'
 
 forbidIncidents()
@@ -231,4 +232,37 @@ test('a listener that transfers the chunk in which bytes of another stream came 
   expect(events).toMatchObject([{ error: { code: 'ERR_RECEIVED_BYTES_CHANGED' } }])
   expect(await peer.written()).toContainEqual([WINDOW_UPDATE, RST, 3, 0])
   expect(peer.muxer.streams).toEqual([stream])
+})
+
+describe('a listener that transfers the chunk in which the beginning of another stream\'s frame came', () => {
+  type Deed = (peer: Conversation, other: YamuxStream) => void
+
+  test.each<[what: string, deed: Deed, error: object, status: string]>([
+    ['does nothing else', () => {}, { code: 'ERR_RECEIVED_BYTES_CHANGED' }, 'open'],
+    ['aborts that stream', (_, other) => { other.abort(new Error('enough')) }, { message: 'enough' }, 'open'],
+    ['aborts the muxer', ({ muxer }) => { muxer.abort(new Error('enough')) }, { message: 'enough' }, 'closed'],
+    ['closes the muxer', ({ muxer }) => { muxer.close() }, { code: 'ERR_RECEIVED_BYTES_CHANGED' }, 'closed'],
+    ['ends the transport', ({ transport }) => { transport.end() }, { name: 'TransportClosedError' }, 'closed']
+  ])('and %s: that stream ends, and all that was asked for happens', async (_, deed, error, status) => {
+    const { peer, stream } = await connect()
+    const other = await peer.open()
+    const last = await peer.open()
+    const events = endings(other)
+    const chunk = new Uint8Array(concat([data(1, pattern(5)), data(3, pattern(20)).subarray(0, 22)]))
+    stream.addEventListener('message', () => {
+      structuredClone(chunk, { transfer: [chunk.buffer] })
+      deed(peer, other)
+    })
+    peer.transport.dispatchEvent(new StreamMessageEvent(chunk))
+    await nextTurn()
+
+    expect(events).toMatchObject([{ error }])
+    expect(peer.muxer.streams).not.toContain(other)
+    expect(peer.muxer.status).toBe(status)
+
+    if (status === 'open') {
+      expect(await peer.written()).toContainEqual([WINDOW_UPDATE, RST, 3, 0])
+      expect(peer.muxer.streams).toEqual([stream, last])
+    }
+  })
 })

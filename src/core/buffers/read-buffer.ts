@@ -71,14 +71,15 @@ export class ReadBuffer {
     }
   }
 
-  /** What was appended since the last call is one frame */
+  /** What was appended since the last call is one frame. If bytes of it are gone, who takes it hears of that: a stream that ends must not. */
   endFrame (): void {
     const partial = this.#partial
 
     if (partial !== undefined) {
-      const { byteLength } = partial
       this.#partial = undefined
-      this.#addReady(partial.take(byteLength), byteLength)
+      this.#ready ??= new UnreadBytes()
+      this.#ready.takeOver(partial)
+      this.#noteReady(partial.byteLength)
     }
   }
 
@@ -160,17 +161,14 @@ export class ReadBuffer {
   }
 
   /** Queues bytes that can be taken, as one message */
-  #addReady (bytes: Uint8Array | Uint8ArrayList, byteLength: number): void {
+  #addReady (bytes: Uint8Array, byteLength: number): void {
     this.#ready ??= new UnreadBytes()
+    this.#ready.append(bytes, byteLength)
+    this.#noteReady(byteLength)
+  }
 
-    if (bytes instanceof Uint8Array) {
-      this.#ready.append(bytes, byteLength)
-    } else {
-      for (const view of bytes) {
-        this.#ready.append(view)
-      }
-    }
-
+  /** So many bytes more can be taken, as one message */
+  #noteReady (byteLength: number): void {
     this.readyBytes += byteLength
 
     if (this.readyBytes >= this.mergeFromBytes) {
@@ -203,6 +201,13 @@ class UnreadBytes {
   append (view: Uint8Array, byteLength = view.byteLength): void {
     this.#fresh.push(view, 0, byteLength)
     this.byteLength += byteLength
+  }
+
+  /** Behind all that is here, as it is */
+  takeOver (other: UnreadBytes): void {
+    other.#kept?.passOn(this.#fresh)
+    other.#fresh.passOn(this.#fresh)
+    this.byteLength += other.byteLength
   }
 
   /** Puts bytes that nobody else has in front of everything */
