@@ -246,12 +246,21 @@ describe('what can still be under way', () => {
   test('does not count towards the next mark, nor hold data back, when it has arrived', () => {
     underWay = createAsked(0, NEAR_MS)
 
-    for (let nowMs = 0; nowMs < 60_000; nowMs += 1000) {
-      expect(underWay.handDown(20_000, nowMs, true)).toBe(false)
+    for (const nowMs of [0, 1000, 2000]) {
+      expect(underWay.handDown(16_000, nowMs, true)).toBe(false)
     }
 
-    expect(underWay.byteLength).toBe(20_000)
+    expect(underWay.byteLength).toBe(16_000)
     expect(underWay.isHeld).toBe(false)
+  })
+
+  test('is asked for by a mark when 32 KiB in all have no pong, however long the pauses were', () => {
+    underWay = createAsked(0, NEAR_MS)
+    const isMarkDue = [0, 1000, 2000, 3000].map(nowMs => underWay.handDown(16_000, nowMs, true))
+
+    expect(isMarkDue).toEqual([false, false, false, true])
+    expect(underWay.byteLength).toBe(32_000)
+    expect(underWay.pendingBytes(60_000)).toBe(32_000)
   })
 
   test('counts when less than a second has passed, as the peer may not have it yet', () => {
