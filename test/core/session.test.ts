@@ -90,9 +90,9 @@ describe('a clock that jumps while a ping is under way', () => {
     expect(measure(5000, 5000 + jumpMs)).toBe(80)
   })
 
-  test.each([-100, 3_600_000])('by %d ms makes the first round trip one of a minute, and the next ones are shorter', jumpMs => {
+  test.each([-100, 3_600_000])('by %d ms makes the first round trip one of a minute, until the next one', jumpMs => {
     expect(measure(1000, 1000 + jumpMs)).toBe(60_000)
-    expect(measure(5000, 5080)).toBe(45_020)
+    expect(measure(5000, 5080)).toBe(80)
   })
 })
 

@@ -463,8 +463,20 @@ describe('a write', () => {
 })
 
 describe('the round trip of a path', () => {
-  test('is the first that was measured, and a quarter of what a shorter one is shorter by less', () => {
+  test('is the shorter of the first two, and a quarter of what a later one is shorter by less', () => {
+    sample(1000, 350)
+    expect(estimate.roundTripMs).toBe(350)
+
     sample(1000, 50)
+    expect(estimate.roundTripMs).toBe(50)
+
+    sample(1000, 30)
+    expect(estimate.roundTripMs).toBe(45)
+  })
+
+  test('is the first where the second has waited longer, and a quarter less than that behind a third', () => {
+    sample(1000, 50)
+    sample(1000, 90)
     expect(estimate.roundTripMs).toBe(50)
 
     sample(1000, 30)
