@@ -107,3 +107,10 @@ test.each([10, 64, 256])('behind two small answers of a while ago, one of %d KiB
 
   expect(await lastRoundTrips('ours', 50, 2000, exchanges)).toBeLessThan(2 + SLACK)
 })
+
+test.each([2, 3, 4, 5, 6, 8, 12])('behind %d answers of 10 KB with pauses between them, one of 256 KiB over a path of 100 ms takes two round trips', async count => {
+  const before = { requestBytes: 100, answerBytes: 10_000 }
+  const exchanges = [...new Array<typeof before>(count).fill(before), { requestBytes: 100, answerBytes: 256 * KIBIBYTE }]
+
+  expect(await lastRoundTrips('ours', 50, 2000, exchanges)).toBeLessThan(2 + SLACK)
+})

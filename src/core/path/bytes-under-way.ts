@@ -46,8 +46,8 @@ const FIRST_LIFT_MS = 500
 const ARRIVED_MS = 1000
 const ARRIVED_ROUND_TRIPS = 4
 /**
- * If it is no more than this, also with what counted so before: else a mark has to tell. Without that a program which pauses for a second again
- * and again is never asked: 25 KB each 1.1 s made a queue of 39 s at 100 kbit/s, 5 s with it.
+ * But only while less than this has no pong, what counted as arrived before included. A program that pauses for a second again and again would never
+ * wait for a mark: 25 KB each 1.1 s made a queue of 39 s at 100 kbit/s, 5 s with it.
  */
 const UNCONFIRMED_BYTES = FIRST_BYTES / 2
 
@@ -110,7 +110,7 @@ export class BytesUnderWay {
   /** What can still be under way: behind the last mark stands little, which nobody answers. Hot. */
   pendingBytes (nowMs: number): number {
     const { lastRoundTripMs, roundTripMs = 0 } = this.estimate
-    const arrivesInMs = Math.max(ARRIVED_MS, ARRIVED_ROUND_TRIPS * lastRoundTripMs, ARRIVED_ROUND_TRIPS * roundTripMs)
+    const arrivesInMs = Math.max(ARRIVED_MS, ARRIVED_ROUND_TRIPS * Math.max(lastRoundTripMs, roundTripMs))
     const isLittle = this.handedDownBytes - this.confirmedBytes < UNCONFIRMED_BYTES
     const hasArrived = !this.awaitsPong && isLittle && nowMs - this.#handedDownMs >= arrivesInMs
 
@@ -306,9 +306,9 @@ export class BytesUnderWay {
       const everyBytes = Math.max(MIN_MARK_EVERY_BYTES, this.byteLength / MARKS_UNDER_WAY, this.estimate.bytesPerMs * this.estimate.fast.markIntervalMs)
       // a peer that answers few is asked less often: so the one it answers has more in front of it
       const spacedBytes = this.markedBytes + MARK_FROM_PART * everyBytes / this.#marks.answeredPart
-      // nor is one needed while little is under way: requests have none, but where a far path begins
+      // nor is one needed while little has no pong: requests have none, but where a far path begins
       const fewBytes = farStartBytes > 0 ? MARK_FROM_PART * farStartBytes : holdsFromBytes === Infinity ? 0 : holdsFromBytes / 2
-      this.#markFromBytes = Math.max(spacedBytes, this.acknowledgedBytes + fewBytes)
+      this.#markFromBytes = Math.max(spacedBytes, this.confirmedBytes + fewBytes)
       this.leavesRoomFromBytes = Math.min(this.#markFromBytes, this.acknowledgedBytes + holdsFromBytes)
     }
   }
