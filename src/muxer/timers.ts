@@ -198,16 +198,17 @@ export class Timers {
     this.#unansweredIntervals = isUnanswered ? this.#unansweredIntervals + 1 : 0
 
     if (this.#silentIntervals > MAX_SILENT_INTERVALS) {
-      this.#onDeadPeer('sent nothing, with a ping to answer,', MAX_SILENT_INTERVALS)
+      // it may never have sent anything
+      this.#onDeadPeer('sent nothing', Math.min(nowMs - receivedMs, this.#silentIntervals * this.#keepAliveIntervalMs))
     } else if (this.#unansweredIntervals >= MAX_UNANSWERED_INTERVALS) {
-      this.#onDeadPeer('did not answer a ping', MAX_UNANSWERED_INTERVALS)
+      this.#onDeadPeer('did not answer a ping', this.#unansweredIntervals * this.#keepAliveIntervalMs)
     } else {
       this.#ping()
     }
   }
 
-  #onDeadPeer (what: string, intervals: number): void {
-    this.#driver.muxer.fail(new YamuxTimeoutError('KeepAliveTimeoutError', `The peer ${what} for ${intervals * this.#keepAliveIntervalMs} ms`))
+  #onDeadPeer (what: string, waitedMs: number): void {
+    this.#driver.muxer.fail(new YamuxTimeoutError('KeepAliveTimeoutError', `The peer ${what} for ${Math.round(waitedMs)} ms`))
   }
 
   #ping (): void {

@@ -117,6 +117,25 @@ describe('a stream that this side has closed', () => {
   })
 })
 
+describe('a peer that is silent', () => {
+  test.each([
+    ['from the start', 0, 3000],
+    ['since it sent something in the first interval', 400, 2600]
+  ])('%s, loses the connection after three intervals, and the error says for how long it was', async (_, sentMs, silentMs) => {
+    const { peer, clock } = connect({ enableKeepAlive: true, keepAliveInterval: 1000 })
+    const events = endings(await peer.open())
+
+    if (sentMs > 0) {
+      await clock.pass(sentMs, sentMs)
+      peer.deliver(data(1, pattern(1)))
+    }
+
+    await clock.pass(3100 - sentMs, 100)
+
+    expect(events).toEqual(endedWith('KeepAliveTimeoutError', 'ERR_KEEP_ALIVE_TIMEOUT', new RegExp(`sent nothing for ${silentMs} ms`)))
+  })
+})
+
 describe('a peer that sends and never answers a ping', () => {
   test('loses the connection after ten intervals, and whoever waits for the pong is told', async () => {
     const { peer, clock } = connect({ enableKeepAlive: true, keepAliveInterval: 1000 })
