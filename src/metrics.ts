@@ -78,8 +78,8 @@ function registerTold (metrics: Metrics) {
     waits: metrics.registerHistogramGroup(`${PREFIX}frame_wait_seconds`, { label: 'lane', help: 'How long data frames waited', buckets: WAIT_S_BUCKETS }),
     roundTrip: metrics.registerHistogram(`${PREFIX}round_trip_seconds`, { help: 'Measured round trips', buckets: ROUND_TRIP_S_BUCKETS }),
     violations: metrics.registerCounterGroup(`${PREFIX}violations_total`, { label: 'code', help: 'Connections ended because of the peer' }),
-    stalls: metrics.registerCounter(`${PREFIX}stalled_streams_total`, { help: 'Streams whose ends both waited 10 s for credit' }),
-    refusals: metrics.registerCounter(`${PREFIX}refused_streams_total`, { help: 'Refused streams of peers' })
+    stalls: metrics.registerCounter(`${PREFIX}stalled_streams_total`, { help: 'Streams whose ends both wait for credit' }),
+    refusals: metrics.registerCounter(`${PREFIX}refused_streams_total`, { help: 'Refused streams' })
   }
 }
 
@@ -108,18 +108,18 @@ export class NodeMetrics {
       return sum(this.#streams(), ({ sendQueue }) => sendQueue.byteLength)
     })
     this.#told = registerTold(metrics)
-    gauge('blocked_bytes', 'Those of them that the peer gives no credit for', () => sum(this.#streams(), ({ blockedBytes }) => blockedBytes))
+    gauge('blocked_bytes', 'Those of them without credit', () => sum(this.#streams(), ({ blockedBytes }) => blockedBytes))
     gauge('unread_bytes', 'Unread bytes of open streams', () => sum(this.#streams(), ({ readBuffer }) => readBuffer.byteLength))
     group('streams', 'direction', 'Open streams', () => ({
       inbound: sum(sessions, ({ streams }) => streams.inboundCount),
       outbound: sum(sessions, ({ streams }) => streams.outboundCount)
     }))
-    group('under_way_bytes', 'of', 'Bytes on their way to peers, and how many may be, of connections with a bound', () => ({
+    group('under_way_bytes', 'of', 'Bytes on their way to peers, and how many may be, where there is a bound', () => ({
       actual: sum(this.#bounded(), ({ underWay }) => underWay.pendingBytes(clock.nowMs())),
       bound: sum(this.#bounded(), ({ underWay: { estimate } }) => estimate.bound.bytes)
     }))
-    gauge('path_bytes_per_second', 'What all paths carry together, as far as measured', () => sum(sessions, ({ underWay }) => underWay.estimate.bytesPerMs * 1000))
-    gauge('path_round_trip_seconds', 'The longest round trip without a queue, of all connections', () => largest(sessions, ({ underWay }) => underWay.estimate.roundTripMs ?? 0) / 1000)
+    gauge('path_bytes_per_second', 'What all known paths carry together', () => sum(sessions, ({ underWay }) => underWay.estimate.bytesPerMs * 1000))
+    gauge('path_round_trip_seconds', 'The longest round trip without a queue', () => largest(sessions, ({ underWay }) => underWay.estimate.roundTripMs ?? 0) / 1000)
     // no counter: @libp2p/prometheus-metrics adds to one what it calculates, once more at each scrape
     gauge('held_back_seconds_total', 'How long data waited because enough was under way', () => (this.#heldMs + sum(sessions, ({ underWay }) => underWay.heldMs)) / 1000)
     group('window_bytes', 'window', 'Receive windows of all streams', () => ({

@@ -124,15 +124,13 @@ export class PieceQueue {
     this.#dropTaken()
   }
 
-  /** Gives all entries to another queue, which finds out whether bytes of them are gone */
+  /** Puts all entries into another queue, and is of no use from then on. Whether bytes are gone shows when they are taken there. */
   passOn (queue: PieceQueue): void {
     const slots = this.#slots
 
     for (let entry = this.#head; entry < this.#tail; entry += SLOTS) {
       queue.push(slots[entry] as Uint8Array, slots[entry + START] as number, slots[entry + END] as number)
     }
-
-    this.clear()
   }
 
   clear (): void {

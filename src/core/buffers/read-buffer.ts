@@ -71,7 +71,7 @@ export class ReadBuffer {
     }
   }
 
-  /** What was appended since the last call is one frame. If bytes of it are gone, who takes it hears of that: a stream that ends must not. */
+  /** What was appended since the last call is one frame. Does not throw if bytes of it are gone, since a stream may be ending: take() does. */
   endFrame (): void {
     const partial = this.#partial
 
@@ -203,7 +203,7 @@ class UnreadBytes {
     this.byteLength += byteLength
   }
 
-  /** Behind all that is here, as it is */
+  /** Takes all bytes of another, behind its own. Whether some of them are gone shows when they are taken. */
   takeOver (other: UnreadBytes): void {
     other.#kept?.passOn(this.#fresh)
     other.#fresh.passOn(this.#fresh)

@@ -6,10 +6,10 @@
 /** A shorter one counts so much: one that was lucky is no measure of the others */
 const SHORTER_WEIGHT = 1 / 4
 /**
- * But in so many it counts in full. A first ping that finds the peer's program cold or at work, or meets a jump of the clock, may be late by seconds, and lets a
- * queue of that length hide the path's own round trip until probes find it: 300 ms late was a queue of 281 ms for 200 s at 2 Mbit/s, now of 98.
+ * But the first two count in full. The first ping may find the peer's program cold or at work, or the clock may jump meanwhile: then it is late by up to seconds.
+ * A queue of that length would hide the path's own round trip until probes find it: with 300 ms it was 281 ms for 200 s at 2 Mbit/s, now 98.
  */
-const FIRST_ONES = 2
+const FULL_COUNT = 2
 
 /** Becomes longer only by a probe */
 export class OwnRoundTrip {
@@ -31,7 +31,7 @@ export class OwnRoundTrip {
 
   /** Follows one that is shorter */
   learn (roundTripMs: number): void {
-    const weight = this.#count++ < FIRST_ONES ? 1 : SHORTER_WEIGHT
+    const weight = this.#count++ < FULL_COUNT ? 1 : SHORTER_WEIGHT
 
     if (roundTripMs <= this.knownMs) {
       this.ms += weight * (roundTripMs - this.ms)
