@@ -1,5 +1,5 @@
 /**
- * Time and turns of the event loop: the one place where Node and browsers differ. A turn runs from one task of `nextTurn` to the next.
+ * Time and turns of the event loop, in Node and in browsers. A turn runs from one task of `nextTurn` to the next.
  */
 
 export interface Clock {

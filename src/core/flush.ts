@@ -1,6 +1,6 @@
 /**
  * When to write: the strategies of `coalesce.strategy`, and what they delay least: urgent data, control frames, and answers to what has
- * just come in. Owns no timer and no bytes. Hot: decides once per send.
+ * just come in. Owns no timer and no bytes. Hot: decides for each send that finds nothing arranged.
  */
 import type { Session } from './session.ts'
 

@@ -12,7 +12,7 @@ export interface Limits {
   resets: Limit
   /** Frames that change nothing: no payload, no credit, no first ACK or FIN, no pong that was asked for (CVE-2019-9518) */
   emptyFrames: Limit
-  /** Streams opened beyond the limit, and those that the application resets within RAPID_MS (CVE-2025-8671) */
+  /** Streams opened beyond the limit or while this side closes, and those that the application resets within RAPID_MS (CVE-2025-8671) */
   refusedStreams: Limit
   /** Frames for streams that are not open, beyond those that may have been under way when the stream ended here */
   unknownStreamFrames: Limit

@@ -1,6 +1,7 @@
 /**
  * All that the protocol knows of one stream: where it is in its life (stream-life.ts), what the peer and the program are to be told of it,
- * its credit in both directions, and the bytes that wait on either side. Session, receiver and scheduler change it.
+ * its credit in both directions, and the bytes that wait on either side. The core changes it; what a program waits for (`awaitsDrain`,
+ * `tellsIdle`, `owner`) and the bytes it has read, the stream's own class does.
  */
 import { ReadBuffer } from './buffers/read-buffer.ts'
 import { SendQueue } from './buffers/send-queue.ts'
@@ -26,7 +27,7 @@ export const EVENT_OPENED = 1
 export const EVENT_DATA = 2
 export const EVENT_REMOTE_FIN = 4
 export const EVENT_REMOTE_RST = 8
-/** The queue has fallen to the low mark, or is empty, and somebody waits for that */
+/** The queue has fallen to the low water mark, or is empty, and somebody waits for that */
 export const EVENT_DRAINED = 16
 /** The transport has taken the FIN */
 export const EVENT_LOCAL_FIN = 32

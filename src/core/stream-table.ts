@@ -1,8 +1,8 @@
 /**
  * The live streams by id, the limits on how many there may be, and the ids that the peer has used.
  *
- * Invariant: 0 <= inboundCount <= maxInboundStreams, 0 <= unackedCount <= MAX_UNACKED_STREAMS; a stream counts until
- * its end is known to the peer, so a reset that waits to be written still holds its place.
+ * Invariant: 0 <= inboundCount <= maxInboundStreams, 0 <= unackedCount <= MAX_UNACKED_STREAMS. A stream counts as inbound or outbound until the
+ * peer is told of its end, so a reset that waits to be written still holds its place; as not acknowledged it counts until it ends here.
  */
 import { URGENT } from './scheduler/lane.ts'
 import { StreamState } from './stream-state.ts'

@@ -142,7 +142,7 @@ export class Writer {
     this.flush('forced')
   }
 
-  /** Nothing is written from here on */
+  /** No flush begins from here on. One that is under way still writes the last words. */
   stop (): void {
     this.isStopped = true
     this.#arranged = undefined

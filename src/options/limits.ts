@@ -36,8 +36,8 @@ export interface LimitOptions extends Partial<Record<keyof Limits, Partial<Limit
   emptyFrames?: Partial<Limit>
 
   /**
-   * How many streams the peer may open that this side refuses. These are the ones beyond `maxInboundStreams`, and those that the
-   * application aborts within a second.
+   * How many streams the peer may open that this side refuses. These are the ones beyond `maxInboundStreams`, those that come while
+   * the muxer closes, and those that the application aborts within a second.
    *
    * @unit streams
    * @default { burst: 10_000, perSecond: 1_000 }

@@ -238,6 +238,7 @@ export class MuxedStream extends ReadableHalf implements YamuxStream {
     }
   }
 
+  /** In the order in which it happened, as far as it matters: close() resolves by a FIN that was taken before the peer's RST came */
   #handleRare (events: number): void {
     if ((events & EVENT_LOCAL_FIN) !== 0) {
       this.onFinHandedDown()

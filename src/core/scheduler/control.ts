@@ -77,7 +77,7 @@ export class ControlLane<Owner> {
     this.#setSessionDue()
   }
 
-  /** Written behind everything else, once. Until then a later code replaces an earlier one. */
+  /** Written behind all other control frames, once. Until then a later code replaces an earlier one. */
   goAway (code: number): void {
     if (!this.hasWrittenGoAway) {
       this.#goAwayCode = code
