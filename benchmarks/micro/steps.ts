@@ -83,7 +83,7 @@ function schedule (laysOut: boolean): Step {
     streams.forEach(stream => { stream.creditBytes += MESSAGES_PER_STREAM * MESSAGE_BYTES })
 
     if (laysOut) {
-      batch.begin(2 * MESSAGES * MESSAGE_BYTES)
+      batch.begin(2 * MESSAGES * MESSAGE_BYTES, Infinity)
       scheduler.fill(batch, 0, 0)
       finished = batch.finish().byteLength - STREAMS * HEADER_BYTES
     } else {

@@ -99,7 +99,7 @@ export class Receiver<Owner> implements FrameSink {
       this.#session.credit.giveBack(stream, 0)
     }
 
-    if ((this.#bodyFlags & FLAG_FIN) !== 0 && !stream.life.isReset) {
+    if ((this.#bodyFlags & FLAG_FIN) !== 0) {
       this.#session.finishRemote(stream)
     }
   }

@@ -25,14 +25,14 @@ const LONE_SHARE_MS = 16
 /** Of what may be under way: a write that does not fit into it any more goes beyond it */
 const LONE_SHARE_PART = 1 / 2
 
-/** `turnBytes` is what a stream may send in its turn as far as the path goes: 0 until its rate was measured */
-export function chooseShareBytes ({ frameBytes, maxFrameBytes }: Pick<SessionInit, 'frameBytes' | 'maxFrameBytes'>, turnBytes: number): number {
-  return Math.max(frameBytes, Math.min(maxFrameBytes, Math.floor(turnBytes)))
+/** `carriedBytes` is what the path carries while a stream has its turn: 0 until its rate was measured */
+export function chooseShareBytes ({ frameBytes, maxFrameBytes }: Pick<SessionInit, 'frameBytes' | 'maxFrameBytes'>, carriedBytes: number): number {
+  return Math.max(frameBytes, Math.min(maxFrameBytes, Math.floor(carriedBytes)))
 }
 
 /** Whole records, and no more than there is data for: what would fill another only in part can wait for more */
-export function chooseWriteBytes ({ maxWriteBytes }: Pick<SessionInit, 'maxWriteBytes'>, recordBytes: number, queuedBytes: number, turnBytes: number): number {
-  const records = Math.floor(Math.min(maxWriteBytes, queuedBytes, turnBytes) / recordBytes)
+export function chooseWriteBytes ({ maxWriteBytes }: Pick<SessionInit, 'maxWriteBytes'>, recordBytes: number, queuedBytes: number, carriedBytes: number): number {
+  const records = Math.floor(Math.min(maxWriteBytes, queuedBytes, carriedBytes) / recordBytes)
 
   return Math.max(1, records) * recordBytes
 }
@@ -131,7 +131,7 @@ export class Sender<Owner> {
     return batch.finish()
   }
 
-  /** Returns what the next write may hold. Where something urgent may come that is one record at most: it waits for the write. */
+  /** Says what each stream may send of it, and what its writers may queue, and returns what the next write may hold. Where something urgent may come that is one record at most: it waits for the write. */
   #shareOut (recordBytes: number): number {
     const { underWay, lanes, streams } = this.#session
     const { bytesPerMs, bound } = underWay.estimate
@@ -146,10 +146,10 @@ export class Sender<Owner> {
 
     const hasUrgent = streams.urgentCount > 0
     const isLone = lanes.streamCount === 1 && !hasUrgent
-    const turnBytes = isLone ? Math.min(LONE_SHARE_MS * bytesPerMs, LONE_SHARE_PART * bound.bytes) : SHARE_MS * bytesPerMs
-    lanes.setShare(chooseShareBytes(this.#sizes, turnBytes))
+    const carriedBytes = isLone ? Math.min(LONE_SHARE_MS * bytesPerMs, LONE_SHARE_PART * bound.bytes) : SHARE_MS * bytesPerMs
+    lanes.setShare(chooseShareBytes(this.#sizes, carriedBytes))
 
-    return hasUrgent ? recordBytes : chooseWriteBytes(this.#sizes, recordBytes, lanes.queuedBytes, turnBytes)
+    return hasUrgent ? recordBytes : chooseWriteBytes(this.#sizes, recordBytes, lanes.queuedBytes, carriedBytes)
   }
 
   #writeMark (nowMs: number): void {
@@ -171,7 +171,7 @@ export class Sender<Owner> {
     } else if (batch.frameCount < batch.maxFrames && batch.roomBytes + spareBytes >= HEADER_BYTES) {
       this.#writeMark(nowMs)
     } else {
-      underWay.isMarkOwed = true
+      underWay.oweMark()
     }
   }
 }

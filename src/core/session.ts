@@ -41,8 +41,8 @@ export interface SessionInit {
   creditsOnReceipt: boolean
   /** How long what is handed down may wait below the muxer */
   maxQueueDelayMs: number
-  /** Of all connections of this node; without them the session is the only one */
-  nodePaths?: NodePaths
+  /** Of all connections of this node */
+  nodePaths: NodePaths
   /** What is sealed below as one record: the most one write holds on a slow path, and where something urgent may come */
   recordBytes: number
   /** And on a fast path: several records */
@@ -183,6 +183,7 @@ export class Session<Owner> {
       this.limits.noteRefusal(nowMs)
     }
 
+    // first: when the stream is dropped nobody knows any more what its window allowed
     this.#expectLate(stream)
     this.#drop(stream)
     stream.errorCode = errorCode
@@ -208,9 +209,9 @@ export class Session<Owner> {
   }
 
   /** Asks for a mark behind all data that was written, unless there is one */
-  confirm (): void {
+  askForMark (): void {
     if (this.underWay.markedBytes < this.dataEndBytes) {
-      this.underWay.isMarkOwed = true
+      this.underWay.oweMark(true)
     }
   }
 
@@ -252,7 +253,7 @@ export class Session<Owner> {
    * be cut; undefined when there is nothing to write. While there are urgent streams, data of others leaves `reservedBytes` free. The
    * session is of no use any more when this throws, or when the transport does not take what it returns.
    */
-  pull (maxBytes: number, maxFrames: number, nowMs: number, reservedBytes = 0): Uint8ArrayList | undefined {
+  pull (maxBytes: number, maxFrames: number, nowMs: number, reservedBytes: number): Uint8ArrayList | undefined {
     return this.#sender.pull(maxBytes, maxFrames, nowMs, reservedBytes)
   }
 
@@ -325,7 +326,7 @@ export class Session<Owner> {
     const nowMs = this.receivedMs
 
     if (value >= FIRST_MARK_VALUE) {
-      return this.underWay.acknowledge(value, nowMs)
+      return this.underWay.onPong(value, nowMs)
     }
 
     const { roundTrip } = this

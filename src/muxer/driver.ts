@@ -4,7 +4,7 @@
  *
  * What may run within what:
  *
- * - While chunks are dealt with (`#isDealing`) one is read after the other, and what came with it is acted on before the next.
+ * - While chunks are dealt with (`#isDealing`) those that wait are read one after the other, and what came with them is acted on before the next ones.
  * - While a chunk is read (`#isReceiving`) the core runs alone. Programs are told when it has been read. Nothing is written but replies that
  *   pile up.
  * - While streams are told (`#isTelling`) programs run, and may call anything. What they send is asked for once, when all have been told; an
@@ -120,6 +120,7 @@ export class Driver implements SessionObserver {
     if (!state.isInDataLane) {
       this.stalls.suspect(state)
     } else if (!this.#isTelling || this.writer.policy.isOff) {
+      // as #requestForStream, without a call for each send
       this.writer.request()
     }
   }
@@ -345,7 +346,7 @@ export class Driver implements SessionObserver {
     }
   }
 
-  /** A stream has something to say. While streams are told it waits for the request at the end, but where each frame is a write of its own. */
+  /** A program has said something, so no chunk is being read. While streams are told it waits for the request at the end, but where each frame is a write of its own. */
   #requestForStream (): void {
     if (!this.#isTelling || this.writer.policy.isOff) {
       this.writer.request()

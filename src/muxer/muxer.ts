@@ -5,7 +5,6 @@
 import { MuxerClosedError } from '@libp2p/interface'
 import { ProtocolError } from '../core/errors.ts'
 import { ON_OPENING } from '../core/flush.ts'
-import { NodePaths } from '../core/path/node-paths.ts'
 import { GoAwayCode } from '../core/wire/frame.ts'
 import { GuardedEmitter } from '../emitter.ts'
 import { RemoteGoAwayError, TransportClosedError } from '../errors.ts'
@@ -70,7 +69,7 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
   /** Aborts the transport without waiting for the last words; undefined when libp2p does it */
   #abortTransport: (() => void) | undefined
 
-  constructor (transport: MessageStream, config: Config, clock: Clock, node: NodeState = { paths: new NodePaths() }) {
+  constructor (transport: MessageStream, config: Config, clock: Clock, node: NodeState) {
     super()
     this.#transport = transport
     this.#driver = new Driver(transport, config, clock, node, this)
@@ -255,7 +254,7 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
 
     // in one write with the FINs: a peer that closes at the same time may be gone before a second
     if (session.lanes.queuedBytes === 0 && this.#awaitsAnswer) {
-      session.confirm()
+      session.askForMark()
     }
 
     await Promise.all([...this.streams].map(async stream => {
@@ -267,7 +266,7 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
       })
     }))
 
-    await this.#confirm(signal)
+    await this.#awaitLastPong(signal)
 
     // one that has said GoAway is about to close its end, and needs no other
     if (this.#phase === 'closing' && session.remoteGoAwayCode === undefined) {
@@ -288,14 +287,14 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
    * Waits until a mark behind the last bytes is answered. Whoever closes the transport sooner lets the peer write to a socket that is
    * closed, credit for instance, and then its kernel drops what it has not read yet. Before the GoAway, for which go-libp2p hangs up.
    */
-  async #confirm (signal: AbortSignal): Promise<void> {
+  async #awaitLastPong (signal: AbortSignal): Promise<void> {
     if (this.#phase !== 'closing' || !this.#awaitsAnswer) {
       return
     }
 
     // from here on what the peer sends is dropped, as it would be if the transport were closed
     this.#endStreams(stream => { stream.onClosed() })
-    this.#driver.session.confirm()
+    this.#driver.session.askForMark()
     this.#driver.request()
     // all is handed down: to wait no longer is no failure
     await this.#driver.until(() => !this.#awaitsAnswer, AbortSignal.any([signal, AbortSignal.timeout(CONFIRM_TIMEOUT_MS)])).catch(() => {})

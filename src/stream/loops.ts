@@ -97,11 +97,11 @@ export class Loops {
   }
 
   /**
-   * Hands over a chunk that others are reading (`isRead`), or that counts as read when the loops, which must all be asking, ask again. All
+   * Hands over a chunk that others are reading (`isCounted`), or that counts as read when the loops, which must all be asking, ask again. All
    * loops together may miss `maxMissedBytes`; then the one that was left behind first ends with an error when it comes back.
    */
-  push (chunk: Uint8ArrayList, isRead: boolean, maxMissedBytes: number): void {
-    this.#unfinishedBytes += isRead ? 0 : chunk.byteLength
+  push (chunk: Uint8ArrayList, isCounted: boolean, maxMissedBytes: number): void {
+    this.#unfinishedBytes += isCounted ? 0 : chunk.byteLength
     let missedBytes = 0
     this.leaveBehind()
 

@@ -209,7 +209,7 @@ export abstract class ReadableHalf extends GuardedEmitter<MessageStreamEvents> {
 
   /** An abort behind the end: who reads gets no more. What nobody reads stays, as with the stock muxer. */
   protected discardUnread (err: Error): void {
-    if (this.readBufferLength > 0 && this.#isRead) {
+    if (this.readBufferLength > 0 && this.#hasReader) {
       this.discard(err)
     }
   }
@@ -342,7 +342,7 @@ export abstract class ReadableHalf extends GuardedEmitter<MessageStreamEvents> {
       }, 0)
     }
 
-    if (!this.#isRead) {
+    if (!this.#hasReader) {
       // credit bounds what the peer sends; this bounds what the application pushes back
       this.#check(Math.max(this.maxReadBufferLength, this.state.receiveWindow.windowBytes))
     }
@@ -384,7 +384,7 @@ export abstract class ReadableHalf extends GuardedEmitter<MessageStreamEvents> {
   }
 
   /** Somebody reads, now or when the loop comes round */
-  get #isRead (): boolean {
+  get #hasReader (): boolean {
     return this.readStatus === 'readable' && (this.listenerCount('message') > 0 || this.#loops.areWaitedFor)
   }
 

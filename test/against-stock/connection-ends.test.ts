@@ -133,7 +133,8 @@ describe.each(ALL_PAIRS)('$dialler that dials $listener', names => {
 
     for (const [i, [opened, accepted]] of pairs.entries()) {
       accepted.pause()
-      opened.send(new Uint8Array(2 * WINDOW_BYTES))
+      // more than a new stream's reserve takes, where the machine is busy
+      opened.send(new Uint8Array(8 * WINDOW_BYTES))
       opened.addEventListener('idle', () => { idle[i]++ })
     }
 

@@ -74,7 +74,7 @@ test('every byte goes out once, in order, within credit, frame and batch, whatev
       }
     }
     const fill = (maxBytes: number, maxFrames: number): number => {
-      const frames = fillBatch(batch => { lane.fill(batch, 0, 0) }, maxBytes, maxFrames)
+      const frames = fillBatch(batch => { lane.fill(batch, 0, 0, false, false) }, maxBytes, maxFrames)
       frames.forEach(account)
       expect(frames.length).toBeLessThanOrEqual(maxFrames)
       // a message that must not be cut, and nothing else
@@ -154,7 +154,7 @@ test.each([true, false])('two streams that always have data are never further ap
         }
       })
 
-      for (const { id, length } of fillBatch(batch => { lane.fill(batch, 0, 0) }, maxBytes, maxFrames)) {
+      for (const { id, length } of fillBatch(batch => { lane.fill(batch, 0, 0, false, false) }, maxBytes, maxFrames)) {
         sentBytes[id] += length
         largestFrameBytes = Math.max(largestFrameBytes, length)
         largestDifferenceBytes = Math.max(largestDifferenceBytes, Math.abs(sentBytes[0] - sentBytes[1]))
@@ -176,7 +176,7 @@ test('where messages are not merged, one of at most a frame stays one frame', ()
     const frames: Frame[] = []
 
     while (lane.streamCount > 0) {
-      frames.push(...fillBatch(batch => { lane.fill(batch, 0, 0) }, maxBytes, maxFrames))
+      frames.push(...fillBatch(batch => { lane.fill(batch, 0, 0, false, false) }, maxBytes, maxFrames))
     }
 
     for (const [i, sizes] of messages.entries()) {

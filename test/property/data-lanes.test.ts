@@ -54,7 +54,7 @@ test('a lane with data is passed by no more than 128 KiB, and what a batch leave
 
         largestBatchBytes = Math.max(largestBatchBytes, reservedBytes + step.maxBytes)
         const waitingBytes = LANES.map((_, lane) => queuedBytes(streams, lane))
-        const frames = fillBatch(batch => { lanes.fill(batch, reservedBytes, 0) }, reservedBytes + step.maxBytes)
+        const frames = fillBatch(batch => { lanes.fill(batch, reservedBytes, 0, false, false) }, reservedBytes + step.maxBytes)
 
         for (const { id, length } of frames) {
           const { lane } = streams[id]

@@ -50,7 +50,7 @@ test('no byte of credit is made or lost, however receiving, reading, growth and 
 
         // or the sender would come to the end of its credit
         if (readBytes >= windowBytes / 2) {
-          expect(window.isUpdateDue(nowMs, step.roundTripMs)).toBe(true)
+          expect(window.isUpdateDue(nowMs, step.roundTripMs, 0)).toBe(true)
         }
       } else if (step.does === 'overrun') {
         const tooManyBytes = availableBytes + 1 + Math.floor(step.part * 1000)
@@ -61,11 +61,11 @@ test('no byte of credit is made or lost, however receiving, reading, growth and 
         raiseBytes += window.reserveBytes - beforeBytes
       } else {
         nowMs += step.afterMs
-        const grownBytes = window.takeUpdate(nowMs, step.roundTripMs, budget) - readBytes - raiseBytes
+        const grownBytes = window.takeUpdate(nowMs, step.roundTripMs, budget, 0) - readBytes - raiseBytes
 
         expect(grownBytes).toBeGreaterThanOrEqual(0)
         // nothing has been read since
-        expect(window.isUpdateDue(nowMs, step.roundTripMs)).toBe(false)
+        expect(window.isUpdateDue(nowMs, step.roundTripMs, 0)).toBe(false)
 
         // without reading, or a round trip to compare it with, nothing speaks for a larger window
         if (readBytes === 0 || (step.roundTripMs ?? 0) === 0) {
@@ -114,7 +114,7 @@ test('windows that share a budget never hold more than it, nor less than the 256
       const beforeBytes = window.availableBytes
       window.receive(readBytes, 1)
       window.read(readBytes, nowMs)
-      const deltaBytes = window.isUpdateDue(nowMs, 100) ? window.takeUpdate(nowMs, 100, budget) : 0
+      const deltaBytes = window.isUpdateDue(nowMs, 100, 0) ? window.takeUpdate(nowMs, 100, budget, 0) : 0
 
       expect(deltaBytes).toBeGreaterThanOrEqual(0)
       expect(window.availableBytes).toBe(beforeBytes - readBytes + deltaBytes)

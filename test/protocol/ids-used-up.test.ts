@@ -2,6 +2,7 @@
 import { StreamMessageEvent } from '@libp2p/interface'
 import { describe, expect, test, vi } from 'vitest'
 import { systemClock } from '../../src/clock.ts'
+import { NodePaths } from '../../src/core/path/node-paths.ts'
 import { createConfig } from '../../src/options/config.ts'
 import { ACK, concat, parseFrames, windowUpdate } from '../../testing/protocol/frames.ts'
 import { nextTurn, RawTransport } from '../../testing/protocol/raw-peer.ts'
@@ -21,7 +22,7 @@ describe('when the ids are used up', () => {
     vi.doUnmock('../../src/core/wire/frame.ts')
     const transport = new RawTransport(direction)
 
-    return { transport, muxer: new shell.Muxer(transport as unknown as MessageStream, createConfig({ enableKeepAlive: false }), systemClock) }
+    return { transport, muxer: new shell.Muxer(transport as unknown as MessageStream, createConfig({ enableKeepAlive: false }), systemClock, { paths: new NodePaths() }) }
   }
 
   const exhausted = expect.objectContaining({ code: 'ERR_STREAM_IDS_EXHAUSTED' })

@@ -89,7 +89,7 @@ export function createScheduler (init: LanesInit = {}): Scheduler {
     data,
     fill: (batch, reservedBytes, nowMs) => {
       control.fill(batch, nowMs)
-      data.fill(batch, reservedBytes, nowMs)
+      data.fill(batch, reservedBytes, nowMs, false, false)
     }
   }
 }

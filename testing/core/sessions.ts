@@ -1,6 +1,7 @@
 /**
  * A session with nothing around it: the test is its application, its clock and its peer.
  */
+import { NodePaths } from '../../src/core/path/node-paths.ts'
 import { Session } from '../../src/core/session.ts'
 import { createConfig } from '../../src/options/config.ts'
 import { parseFrames } from '../protocol/frames.ts'
@@ -8,7 +9,7 @@ import type { SessionInit, SessionObserver } from '../../src/core/session.ts'
 import type { StreamState } from '../../src/core/stream-state.ts'
 import type { Frame } from '../protocol/frames.ts'
 
-export const SESSION_INIT: SessionInit = {
+export const SESSION_INIT: Omit<SessionInit, 'nodePaths'> = {
   isDialler: true,
   frameBytes: 16_384,
   loneFrameBytes: 16_384,
@@ -26,12 +27,12 @@ export const SESSION_INIT: SessionInit = {
 }
 
 export function createSession ({ onGoAway = () => {}, onRefused = () => {}, ...init }: Partial<SessionInit & SessionObserver> = {}): Session<unknown> {
-  return new Session({ ...SESSION_INIT, ...init }, { onGoAway, onRefused })
+  return new Session({ ...SESSION_INIT, nodePaths: new NodePaths(), ...init }, { onGoAway, onRefused })
 }
 
 /** The frames of the next write, which the transport takes; none if there is nothing to write */
 export function pull (session: Session<unknown>, maxBytes = 65_519, nowMs = 0): Frame[] {
-  const bytes = session.pull(maxBytes, Infinity, nowMs)
+  const bytes = session.pull(maxBytes, Infinity, nowMs, 0)
   session.onTransportTook()
 
   return bytes == null ? [] : parseFrames(bytes.subarray())

@@ -84,7 +84,7 @@ export class BytesUnderWay {
   readonly #silence = new PongSilence()
 
   /** `maxQueueDelayMs` is Infinity if nothing is to be held back */
-  constructor (maxQueueDelayMs: number, recordBytes: number, nodePaths?: NodePaths) {
+  constructor (maxQueueDelayMs: number, recordBytes: number, nodePaths: NodePaths) {
     this.estimate = new PathEstimate(maxQueueDelayMs, recordBytes, nodePaths)
     this.#bound = this.estimate.bound
     this.isBounded = maxQueueDelayMs !== Infinity
@@ -120,6 +120,11 @@ export class BytesUnderWay {
   /** A ping was answered. A peer that answers none is not asked again and again. */
   get canMark (): boolean {
     return this.estimate.roundTripMs !== undefined
+  }
+
+  /** A mark goes with the next write. To a peer that has answered no ping only behind the `isLast` byte: the answer is waited for, for a while. */
+  oweMark (isLast = false): void {
+    this.isMarkOwed ||= isLast || this.canMark
   }
 
   /** How long to wait until `look`, while data is held back */
@@ -177,7 +182,7 @@ export class BytesUnderWay {
   }
 
   /** Returns false for a pong to a mark that nobody waits for */
-  acknowledge (value: number, nowMs: number): boolean {
+  onPong (value: number, nowMs: number): boolean {
     const mark = this.#marks.answer(value)
 
     if (mark === undefined) {
@@ -192,8 +197,9 @@ export class BytesUnderWay {
       estimate.pongGap.learn(nowMs - Math.max(this.#lastPongMs, this.#rounds.beganMs), arrivedBytes, this.byteLength)
     }
 
+    // before it is told of a sample, or a silence: both mean something else then
     estimate.answersFew = this.#marks.answersFew
-    this.#confirm(mark.positionBytes)
+    this.#noteArrived(mark.positionBytes)
     this.#lastPongMs = nowMs
     this.#looks = 0
     this.#noteWaiting(nowMs)
@@ -218,7 +224,7 @@ export class BytesUnderWay {
 
   /** A ping was answered that is no mark: what had been handed down in front of it has arrived */
   onPingAnswered (positionBytes: number, roundTripMs: number, nowMs: number): void {
-    this.#confirm(positionBytes)
+    this.#noteArrived(positionBytes)
 
     if (this.isBounded) {
       this.#marks.forgetUpTo(positionBytes)
@@ -273,11 +279,11 @@ export class BytesUnderWay {
       this.#holdOrRelease(nowMs)
     } else {
       this.#looks++
-      this.isMarkOwed = this.canMark
+      this.oweMark()
     }
   }
 
-  #confirm (positionBytes: number): void {
+  #noteArrived (positionBytes: number): void {
     this.confirmedBytes = Math.max(this.confirmedBytes, positionBytes)
     this.acknowledgedBytes = Math.max(this.acknowledgedBytes, positionBytes)
   }
@@ -288,11 +294,12 @@ export class BytesUnderWay {
 
   #hold (nowMs: number): void {
     this.isHeld = true
-    this.#rounds.wasHeld = true
+    this.#rounds.onHeld()
     this.#heldSinceMs = nowMs
     // else no pong would come, or late
-    this.isMarkOwed ||= this.canMark &&
-      (!this.awaitsPong || (this.handedDownBytes - this.markedBytes >= MIN_MARK_EVERY_BYTES && this.#mayMark(nowMs)))
+    if (!this.awaitsPong || (this.handedDownBytes - this.markedBytes >= MIN_MARK_EVERY_BYTES && this.#mayMark(nowMs))) {
+      this.oweMark()
+    }
   }
 
   #mayMark (nowMs: number): boolean {
@@ -325,7 +332,7 @@ export class BytesUnderWay {
       this.heldMs += Math.max(0, nowMs - this.#heldSinceMs)
     } else if (isHeld && !this.awaitsPong) {
       // the last mark has been answered, and stood in front of what is under way now
-      this.isMarkOwed ||= this.canMark
+      this.oweMark()
     }
   }
 }

@@ -87,7 +87,7 @@ export class Bound {
  * | startUp | the connection does, or a pong comes behind `lifted` | 2.89 or 4 round trips, 64 KiB at least  | three rounds have not raised the rate         |
  * | steady  | the rate is found, or a probe ends                   | what the path needs, not to run empty   | a probe is due                                |
  * | probing | less arrives, 2 min have passed, or others want to   | 3/4 of what it holds, 0 to empty a line | a mark found it empty, or 3 rounds found none |
- * | lifted  | no pong comes, or few, or the kernel is full first   | none                                    | a pong comes                                  |
+ * | lifted  | no pong comes, or few, or the kernel is full first   | none                                    | a pong comes, and few is over                 |
  */
 type Phase = 'lifted' | 'startUp' | 'steady' | 'probing'
 
@@ -123,7 +123,7 @@ export class PathEstimate implements NodePath {
   /** A sample has shown what the path carries, not only what was asked of it */
   #isRateKnown = false
 
-  constructor (maxQueueDelayMs: number, recordBytes: number, nodePaths = new NodePaths()) {
+  constructor (maxQueueDelayMs: number, recordBytes: number, nodePaths: NodePaths) {
     this.#nodePaths = nodePaths
     this.#maxQueueDelayMs = maxQueueDelayMs
     this.bound = new Bound(recordBytes)
@@ -160,7 +160,7 @@ export class PathEstimate implements NodePath {
     return this.coveredSilenceMs - this.#own.ms
   }
 
-  /** Which silence needs no more than is allowed without it */
+  /** A silence up to this long leaves the path no time without bytes: what may be under way anyway lasts for it */
   get coveredSilenceMs (): number {
     return ROUND_TRIP_GAIN * this.#own.ms + this.#maxQueueDelayMs
   }
@@ -180,10 +180,12 @@ export class PathEstimate implements NodePath {
 
   onSample (sample: PathSample): void {
     // the mark found next to nothing of ours in front of it: writes are whole, and marks come on top
+    // before the sample is learned: by the rate and the round trip that were known when its mark was written
     const isEmpty = sample.markedBytes <= this.#probeBytes + this.bound.writeBytes / 2 && sample.nowMs - sample.roundTripMs >= (this.#probes.drainedFromMs ?? 0)
     this.#beginAnew()
     this.#learn(sample)
     this.#changePhase(sample, isEmpty)
+    // last: the queue of this mark, and what a probe has found, are beyond the round trip of before
     this.#own.learn(sample.roundTripMs)
     this.#setBound()
   }
@@ -212,7 +214,7 @@ export class PathEstimate implements NodePath {
     }
   }
 
-  /** No pong comes: nothing is held back until one does */
+  /** No pong comes, or few do: nothing is held back until that is over */
   lift (): void {
     this.#phase = 'lifted'
     this.#setBound()
@@ -244,6 +246,7 @@ export class PathEstimate implements NodePath {
     this.sampledMs = nowMs
     this.lastRoundTripMs = roundTripMs
     this.queueMs = roundTripMs - this.#own.knownMs
+    // by these three, of this path and of others
     this.#fairShare.learn(this, this.#nodePaths, sample, this.#isPeerBounded)
     this.fast.learn(this.bytesPerMs, this.queueMs)
     this.#isRateKnown ||= !isAppLimited || sample.intervalMs >= FILLED_ROUND_TRIPS * this.#own.knownMs

@@ -43,10 +43,13 @@ export class Rounds {
   /** Until this has arrived samples show what was asked of the path */
   appLimitedBytes = 0
   /** Data was held back since the last sample */
-  wasHeld = false
+  #wasHeld = false
   /** There was no more to send */
   #isAllHandedDown = true
-  /** Nothing was under way, nor had arrived. One object for all starts, as each lone request is one. */
+  /**
+   * Nothing was under way, nor had arrived: no pong has come since, while it is where a round or a sample begins. One object for all starts, as each
+   * lone request is one.
+   */
   readonly #start: Arrival = { bytes: 0, atMs: 0, sentMs: 0 }
   /** Where this round began, and where samples begin: with the round before. From one pong to another is exact. */
   #roundFrom = this.#start
@@ -71,6 +74,11 @@ export class Rounds {
     if (isAppLimited || isFirst) {
       this.appLimitedBytes = positionBytes + byteLength
     }
+  }
+
+  /** Data is held back */
+  onHeld (): void {
+    this.#wasHeld = true
   }
 
   /** A pong has come, and so much from the peer so far. Returns undefined if the clock has jumped. */
@@ -104,8 +112,8 @@ export class Rounds {
     }
 
     const markedBytes = mark.positionBytes - mark.acknowledgedBytes
-    const isBoundLimited = this.wasHeld
-    this.wasHeld = isHeld
+    const isBoundLimited = this.#wasHeld
+    this.#wasHeld = isHeld
 
     return {
       nowMs,

@@ -36,7 +36,7 @@ export class Batch {
   #copiedBytes = 0
 
   /** Starts an empty batch, whatever became of the last one */
-  begin (maxBytes: number, maxFrames = Infinity): void {
+  begin (maxBytes: number, maxFrames: number): void {
     this.roomBytes = maxBytes
     this.maxFrames = maxFrames
     this.frameCount = 0

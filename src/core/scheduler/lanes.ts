@@ -161,7 +161,7 @@ export class DataLanes<Owner> {
    * passed for too long. Once urgent data has had what passes at once (`isUrgentSpent`), it takes turns with other data, frame by frame.
    * Returns how much of the batch is urgent data.
    */
-  fill (batch: Batch, reservedBytes: number, nowMs: number, isHeldBack = false, isUrgentSpent = false): number {
+  fill (batch: Batch, reservedBytes: number, nowMs: number, isHeldBack: boolean, isUrgentSpent: boolean): number {
     const maxPassedBytes = isUrgentSpent ? this.#quantumBytes : this.#maxPassedBytes
     let hasRoomForOthers = true
     let urgentBytes = 0

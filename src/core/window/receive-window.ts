@@ -66,11 +66,11 @@ export class ReceiveWindow {
   /** Read by the application, not yet given back */
   #readBytes = 0
   /**
-   * What the last update gave back beyond the mark where it was due, for reads come in chunks. It counts towards the
-   * next: otherwise the marks drift until each waits for the first bytes that the one before it has let through, a
+   * What the last update gave back beyond the point where it was due, for reads come in chunks. It counts towards the
+   * next: otherwise the points drift until each waits for the first bytes that the one before it has let through, a
    * round trip, which made updates at half slower than updates at zero for windows below what the link holds.
    */
-  #aheadBytes = 0
+  #surplusBytes = 0
   /** When the bytes that are not given back yet began to be read; undefined before the first */
   #epochStartMs: number | undefined
   /** The first read of them, which is no part of the rate, and when that was */
@@ -110,8 +110,8 @@ export class ReceiveWindow {
    * Enough was read to give credit back. The round trip is the smoothed one; undefined until it was measured. This side's program works for
    * `programMs` before it looks for more.
    */
-  isUpdateDue (nowMs: number, roundTripMs: number | undefined, programMs = 0): boolean {
-    const doneBytes = this.#aheadBytes + this.#readBytes
+  isUpdateDue (nowMs: number, roundTripMs: number | undefined, programMs: number): boolean {
+    const doneBytes = this.#surplusBytes + this.#readBytes
 
     return doneBytes >= this.#workingBytes * UPDATE_PART ||
       (doneBytes >= this.#workingBytes * SLOWED_UPDATE_PART && this.#neededBytes(nowMs, roundTripMs, programMs) > this.windowBytes)
@@ -130,14 +130,14 @@ export class ReceiveWindow {
   }
 
   /** The delta for a window update that is being written now; from here on the peer may use it */
-  takeUpdate (nowMs: number, roundTripMs: number | undefined, budget: ConnectionBudget, programMs = 0): number {
+  takeUpdate (nowMs: number, roundTripMs: number | undefined, budget: ConnectionBudget, programMs: number): number {
     // others are denied their part: what is beyond the fair one is not renewed, which is all that yamux allows
     const shrinkBytes = Math.min(this.#readBytes, budget.excessBytes(this, nowMs))
     budget.giveBack(this, shrinkBytes)
     const growthBytes = this.raiseBytes - shrinkBytes + this.#grow(this.#neededBytes(nowMs, roundTripMs, programMs), nowMs, budget)
     const deltaBytes = this.#readBytes + growthBytes
     this.#wasUsedUp = this.availableBytes < this.windowBytes * USED_UP_PART && this.#readBytes + this.availableBytes === this.windowBytes
-    this.#aheadBytes = growthBytes === 0 ? (this.#aheadBytes + this.#readBytes) % (this.#workingBytes * SLOWED_UPDATE_PART) : 0
+    this.#surplusBytes = growthBytes === 0 ? (this.#surplusBytes + this.#readBytes) % (this.#workingBytes * SLOWED_UPDATE_PART) : 0
     this.windowBytes += growthBytes
     this.#workingBytes = this.windowBytes - this.reserveBytes
     this.availableBytes += deltaBytes
@@ -196,7 +196,7 @@ export class ReceiveWindow {
 
   /** The window that would not hold the sender back at the rate of the last reads; 0 while they are too few to tell */
   #neededBytes (nowMs: number, roundTripMs: number | undefined, programMs: number): number {
-    const isTooFew = this.#aheadBytes + this.#readBytes < this.#workingBytes * SLOWED_UPDATE_PART
+    const isTooFew = this.#surplusBytes + this.#readBytes < this.#workingBytes * SLOWED_UPDATE_PART
 
     if (roundTripMs === undefined || this.#epochStartMs === undefined || isTooFew) {
       return 0

@@ -2,6 +2,7 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { BytesUnderWay } from '../../../src/core/path/bytes-under-way.ts'
 import { FIRST_MARK_VALUE } from '../../../src/core/path/marks.ts'
+import { NodePaths } from '../../../src/core/path/node-paths.ts'
 import { HEADER_BYTES } from '../../../src/core/wire/frame.ts'
 
 const WRITE_BYTES = 65_519
@@ -21,7 +22,7 @@ let underWay: BytesUnderWay
 
 /** A ping was answered before there was data */
 function createAsked (nowMs = 0, roundTripMs = ROUND_TRIP_MS): BytesUnderWay {
-  const created = new BytesUnderWay(10, WRITE_BYTES)
+  const created = new BytesUnderWay(10, WRITE_BYTES, new NodePaths())
   created.onPingAnswered(0, roundTripMs, nowMs)
 
   return created
@@ -56,7 +57,7 @@ function answer (values: number[], nowMs: number): void {
   underWay.onChunk(HEADER_BYTES * values.length, nowMs)
 
   for (const value of values) {
-    underWay.acknowledge(value, nowMs)
+    underWay.onPong(value, nowMs)
   }
 }
 
@@ -73,13 +74,13 @@ describe('data that is held back', () => {
     }
     underWay.isMarkOwed = false
 
-    expect(underWay.acknowledge(first, ROUND_TRIP_MS)).toBe(true)
+    expect(underWay.onPong(first, ROUND_TRIP_MS)).toBe(true)
     expect(underWay.isHeld).toBe(true)
     expect(underWay.isMarkOwed).toBe(true)
   })
 
   test('is followed by a mark when the first ping is answered behind it', () => {
-    underWay = new BytesUnderWay(10, WRITE_BYTES)
+    underWay = new BytesUnderWay(10, WRITE_BYTES, new NodePaths())
     underWay.handDown(HOLDS_FROM_BYTES, 0, false)
     expect(underWay.isHeld).toBe(true)
     expect(underWay.isMarkOwed).toBe(false)
@@ -96,23 +97,23 @@ describe('a clock', () => {
     let value = mark(30_000, 1_000_000)
 
     for (let nowMs = 1_000_010; nowMs < 1_000_200; nowMs += 10) {
-      underWay.acknowledge(value, nowMs)
+      underWay.onPong(value, nowMs)
       value = mark(30_000, nowMs)
     }
 
     const { bytesPerMs } = underWay.estimate
-    underWay.acknowledge(value, 1_000_210)
+    underWay.onPong(value, 1_000_210)
 
     for (let nowMs = 0; nowMs < 200; nowMs += 10) {
       value = mark(30_000, nowMs)
-      underWay.acknowledge(value, nowMs + 10)
+      underWay.onPong(value, nowMs + 10)
       expect(underWay.estimate.bytesPerMs).toBeLessThan(1.5 * bytesPerMs)
     }
   })
 
   test('that jumps by an hour measures no round trip, and what has arrived has arrived', () => {
     const value = mark(20_000, 0)
-    expect(underWay.acknowledge(value, 3_600_020)).toBe(true)
+    expect(underWay.onPong(value, 3_600_020)).toBe(true)
 
     expect(underWay.acknowledgedBytes).toBe(20_000)
     expect(underWay.estimate.bytesPerMs).toBe(0)
@@ -122,7 +123,7 @@ describe('a clock', () => {
   test('that was set back measures no round trip, and what has arrived has arrived', () => {
     underWay = createAsked(3_600_000)
     const value = mark(20_000, 3_600_000)
-    expect(underWay.acknowledge(value, 0)).toBe(true)
+    expect(underWay.onPong(value, 0)).toBe(true)
 
     expect(underWay.acknowledgedBytes).toBe(20_000)
     expect(underWay.estimate.bytesPerMs).toBe(0)
@@ -140,7 +141,7 @@ describe('a clock', () => {
   test('that was set back while data was held leaves no negative time', () => {
     underWay = createAsked(3_600_000)
     const value = fill(3_600_000).at(-1) as number
-    underWay.acknowledge(value, 0)
+    underWay.onPong(value, 0)
 
     expect(underWay.isHeld).toBe(false)
     expect(underWay.heldMs).toBe(0)
@@ -154,7 +155,7 @@ describe('what is under way', () => {
     expect(underWay.handedDownBytes).toBe(1500 + HEADER_BYTES)
     expect(underWay.byteLength).toBe(1500 + HEADER_BYTES)
 
-    underWay.acknowledge(value, 20)
+    underWay.onPong(value, 20)
     expect(underWay.acknowledgedBytes).toBe(1000)
     expect(underWay.byteLength).toBe(500 + HEADER_BYTES)
   })
@@ -169,14 +170,14 @@ describe('what is under way', () => {
 
   test('is not more when an ordinary ping is answered that was in front of a mark', () => {
     const value = mark(1000, 0)
-    underWay.acknowledge(value, 20)
+    underWay.onPong(value, 20)
     underWay.onPingAnswered(300, ROUND_TRIP_MS, 21)
 
     expect(underWay.acknowledgedBytes).toBe(1000)
   })
 
   test('holds data back when a write more would be as likely above 64 KiB as below until something is known, and no longer when it has arrived', () => {
-    underWay = new BytesUnderWay(10, WRITE_BYTES)
+    underWay = new BytesUnderWay(10, WRITE_BYTES, new NodePaths())
     underWay.handDown(HOLDS_FROM_BYTES - 1, 5, false)
     expect(underWay.isHeld).toBe(false)
 
@@ -189,7 +190,7 @@ describe('what is under way', () => {
   })
 
   test('is not bounded when the peer may queue for ever: nothing is marked, held or learnt', () => {
-    underWay = new BytesUnderWay(Infinity, WRITE_BYTES)
+    underWay = new BytesUnderWay(Infinity, WRITE_BYTES, new NodePaths())
     underWay.onPingAnswered(0, ROUND_TRIP_MS, 0)
 
     for (let nowMs = 0; nowMs < 1000; nowMs++) {
@@ -206,11 +207,11 @@ describe('what is under way', () => {
   })
 
   test('can be asked about although it is not bounded', () => {
-    underWay = new BytesUnderWay(Infinity, WRITE_BYTES)
+    underWay = new BytesUnderWay(Infinity, WRITE_BYTES, new NodePaths())
     underWay.isMarkOwed = true
     expect(underWay.handDown(1000, 0, false)).toBe(true)
 
-    expect(underWay.acknowledge(underWay.mark(0), 20)).toBe(true)
+    expect(underWay.onPong(underWay.mark(0), 20)).toBe(true)
     expect(underWay.acknowledgedBytes).toBe(1000)
     expect(underWay.handDown(1000, 20, false)).toBe(false)
   })
@@ -220,7 +221,7 @@ describe('what can still be under way', () => {
   test('is nothing a second after the last mark was answered and the last data was handed down', () => {
     const value = mark(1000, 0)
     underWay.handDown(100, 10, true)
-    underWay.acknowledge(value, ROUND_TRIP_MS)
+    underWay.onPong(value, ROUND_TRIP_MS)
 
     expect(underWay.pendingBytes(1009)).toBe(100 + HEADER_BYTES)
     expect(underWay.pendingBytes(1010)).toBe(0)
@@ -229,7 +230,7 @@ describe('what can still be under way', () => {
   test('is nothing four round trips after it, if they are longer', () => {
     const value = mark(1000, 0)
     underWay.handDown(100, 100, true)
-    underWay.acknowledge(value, 400)
+    underWay.onPong(value, 400)
 
     expect(underWay.pendingBytes(1699)).toBe(100 + HEADER_BYTES)
     expect(underWay.pendingBytes(1700)).toBe(0)
@@ -274,7 +275,7 @@ describe('what can still be under way', () => {
   })
 
   test('is all of it while a mark was not answered', () => {
-    underWay.acknowledge(mark(1000, 0), ROUND_TRIP_MS)
+    underWay.onPong(mark(1000, 0), ROUND_TRIP_MS)
     mark(500, 30)
 
     expect(underWay.pendingBytes(60_000)).toBe(500 + 2 * HEADER_BYTES)
@@ -300,7 +301,7 @@ describe('marks', () => {
   })
 
   test('begin behind half of what is allowed over a far path, when a rate is known', () => {
-    underWay.acknowledge(mark(FAR_MARKS_FROM_BYTES, 0), ROUND_TRIP_MS)
+    underWay.onPong(mark(FAR_MARKS_FROM_BYTES, 0), ROUND_TRIP_MS)
     const bytes = underWay.estimate.bound.holdsFromBytes / 2 - HEADER_BYTES
 
     expect(underWay.handDown(bytes - 1, ROUND_TRIP_MS, false)).toBe(false)
@@ -334,7 +335,7 @@ describe('marks', () => {
   })
 
   test('begin again when half of what is allowed has gathered behind what was answered', () => {
-    underWay.acknowledge(mark(MARKS_FROM_BYTES, 0), ROUND_TRIP_MS)
+    underWay.onPong(mark(MARKS_FROM_BYTES, 0), ROUND_TRIP_MS)
     // the mark itself is under way still
     const bytes = underWay.estimate.bound.holdsFromBytes / 2 - HEADER_BYTES
 
@@ -372,7 +373,7 @@ describe('marks', () => {
   })
 
   test('are not asked for while nobody has answered a ping, but for the ping itself behind 32 KiB', () => {
-    underWay = new BytesUnderWay(10, WRITE_BYTES)
+    underWay = new BytesUnderWay(10, WRITE_BYTES, new NodePaths())
 
     expect(underWay.canMark).toBe(false)
     expect(underWay.handDown(32_767, 0, false)).toBe(false)
@@ -383,16 +384,16 @@ describe('marks', () => {
     const values = fill(0)
 
     expect(values.length).toBeGreaterThan(0)
-    expect(underWay.acknowledge(values.at(-1) as number, 20)).toBe(true)
+    expect(underWay.onPong(values.at(-1) as number, 20)).toBe(true)
     expect(underWay.isHeld).toBe(false)
   })
 
   test('are 64 at most: the oldest is forgotten, and a later one says the same', () => {
     const values = Array.from({ length: 65 }, (_, i) => mark(100, i))
 
-    expect(underWay.acknowledge(values[0], 100)).toBe(false)
+    expect(underWay.onPong(values[0], 100)).toBe(false)
     expect(underWay.acknowledgedBytes).toBe(0)
-    expect(underWay.acknowledge(values[1], 100)).toBe(true)
+    expect(underWay.onPong(values[1], 100)).toBe(true)
     expect(underWay.acknowledgedBytes).toBe(200 + HEADER_BYTES)
   })
 })
@@ -401,17 +402,17 @@ describe('a pong', () => {
   test('to a mark that nobody has written says nothing', () => {
     mark(1000, 0)
 
-    expect(underWay.acknowledge(FIRST_MARK_VALUE + 1, 10)).toBe(false)
-    expect(underWay.acknowledge(0, 10)).toBe(false)
+    expect(underWay.onPong(FIRST_MARK_VALUE + 1, 10)).toBe(false)
+    expect(underWay.onPong(0, 10)).toBe(false)
     expect(underWay.acknowledgedBytes).toBe(0)
   })
 
   test('that comes again says nothing', () => {
     const value = mark(1000, 0)
-    underWay.acknowledge(value, 20)
+    underWay.onPong(value, 20)
     const { bytesPerMs } = underWay.estimate
 
-    expect(underWay.acknowledge(value, 21)).toBe(false)
+    expect(underWay.onPong(value, 21)).toBe(false)
     expect(underWay.estimate.bytesPerMs).toBe(bytesPerMs)
     expect(underWay.acknowledgedBytes).toBe(1000)
   })
@@ -419,11 +420,11 @@ describe('a pong', () => {
   test('to a later mark answers all in front of it, whose own say nothing then', () => {
     const [first, second, third] = [mark(1000, 0), mark(1000, 1), mark(1000, 2)]
 
-    expect(underWay.acknowledge(second, 20)).toBe(true)
+    expect(underWay.onPong(second, 20)).toBe(true)
     expect(underWay.acknowledgedBytes).toBe(2000 + HEADER_BYTES)
-    expect(underWay.acknowledge(first, 21)).toBe(false)
+    expect(underWay.onPong(first, 21)).toBe(false)
     expect(underWay.acknowledgedBytes).toBe(2000 + HEADER_BYTES)
-    expect(underWay.acknowledge(third, 22)).toBe(true)
+    expect(underWay.onPong(third, 22)).toBe(true)
     expect(underWay.acknowledgedBytes).toBe(3000 + 2 * HEADER_BYTES)
   })
 
@@ -433,8 +434,8 @@ describe('a pong', () => {
     const second = mark(1000, 1)
     underWay.onPingAnswered(pingedBytes, ROUND_TRIP_MS, 20)
 
-    expect(underWay.acknowledge(first, 21)).toBe(false)
-    expect(underWay.acknowledge(second, 21)).toBe(true)
+    expect(underWay.onPong(first, 21)).toBe(false)
+    expect(underWay.onPong(second, 21)).toBe(true)
   })
 })
 
@@ -450,7 +451,7 @@ describe('a look', () => {
   })
 
   test('asks again after half a round trip, and three times as soon, then at half the pace each time, once a second at least', () => {
-    underWay.acknowledge(mark(1000, 0), ROUND_TRIP_MS)
+    underWay.onPong(mark(1000, 0), ROUND_TRIP_MS)
     mark(HOLDS_FROM_BYTES, ROUND_TRIP_MS)
     const delaysMs: number[] = []
 
@@ -465,7 +466,7 @@ describe('a look', () => {
   })
 
   test('begins anew with each pong', () => {
-    underWay.acknowledge(mark(1000, 0), ROUND_TRIP_MS)
+    underWay.onPong(mark(1000, 0), ROUND_TRIP_MS)
     const value = mark(1000, ROUND_TRIP_MS)
     mark(400_000, ROUND_TRIP_MS)
 
@@ -475,7 +476,7 @@ describe('a look', () => {
     }
     expect(underWay.lookDelayMs).toBe(40)
 
-    underWay.acknowledge(value, 80)
+    underWay.onPong(value, 80)
     expect(underWay.isHeld).toBe(true)
     // half of 60 ms
     expect(underWay.lookDelayMs).toBe(30)
@@ -502,12 +503,12 @@ describe('a look', () => {
     underWay.handDown(100_000_000, 5000, false)
     expect(underWay.isHeld).toBe(false)
 
-    underWay.acknowledge(values[0], 6000)
+    underWay.onPong(values[0], 6000)
     expect(underWay.isHeld).toBe(true)
   })
 
   test('lifts the bound after half a second when no ping was ever answered, and asks nothing until then', () => {
-    underWay = new BytesUnderWay(10, WRITE_BYTES)
+    underWay = new BytesUnderWay(10, WRITE_BYTES, new NodePaths())
     underWay.handDown(HOLDS_FROM_BYTES, 0, false)
     underWay.look(499)
     expect(underWay.isHeld).toBe(true)
@@ -520,7 +521,7 @@ describe('a look', () => {
   test('counts from the last pong', () => {
     const first = mark(1000, 0)
     mark(2 * HOLDS_FROM_BYTES, 0)
-    underWay.acknowledge(first, 4000)
+    underWay.onPong(first, 4000)
     underWay.look(8999)
     expect(underWay.isHeld).toBe(true)
 
@@ -566,7 +567,7 @@ describe('of the marks in front of one that is answered', () => {
 
   test('so much more stands in front of the next as the peer answers less', () => {
     mark(MARKS_FROM_BYTES, 0)
-    underWay.acknowledge(mark(100, 0), ROUND_TRIP_MS)
+    underWay.onPong(mark(100, 0), ROUND_TRIP_MS)
     mark(100_000, ROUND_TRIP_MS)
 
     // one of two is 0.890625 of what it was: an eighth of 100,024 is 12,503 bytes, 7/8 of that 10,940.125, and for 0.890625 of that 12,283.6
@@ -694,10 +695,10 @@ describe('urgent data', () => {
     expect(underWay.urgent.isSpent).toBe(true)
 
     // an eighth of 120,000 bytes is 15,000
-    underWay.acknowledge(first, ROUND_TRIP_MS)
+    underWay.onPong(first, ROUND_TRIP_MS)
     expect(underWay.urgent.isSpent).toBe(true)
     // and of 12,012 more with the mark 1501
-    underWay.acknowledge(second, ROUND_TRIP_MS)
+    underWay.onPong(second, ROUND_TRIP_MS)
     expect(underWay.urgent.isSpent).toBe(false)
   })
 
@@ -706,7 +707,7 @@ describe('urgent data', () => {
     underWay.handDown(1_000_000, 1, false, 1_000_000)
     answer([...values, mark(0, 1)], ROUND_TRIP_MS)
     expect(underWay.isHeld).toBe(false)
-    underWay.acknowledge(mark(1000, 2 * ROUND_TRIP_MS), 3 * ROUND_TRIP_MS)
+    underWay.onPong(mark(1000, 2 * ROUND_TRIP_MS), 3 * ROUND_TRIP_MS)
 
     expect(underWay.urgent.isSpent).toBe(false)
   })

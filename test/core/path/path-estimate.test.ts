@@ -54,7 +54,7 @@ function comeBack (init: Partial<CameBack> = {}): number {
   return estimate.bound.bytes
 }
 
-function createEstimate (nodePaths?: NodePaths): PathEstimate {
+function createEstimate (nodePaths = new NodePaths()): PathEstimate {
   nowMs = 0
   arrivedBytes = 0
 

@@ -16,7 +16,7 @@ let underWay: BytesUnderWay
 let events: string[]
 
 /** Notes what is handed down, marked and answered, and whether it holds data or releases it */
-function note (name: 'handDown' | 'mark' | 'acknowledge', describeCall: (byteLength: number) => string): void {
+function note (name: 'handDown' | 'mark' | 'onPong', describeCall: (byteLength: number) => string): void {
   const method = underWay[name].bind(underWay) as (...args: number[]) => unknown
 
   Object.defineProperty(underWay, name, {
@@ -53,7 +53,7 @@ beforeEach(() => {
   // a mark by itself has no data in front of it
   note('handDown', byteLength => byteLength > 0 ? `write ${byteLength}` : '')
   note('mark', () => 'mark')
-  note('acknowledge', () => 'pong')
+  note('onPong', () => 'pong')
 })
 
 test('0 ms: two writes of 8 KiB and three of 16, a mark behind each, and the rest is held', () => {

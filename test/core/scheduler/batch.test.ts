@@ -12,7 +12,7 @@ let batch: Batch
 
 beforeEach(() => {
   batch = new Batch()
-  batch.begin(65_519)
+  batch.begin(65_519, Infinity)
 })
 
 function addData (id: number, ...pieces: Uint8Array[]): void {
@@ -80,7 +80,7 @@ describe('a batch', () => {
   test('shares no memory with the one before', () => {
     batch.header(PING, SYN, 0, 1)
     const first = batch.finish()
-    batch.begin(100)
+    batch.begin(100, Infinity)
     batch.header(PING, SYN, 0, 2)
     const second = batch.finish()
 

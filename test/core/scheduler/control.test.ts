@@ -40,7 +40,7 @@ function fill (maxBytes = 65_519, maxFrames = Infinity): Frame[] {
 
 function fillBytes (): Uint8Array {
   const batch = new Batch()
-  batch.begin(65_519)
+  batch.begin(65_519, Infinity)
   lane.fill(batch, NOW_MS)
 
   return batch.finish().subarray()

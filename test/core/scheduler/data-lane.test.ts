@@ -28,7 +28,7 @@ function enlist (...streams: StreamState[]): void {
 }
 
 function fill (maxBytes = 65_519, maxFrames = Infinity): Frame[] {
-  return fillBatch(batch => { lane.fill(batch, 0, NOW_MS) }, maxBytes, maxFrames)
+  return fillBatch(batch => { lane.fill(batch, 0, NOW_MS, false, false) }, maxBytes, maxFrames)
 }
 
 beforeEach(() => { createLane() })
@@ -101,7 +101,7 @@ describe('a batch', () => {
     enlist(createStream(1, { queued: [8000, 8000], maxWholeBytes: 16_384 }), createStream(3, { queued: [5000], maxWholeBytes: 16_384 }))
 
     expect(shares(fill(2048))).toEqual([[1, 8000]])
-    expect(shares(fillBatch(batch => { lane.fill(batch, 1024, 0) }, 2048))).toEqual([[1, 8000]])
+    expect(shares(fillBatch(batch => { lane.fill(batch, 1024, 0, false, false) }, 2048))).toEqual([[1, 8000]])
     expect(shares(fill(2048))).toEqual([[3, 5000]])
     expect(fill(2048)).toEqual([])
   })

@@ -20,7 +20,7 @@ function enlist (id: number, lane: Lane, ...queued: number[]): StreamState {
 }
 
 function fill (maxBytes = 1_000_000, { reservedBytes = 0, maxFrames = Infinity } = {}): Frame[] {
-  return fillBatch(batch => { lanes.fill(batch, reservedBytes, 0) }, maxBytes, maxFrames)
+  return fillBatch(batch => { lanes.fill(batch, reservedBytes, 0, false, false) }, maxBytes, maxFrames)
 }
 
 function ids (frames: Frame[]): number[] {

@@ -18,7 +18,7 @@ function enlist (...streams: StreamState[]): void {
 }
 
 function fill (maxBytes: number, maxFrames = Infinity): Frame[] {
-  return fillBatch(batch => { lane.fill(batch, 0, 0) }, maxBytes, maxFrames)
+  return fillBatch(batch => { lane.fill(batch, 0, 0, false, false) }, maxBytes, maxFrames)
 }
 
 function ids (frames: Frame[]): number[] {

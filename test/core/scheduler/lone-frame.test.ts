@@ -28,7 +28,7 @@ function prepare ({ queued, maxWholeBytes, creditBytes, lane, sentBefore, isClos
   const lanes = createDataLanes({ emit: (_, event) => { news.push(event) }, onFinWritten: () => { news.push(0) } })
   const stream = createStream(1, { queued: sentBefore > 0 ? [sentBefore] : [], maxWholeBytes })
   lanes.move(stream, lane)
-  fillBatch(batch => { lanes.fill(batch, 0, 0) }, 65_519, Infinity)
+  fillBatch(batch => { lanes.fill(batch, 0, 0, false, false) }, 65_519, Infinity)
 
   queued.forEach(size => { stream.sendQueue.add(new Uint8Array(size).fill(size), size) })
   stream.creditBytes = creditBytes
@@ -44,7 +44,7 @@ function prepare ({ queued, maxWholeBytes, creditBytes, lane, sentBefore, isClos
 }
 
 function fill (lanes: ReturnType<typeof createDataLanes>): Frame[] {
-  return fillBatch(batch => { lanes.fill(batch, 0, NOW_MS) }, MAX_BYTES, Infinity)
+  return fillBatch(batch => { lanes.fill(batch, 0, NOW_MS, false, false) }, MAX_BYTES, Infinity)
 }
 
 function accountsOf (lanes: ReturnType<typeof createDataLanes>, stream: StreamState): unknown[] {

@@ -12,14 +12,14 @@ function createWindow (initialBytes = INITIAL_BYTES): ReceiveWindow {
 }
 
 function takeUpdate (window: ReceiveWindow): number {
-  return window.takeUpdate(0, undefined, new ConnectionBudget(0))
+  return window.takeUpdate(0, undefined, new ConnectionBudget(0), 0)
 }
 
 /** Reads so much, and tells whether an update is due */
 function read (window: ReceiveWindow, bytes: number): boolean {
   window.read(bytes, 0)
 
-  return window.isUpdateDue(0, undefined)
+  return window.isUpdateDue(0, undefined, 0)
 }
 
 describe('a window of 256 KiB', () => {

@@ -24,7 +24,7 @@ function createWindow (maxBytes = MAX_BYTES, initialBytes = INITIAL_BYTES): Rece
 }
 
 function takeUpdate (window: ReceiveWindow, nowMs: number, { roundTripMs = ROUND_TRIP_MS, budget = new ConnectionBudget(MAX_BYTES) }: Conditions = {}): number {
-  return window.takeUpdate(nowMs, Number.isNaN(roundTripMs) ? undefined : roundTripMs, budget)
+  return window.takeUpdate(nowMs, Number.isNaN(roundTripMs) ? undefined : roundTripMs, budget, 0)
 }
 
 /** Receives and reads so much, and updates at that time; returns what the peer is given beyond what was read */
@@ -82,7 +82,7 @@ describe('a window', () => {
     window.read(HALF_BYTES - QUARTER_BYTES, 5000)
     window.read(QUARTER_BYTES, 5049)
 
-    expect(window.isUpdateDue(5049, ROUND_TRIP_MS)).toBe(true)
+    expect(window.isUpdateDue(5049, ROUND_TRIP_MS, 0)).toBe(true)
     expect(takeUpdate(window, 5049)).toBe(HALF_BYTES + INITIAL_BYTES)
   })
 
@@ -135,12 +135,12 @@ describe('credit', () => {
     const window = createWindow()
     window.receive(HALF_BYTES, 1)
     window.read(QUARTER_BYTES - 1, 0)
-    expect(window.isUpdateDue(1000, ROUND_TRIP_MS)).toBe(false)
+    expect(window.isUpdateDue(1000, ROUND_TRIP_MS, 0)).toBe(false)
     window.read(1, 0)
 
-    expect(window.isUpdateDue(1049, ROUND_TRIP_MS)).toBe(true)
-    expect(window.isUpdateDue(1050, ROUND_TRIP_MS)).toBe(false)
-    expect(window.isUpdateDue(1049, undefined)).toBe(false)
+    expect(window.isUpdateDue(1049, ROUND_TRIP_MS, 0)).toBe(true)
+    expect(window.isUpdateDue(1050, ROUND_TRIP_MS, 0)).toBe(false)
+    expect(window.isUpdateDue(1049, undefined, 0)).toBe(false)
   })
 
   test('goes back at a quarter of a window that may not grow any more, too', () => {
@@ -148,7 +148,7 @@ describe('credit', () => {
     window.receive(QUARTER_BYTES, 1)
     window.read(QUARTER_BYTES, 0)
 
-    expect(window.isUpdateDue(1048, ROUND_TRIP_MS)).toBe(true)
+    expect(window.isUpdateDue(1048, ROUND_TRIP_MS, 0)).toBe(true)
     expect(takeUpdate(window, 1048)).toBe(QUARTER_BYTES)
   })
 
@@ -156,9 +156,9 @@ describe('credit', () => {
     const window = createWindow()
     window.receive(HALF_BYTES, 1)
     window.read(HALF_BYTES - 1, 0)
-    expect(window.isUpdateDue(2000, ROUND_TRIP_MS)).toBe(false)
+    expect(window.isUpdateDue(2000, ROUND_TRIP_MS, 0)).toBe(false)
     window.read(1, 0)
-    expect(window.isUpdateDue(2000, ROUND_TRIP_MS)).toBe(true)
+    expect(window.isUpdateDue(2000, ROUND_TRIP_MS, 0)).toBe(true)
   })
 })
 
@@ -209,7 +209,7 @@ describe('a reader that works in turns of 500 ms', () => {
       window.read(chunks * CHUNK_BYTES, turnMs + 400)
     }
 
-    if (window.isUpdateDue(turnMs + chunks, ROUND_TRIP_MS)) {
+    if (window.isUpdateDue(turnMs + chunks, ROUND_TRIP_MS, 0)) {
       grownBytes = takeUpdate(window, turnMs + chunks) - chunks * CHUNK_BYTES
     }
 

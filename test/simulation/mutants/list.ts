@@ -86,7 +86,7 @@ export const mutants: Mutant[] = [
     edits: [
       [
         'src/stream/readable-half.ts',
-        'if (this.readBufferLength > 0 && this.#isRead) {\n      this.discard(err)\n    }\n',
+        'if (this.readBufferLength > 0 && this.#hasReader) {\n      this.discard(err)\n    }\n',
         ''
       ]
     ]
@@ -169,8 +169,8 @@ export const mutants: Mutant[] = [
     edits: [
       [
         'src/core/path/bytes-under-way.ts',
-        'this.#confirm(mark.positionBytes)\n',
-        'this.#confirm(Math.min(mark.positionBytes + 5000, this.handedDownBytes))\n'
+        'this.#noteArrived(mark.positionBytes)\n',
+        'this.#noteArrived(Math.min(mark.positionBytes + 5000, this.handedDownBytes))\n'
       ]
     ]
   },

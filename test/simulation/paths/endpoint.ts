@@ -142,7 +142,7 @@ export class Endpoint {
 
   #onPong (value: number, nowMs: number): void {
     if (value >= FIRST_MARK_VALUE) {
-      this.underWay.acknowledge(value, nowMs)
+      this.underWay.onPong(value, nowMs)
     } else if (this.#roundTrip.end(value, nowMs) && this.#roundTrip.lastMs !== undefined) {
       this.underWay.onPingAnswered(this.#pingedBytes, this.#roundTrip.lastMs, nowMs)
     }
