@@ -89,10 +89,16 @@ export class Timers {
     }
   }
 
+  /** The event loop looks for a pong first: where it has stood still they wait in the socket, and timers run before anybody looks there */
   readonly #onPongDue = (): void => {
-    this.#pongTimer = undefined
-    this.#session.underWay.look(this.#clock.nowMs())
-    this.#driver.request()
+    this.#clock.nextTurn(() => {
+      this.#pongTimer = undefined
+
+      if (!this.#isStopped) {
+        this.#session.underWay.look(this.#clock.nowMs())
+        this.#driver.request()
+      }
+    })
   }
 
   /** A stream has got a deadline that it did not have before */

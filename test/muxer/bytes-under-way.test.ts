@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { FIRST_MARK_VALUE } from '../../src/core/path/marks.ts'
 import { ACK, DATA, parseFrames, pattern, PING, ping, SYN, WINDOW_UPDATE, windowUpdate } from '../../testing/protocol/frames.ts'
 import { createSession } from '../../testing/core/sessions.ts'
-import { nextTurn } from '../../testing/protocol/raw-peer.ts'
+import { nextTurn, quietMicrotasks } from '../../testing/protocol/raw-peer.ts'
 import { createMeteredPeer, openStreams } from './fixtures/metered-peer.ts'
 import { Line, marksOf, payloadBytes, payloadBytesOf, written } from './fixtures/marks.ts'
 import type { MeteredPeer, MeteredPeerInit } from './fixtures/metered-peer.ts'
@@ -268,6 +268,22 @@ describe('a peer', () => {
     expect(marks).toBeLessThan(30)
     peer.clock.advance(2000)
     expect(sentBytes + payloadBytes(await written(peer))).toBe(1_000_000)
+  })
+
+  test('whose pongs lie in the socket while this side stands still is heard before it is no longer waited for', async () => {
+    const { peer, bulk } = await connect()
+    await measure(peer)
+    bulk.send(pattern(1_000_000))
+    const marks = marksOf(await written(peer))
+    // the timer comes first, with its microtasks, and the socket in the same turn
+    peer.clock.standStill(6000)
+    await quietMicrotasks()
+    expect(payloadBytes(peer.takeFrames())).toBe(0)
+    peer.deliver(ping(marks[marks.length - 1], ACK))
+    await written(peer)
+
+    // it was slow, and not the path: eight times as much is tried
+    expect(bulk.writeBufferLength).toBeGreaterThan(1_000_000 - 10 * FIRST_BYTES)
   })
 
   test('that drops some pongs says with a later one that all before has come', async () => {
