@@ -257,7 +257,10 @@ export class PathEstimate implements NodePath {
   // How the phases follow each other
 
   #changePhase ({ nowMs, roundTripMs, isNewRound, isAppLimited, isBoundLimited }: PathSample, isEmpty: boolean): void {
-    if (this.#phase === 'startUp' && isNewRound && !isAppLimited && !this.#known.grows(this.bytesPerMs, nowMs, this.#slowPrograms.longest.ms)) {
+    // with no credit, or all of it in the kernel, there is no more to send: but what queues shows that the path carries no more either
+    const showsRate = !isAppLimited || this.queueMs > this.ownQueueMs
+
+    if (this.#phase === 'startUp' && isNewRound && showsRate && !this.#known.grows(this.bytesPerMs, nowMs, this.#slowPrograms.longest.ms)) {
       this.#steady()
       this.#probes.begin(nowMs)
     } else if (this.#phase === 'steady' && isBoundLimited) {

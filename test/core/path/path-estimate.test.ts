@@ -134,6 +134,19 @@ describe('the bound', () => {
     expect(estimate.bound.bytes).toBe(FIRST_BYTES)
   })
 
+  test.each([
+    ['no more than that', 'in a longer queue than that makes', 73, STEADY_BYTES],
+    ['as while the rate is looked for', 'no longer than that makes them', 72, 154_500]
+  ])('is %s where there never is more to send, as for want of credit, and marks wait %s', (_, __, roundTripMs, boundBytes) => {
+    estimate.onRoundTrip(50)
+
+    for (let round = 0; round < 20; round++) {
+      sample(1000, roundTripMs, { isAppLimited: true, isBoundLimited: false })
+    }
+
+    expect(estimate.bound.bytes).toBe(boundBytes)
+  })
+
   test('is as much for what the newest round trip alone has shown, and four round trips where its mark has not waited, until the rate is found', () => {
     sample(500, 50)
     sample(500, 80, { latestBytesPerMs: 1000 })
