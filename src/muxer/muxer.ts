@@ -304,15 +304,16 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
 
   /** The peer has gone away. With the last stream the connection is of no use to anybody. */
   readonly #onRemoteLeaving = (): void => {
-    const { streams, hasOutput, remoteGoAwayCode = GoAwayCode.NormalTermination } = this.#driver.session
+    const { streams, hasOutput } = this.#driver.session
+    const code = this.#driver.session.remoteGoAwayCode as number
 
-    if (remoteGoAwayCode !== GoAwayCode.NormalTermination) {
-      this.#onRemoteFailure(remoteGoAwayCode)
+    if (code !== GoAwayCode.NormalTermination) {
+      this.#onRemoteFailure(code)
     } else if (this.#phase === 'goneAway' && streams.size === 0 && !hasOutput) {
       // nothing is written any more, no answer either, for the peer may be closing its end
       this.#phase = 'left'
       this.#driver.stopReading()
-      closeTransport(this.#transport, new RemoteGoAwayError(remoteGoAwayCode))
+      closeTransport(this.#transport, new RemoteGoAwayError(code))
     }
   }
 

@@ -29,6 +29,20 @@ describe.each([[20, 1], [20, 20], [10, 40], [100, 20]])('a line of %d Mbit/s and
   })
 })
 
+test.each([
+  [5, 4, 1000, 2000], [10, 8, 1000, 2000], [20, 8, 1000, 2000], [10, 6, 5000, 1000], [20, 20, 1000, 3000]
+])('a line of %d Mbit/s that is full when each of %d connections is dialled, %d ms apart, has no queue of %d ms, and a short one in the end', (mbit, connections, everyMs, mostMs) => {
+  const rateBytesPerMs = mbit * 125
+  const roundTripMs = 50
+  const line = new SharedLine({ rateBytesPerMs, roundTripMs, startsMs: Array.from({ length: connections }, (_, i) => everyMs * i), isDialledLate: true })
+
+  expect(line.measure(100_000).longestWaitMs).toBeLessThan(mostMs)
+  const { part, longestWaitMs, leastPart } = line.measure(10_000)
+  expect(part).toBeGreaterThan(0.98)
+  expect(longestWaitMs).toBeLessThan(TRIED_PART * (1.25 * roundTripMs + QUEUE_MS + MARK_MS + connections * UNMARKED_BYTES / rateBytesPerMs))
+  expect(leastPart).toBeGreaterThan(0.3 / connections)
+})
+
 test.each([[1, 0.95], [2, 0.95], [3, 0.95], [6, 0.8]])('a line of 10 Mbit/s whose round trip becomes 120 ms instead of 20 while %d connections share it is at %d of it after half a minute', (connections, part) => {
   const line = new SharedLine({
     rateBytesPerMs: 1250,

@@ -39,8 +39,9 @@ const LONGEST_LOOK_MS = 1000
 /** Without a pong for so long, and so many round trips, nothing is held back */
 const SHORTEST_LIFT_MS = 5000
 const LIFT_ROUND_TRIPS = 4
-/** A peer that has not answered any ping yet may be one that answers none */
+/** A peer that has not answered any ping yet may be one that answers none; or its pong stands in the queue of the node's other connections */
 const FIRST_LIFT_MS = 500
+const OTHERS_QUEUES = 2
 
 /** What stood behind the last mark has arrived when its pong has come, and so much time has passed */
 const ARRIVED_MS = 1000
@@ -229,7 +230,7 @@ export class BytesUnderWay {
     if (this.isBounded) {
       this.#marks.forgetUpTo(positionBytes)
       this.#noteWaiting(nowMs)
-      this.estimate.onRoundTrip(roundTripMs)
+      this.estimate.onRoundTrip(roundTripMs, nowMs)
       this.#holdOrRelease(nowMs)
     }
   }
@@ -274,13 +275,20 @@ export class BytesUnderWay {
 
     const quietMs = Math.abs(nowMs - Math.max(this.#lastPongMs, this.#heldSinceMs))
 
-    if (quietMs >= (this.canMark ? Math.max(SHORTEST_LIFT_MS, LIFT_ROUND_TRIPS * this.estimate.lastRoundTripMs) : FIRST_LIFT_MS)) {
+    if (quietMs >= this.#liftMs(nowMs)) {
       this.estimate.lift()
       this.#holdOrRelease(nowMs)
     } else {
       this.#looks++
       this.oweMark()
     }
+  }
+
+  /** Without a pong for so long nothing is held back */
+  #liftMs (nowMs: number): number {
+    return this.canMark
+      ? Math.max(SHORTEST_LIFT_MS, LIFT_ROUND_TRIPS * this.estimate.lastRoundTripMs)
+      : Math.max(FIRST_LIFT_MS, Math.min(SHORTEST_LIFT_MS, OTHERS_QUEUES * this.estimate.othersQueueMs(nowMs)))
   }
 
   #noteArrived (positionBytes: number): void {

@@ -8,7 +8,7 @@ import type { Bound } from './path-estimate.ts'
 import type { PathSample } from './rounds.ts'
 
 /** The queue that the marks of one wait in is that of another if the other's wait for so much of it */
-const SHARED_PART = 1 / 2
+export const SHARED_PART = 1 / 2
 /** And if it has so much of that queue under way, together with all that wait as long */
 const EXPLAINED_PART = 1 / 4
 /** What a path has seen counts for so long */
@@ -36,8 +36,8 @@ export interface NodePath {
   readonly ownQueueMs: number
   /** When the first mark was written that has had no pong yet */
   readonly waitsSinceMs: number
-  /** It is not one that looks for its rate, and would fill the line meanwhile */
-  readonly canFallSilent: boolean
+  /** It looks for its rate */
+  readonly isStarting: boolean
   /** Hands nothing down until the line must be empty, `inMs` from now, and it is known how long it then is */
   fallSilent (nowMs: number, inMs: number): void
 }
@@ -73,8 +73,8 @@ export class NodePaths {
   /**
    * A path that carried so much before seems to be so much longer. When others wait in a queue like that, and have enough under way to be that
    * queue, all of them fall silent until the line must be empty, and then measure it: unless they have done so lately, or one of them looks
-   * for its rate and `waitsForStarts`. A peer may delay its pongs for as long as it likes, but no queue is longer than what any of those in it
-   * has waited.
+   * for its rate and `waitsForStarts`. Behind that it falls silent too, or it would fill the line meanwhile. A peer may delay its pongs for as
+   * long as it likes, but no queue is longer than what any of those in it has waited.
    */
   askForSilence (path: NodePath, longerMs: number, bytesPerMs: number, waitsForStarts: boolean, nowMs: number): 'alone' | 'silent' | 'put-off' {
     const sharing = this.#sharing(path, longerMs, nowMs)
@@ -84,16 +84,14 @@ export class NodePaths {
       return 'alone'
     }
 
-    if (!this.mayFallSilent(nowMs) || (waitsForStarts && sharing.some(({ canFallSilent }) => !canFallSilent))) {
+    if (!this.mayFallSilent(nowMs) || (waitsForStarts && sharing.some(({ isStarting }) => isStarting))) {
       return 'put-off'
     }
 
     const emptyInMs = Math.min(path.lastRoundTripMs, ...sharing.map(other => EMPTIED_WAITS * waitedMs(other, nowMs)))
 
     for (const each of [path, ...sharing]) {
-      if (each.canFallSilent) {
-        each.fallSilent(nowMs, emptyInMs)
-      }
+      each.fallSilent(nowMs, emptyInMs)
     }
 
     this.#nextSilenceMs = nowMs + Math.min(LONGEST_PUT_OFF_MS, Math.max(this.#putOffMs, PUT_OFF_ROUND_TRIPS * path.lastRoundTripMs))
@@ -104,6 +102,11 @@ export class NodePaths {
 
   mayFallSilent (nowMs: number): boolean {
     return nowMs >= this.#nextSilenceMs
+  }
+
+  /** How long the marks of others wait in a queue, which a new connection may have to wait in too; 0 if there is none */
+  othersQueueMs (path: NodePath, nowMs: number): number {
+    return this.#sharing(path, 0, nowMs).reduce((longestMs, other) => Math.max(longestMs, other.queueMs, isWaiting(other, nowMs) ? nowMs - other.waitsSinceMs : 0), 0)
   }
 
   /** What all others carry that wait for as long. One of which that is not known carries next to nothing yet. */

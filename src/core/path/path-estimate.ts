@@ -7,12 +7,12 @@
  *
  * Invariants: the bound leaves room for two writes, but while a line is drained; it is Infinity while no pong comes, and on fast paths.
  */
-import { FairShare, NodePaths } from './node-paths.ts'
+import { FairShare, SHARED_PART } from './node-paths.ts'
 import { OwnRoundTrip, Probes } from './own-round-trip.ts'
 import { PeersData } from './peers-data.ts'
 import { FastPath, GROWTH, KnownRate, MARK_INTERVAL_MS, RecentHighest } from './rate.ts'
 import { PongGap, SlowPrograms } from './silences.ts'
-import type { NodePath } from './node-paths.ts'
+import type { NodePath, NodePaths } from './node-paths.ts'
 import type { PathSample } from './rounds.ts'
 import type { CameBack } from './silences.ts'
 
@@ -120,6 +120,8 @@ export class PathEstimate implements NodePath {
   #phase: Phase
   /** What the newest round trip has shown. Too high at times, so it counts only while the rate is looked for. */
   #latestBytesPerMs = 0
+  /** The first ping may have stood in the queue of the node's other connections: what was taken for the path's own round trip may be that */
+  #beganInQueue = false
   /** A sample has shown what the path carries, not only what was asked of it */
   #isRateKnown = false
 
@@ -172,8 +174,13 @@ export class PathEstimate implements NodePath {
   }
 
   /** A ping was answered that is no mark */
-  onRoundTrip (roundTripMs: number): void {
+  onRoundTrip (roundTripMs: number, nowMs: number): void {
     this.#beginAnew()
+
+    if (!this.#own.isMeasured) {
+      this.#beganInQueue = this.othersQueueMs(nowMs) >= SHARED_PART * roundTripMs
+    }
+
     this.#own.learn(roundTripMs)
     this.#setBound()
   }
@@ -220,15 +227,28 @@ export class PathEstimate implements NodePath {
     this.#setBound()
   }
 
-  /** Hands nothing down until a mark has come back that was written when the line was empty, `inMs` from now */
+  /**
+   * Hands nothing down until a mark has come back that was written when the line was empty, `inMs` from now: also where the rate is still looked
+   * for, or it would fill the line that the others measure.
+   */
   fallSilent (nowMs: number, inMs: number): void {
+    // nothing but the first bytes is under way
+    if (this.bytesPerMs === 0) {
+      return
+    }
+
     this.#probe(nowMs)
     this.#probes.drainedFromMs = nowMs + inMs
     this.#setBound()
   }
 
-  get canFallSilent (): boolean {
-    return this.#phase === 'steady' || this.#phase === 'probing'
+  get isStarting (): boolean {
+    return this.#phase === 'startUp'
+  }
+
+  /** How long the marks of the node's other connections wait: they may fill the same line */
+  othersQueueMs (nowMs: number): number {
+    return this.#nodePaths.othersQueueMs(this, nowMs)
   }
 
   /** The connection is over */
@@ -314,6 +334,7 @@ export class PathEstimate implements NodePath {
     const foundMs = Math.min(roundTripMs, ownRoundTripMs, this.#longestRoundTripMs)
     this.#probes.end(Math.max(foundMs, beforeMs) > Math.min(foundMs, beforeMs) * GROWTH)
     this.#own.ms = foundMs
+    this.#beganInQueue = false
     this.#steady()
   }
 
@@ -335,19 +356,26 @@ export class PathEstimate implements NodePath {
   }
 
   #chooseBound (): number {
-    const { boostBytes } = this.#slowPrograms
-
     switch (this.#phase) {
       case 'lifted':
         return Infinity
       case 'probing':
         return this.#probes.drainedFromMs === undefined ? this.#probeBytes : 0
       case 'startUp':
+        // to double what is under way would make the queue longer, and the next that begins in it would take that for its own round trip
+        if (this.#beganInQueue) {
+          return Math.max(FIRST_BYTES, this.#steadyBytes)
+        }
+
         // the line there may carry as much as the line back: to double it would take round trips of seconds
-        return Math.max(boostBytes, FIRST_BYTES, this.#neededBytes, this.#carriedBytes(START_UP_GAIN), this.#followingBytes, this.peer.byteLength)
+        return Math.max(this.#slowPrograms.boostBytes, FIRST_BYTES, this.#neededBytes, this.#carriedBytes(START_UP_GAIN), this.#followingBytes, this.peer.byteLength)
       default:
-        return Math.max(boostBytes, this.#neededBytes + this.#unknownBytes + MIN_WRITE_BYTES)
+        return this.#steadyBytes
     }
+  }
+
+  get #steadyBytes (): number {
+    return Math.max(this.#slowPrograms.boostBytes, this.#neededBytes + this.#unknownBytes + MIN_WRITE_BYTES)
   }
 
   /** What a path that carries more with each round trip may carry in the next */

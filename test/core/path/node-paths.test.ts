@@ -14,7 +14,7 @@ class FakePath implements Writable<NodePath> {
   sampledMs = 0
   waitsSinceMs = Infinity
   ownQueueMs = 20
-  canFallSilent = true
+  isStarting = false
   /** When it was told to fall silent, and for how long */
   readonly silences: Array<[nowMs: number, inMs: number]> = []
 
@@ -136,17 +136,17 @@ describe('a path that seems longer', () => {
   })
 
   test('is put off while one that shares its line looks for its rate, and would fill the line meanwhile', () => {
-    const [path, other, third] = [addPath(), addPath({ canFallSilent: false }), addPath()]
+    const [path, other, third] = [addPath(), addPath({ isStarting: true }), addPath()]
 
     expect(askForSilence(path, 0)).toBe('put-off')
     expect([path, other, third].flatMap(({ silences }) => silences)).toEqual([])
   })
 
-  test('falls silent without that one when it has waited for it for long', () => {
-    const [path, other, third] = [addPath(), addPath({ canFallSilent: false }), addPath()]
+  test('falls silent together with that one when it has waited for it for long: it would fill the line that the others measure', () => {
+    const [path, other, third] = [addPath(), addPath({ isStarting: true }), addPath()]
 
     expect(askForSilence(path, 0, { waitsForStarts: false })).toBe('silent')
-    expect([path, other, third].map(({ silences }) => silences.length)).toEqual([1, 0, 1])
+    expect([path, other, third].map(({ silences }) => silences.length)).toEqual([1, 1, 1])
   })
 
   test('is put off for 8 s behind the first time, then for twice as long each, up to a minute', () => {
@@ -239,12 +239,22 @@ describe('a path whose connection has ended', () => {
   })
 
   test('keeps no others from falling silent', () => {
-    addPath({ canFallSilent: false })
+    addPath({ isStarting: true })
     const [path, other] = [addPath({}, 3_600_000), addPath({}, 3_600_000)]
     sample(3_600_000, path, other)
 
     expect(askForSilence(path, 3_600_000)).toBe('silent')
   })
+})
+
+test('the queue of others, which a new connection may have to wait in too, is the longest in which a mark has waited, or does, while data is held back', () => {
+  addPath({ queueMs: 300 })
+  expect(nodePaths.othersQueueMs(new FakePath(), 0)).toBe(300)
+  expect(nodePaths.othersQueueMs(new FakePath(), 2001)).toBe(0)
+
+  addPath({ waitsSinceMs: -700 })
+  addPath({ queueMs: 5000, bound: { bytes: Infinity } })
+  expect(nodePaths.othersQueueMs(new FakePath(), 0)).toBe(700)
 })
 
 describe('what is due to a connection on a line that others fill', () => {

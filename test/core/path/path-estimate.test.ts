@@ -138,7 +138,7 @@ describe('the bound', () => {
     ['no more than that', 'in a longer queue than that makes', 73, STEADY_BYTES],
     ['as while the rate is looked for', 'no longer than that makes them', 72, 154_500]
   ])('is %s where there never is more to send, as for want of credit, and marks wait %s', (_, __, roundTripMs, boundBytes) => {
-    estimate.onRoundTrip(50)
+    estimate.onRoundTrip(50, 0)
 
     for (let round = 0; round < 20; round++) {
       sample(1000, roundTripMs, { isAppLimited: true, isBoundLimited: false })
@@ -334,12 +334,12 @@ describe('beside another path whose marks wait for as long', () => {
       expect(estimate.isProbing).toBe(true)
     })
 
-    test('one that seems to be longer measures its line without it after ten seconds, as a peer may have it look for ever', () => {
+    test('one that seems to be longer measures its line after ten seconds, as a peer may have it look for ever: both fall silent', () => {
       seemLonger()
       askAfter(9000)
       expect(estimate.isProbing).toBe(false)
       askAfter(1000)
-      expect([estimate.isProbing, estimate.bound.bytes, other.isProbing]).toEqual([true, 0, false])
+      expect([estimate.isProbing, estimate.bound.bytes, other.isProbing, other.bound.bytes]).toEqual([true, 0, true, 0])
     })
 
     test('one that seems to be longer remembers what it carried before, however its rate falls until it measures that', () => {
@@ -354,7 +354,7 @@ describe('beside another path whose marks wait for as long', () => {
 })
 
 test('a path that seems to be longer is found to be so a minute later at most, whatever others say', () => {
-  const putOff: Partial<NodePaths> = { note: () => {}, mayFallSilent: () => false, sharedBytesPerMs: () => 0, shareOf: () => undefined, askForSilence: () => 'put-off' }
+  const putOff: Partial<NodePaths> = { note: () => {}, mayFallSilent: () => false, sharedBytesPerMs: () => 0, shareOf: () => undefined, othersQueueMs: () => 0, askForSilence: () => 'put-off' }
   estimate = createEstimate(putOff as NodePaths)
   settle(1000, 50)
 
@@ -505,8 +505,8 @@ describe('the round trip of a path', () => {
   })
 
   test('is that of an ordinary ping too, if it is shorter', () => {
-    estimate.onRoundTrip(40)
-    estimate.onRoundTrip(400)
+    estimate.onRoundTrip(40, 0)
+    estimate.onRoundTrip(400, 0)
 
     expect(estimate.roundTripMs).toBe(40)
   })
