@@ -72,7 +72,8 @@ export class StreamLog {
 
   /** A logger whose lines begin with `label` */
   of (label: string): Logger {
-    const { shared } = this
+    // as the getter does, without a call for each of the four loggers of a request
+    const shared = this.#shared ??= this.#create()
 
     return Object.assign(labelled(shared, shared, label), {
       error: labelled(shared.error, shared, label),
