@@ -31,7 +31,7 @@ export class TransportClosedError extends ConnectionClosedError {
   }
 }
 
-/** The peer said that it is going away, for a reason other than a normal end; or for that, and its transport could not be closed */
+/** The peer has ended the session for a reason other than a normal end; or, with code 0, normally, and its transport could not be closed */
 export class RemoteGoAwayError extends ConnectionClosedError {
   override name = 'RemoteGoAwayError'
   readonly code = 'ERR_REMOTE_GO_AWAY'

@@ -131,7 +131,10 @@ export class Sender<Owner> {
     return batch.finish()
   }
 
-  /** Says what each stream may send of it, and what its writers may queue, and returns what the next write may hold. Where something urgent may come that is one record at most: it waits for the write. */
+  /**
+   * Returns what the next write may hold, and sets what each stream may send of it and what writers may queue. Where something urgent may come a
+   * write is one record at most: the urgent waits for it.
+   */
   #shareOut (recordBytes: number): number {
     const { underWay, lanes, streams } = this.#session
     const { bytesPerMs, bound } = underWay.estimate

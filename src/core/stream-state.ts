@@ -1,7 +1,7 @@
 /**
  * All that the protocol knows of one stream: where it is in its life (stream-life.ts), what the peer and the program are to be told of it,
- * its credit in both directions, and the bytes that wait on either side. The core changes it; what a program waits for (`awaitsDrain`,
- * `tellsIdle`, `owner`) and the bytes it has read, the stream's own class does.
+ * its credit in both directions, and the bytes that wait on either side. The core changes it. But `owner`, `awaitsDrain` and
+ * `tellsIdle` are set by the muxer and the stream, which also take what is read out of `readBuffer`.
  */
 import { ReadBuffer } from './buffers/read-buffer.ts'
 import { SendQueue } from './buffers/send-queue.ts'

@@ -305,6 +305,7 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
   /** The peer has gone away. With the last stream the connection is of no use to anybody. */
   readonly #onRemoteLeaving = (): void => {
     const { streams, hasOutput } = this.#driver.session
+    // it was said before this runs
     const code = this.#driver.session.remoteGoAwayCode as number
 
     if (code !== GoAwayCode.NormalTermination) {

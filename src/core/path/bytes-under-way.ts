@@ -39,8 +39,9 @@ const LONGEST_LOOK_MS = 1000
 /** Without a pong for so long, and so many round trips, nothing is held back */
 const SHORTEST_LIFT_MS = 5000
 const LIFT_ROUND_TRIPS = 4
-/** A peer that has not answered any ping yet may be one that answers none; or its pong stands in the queue of the node's other connections */
+/** A peer that has not answered any ping yet may be one that answers none */
 const FIRST_LIFT_MS = 500
+/** Or its pong stands in the queue of the node's other connections: it gets so many times as long as their marks wait, SHORTEST_LIFT_MS at most */
 const OTHERS_QUEUES = 2
 
 /** What stood behind the last mark has arrived when its pong has come, and so much time has passed */
@@ -123,7 +124,7 @@ export class BytesUnderWay {
     return this.estimate.roundTripMs !== undefined
   }
 
-  /** A mark goes with the next write. To a peer that has answered no ping only behind the `isLast` byte: the answer is waited for, for a while. */
+  /** A mark goes with the next write. A peer that has answered no ping is asked only behind the last byte (`isLast`). */
   oweMark (isLast = false): void {
     this.isMarkOwed ||= isLast || this.canMark
   }
@@ -198,7 +199,7 @@ export class BytesUnderWay {
       estimate.pongGap.learn(nowMs - Math.max(this.#lastPongMs, this.#rounds.beganMs), arrivedBytes, this.byteLength)
     }
 
-    // before it is told of a sample, or a silence: both mean something else then
+    // first: what a sample and a silence mean depends on it
     estimate.answersFew = this.#marks.answersFew
     this.#noteArrived(mark.positionBytes)
     this.#lastPongMs = nowMs

@@ -87,7 +87,7 @@ export class Bound {
  * | startUp | the connection does, or a pong comes behind `lifted` | 2.89 or 4 round trips, 64 KiB at least  | three rounds have not raised the rate         |
  * | steady  | the rate is found, or a probe ends                   | what the path needs, not to run empty   | a probe is due                                |
  * | probing | less arrives, 2 min have passed, or others want to   | 3/4 of what it holds, 0 to empty a line | a mark found it empty, or 3 rounds found none |
- * | lifted  | no pong comes, or few, or the kernel is full first   | none                                    | a pong comes, and few is over                 |
+ * | lifted  | no pong comes, or few, or the kernel is full first   | none                                    | a pong comes, and the peer answers enough     |
  */
 type Phase = 'lifted' | 'startUp' | 'steady' | 'probing'
 
@@ -162,7 +162,7 @@ export class PathEstimate implements NodePath {
     return this.coveredSilenceMs - this.#own.ms
   }
 
-  /** A silence up to this long leaves the path no time without bytes: what may be under way anyway lasts for it */
+  /** What may be under way anyway lasts for a silence of this length: a shorter one needs no more */
   get coveredSilenceMs (): number {
     return ROUND_TRIP_GAIN * this.#own.ms + this.#maxQueueDelayMs
   }
@@ -187,12 +187,12 @@ export class PathEstimate implements NodePath {
 
   onSample (sample: PathSample): void {
     // the mark found next to nothing of ours in front of it: writes are whole, and marks come on top
-    // before the sample is learned: by the rate and the round trip that were known when its mark was written
+    // by what was known before the sample, as it was when the mark was written
     const isEmpty = sample.markedBytes <= this.#probeBytes + this.bound.writeBytes / 2 && sample.nowMs - sample.roundTripMs >= (this.#probes.drainedFromMs ?? 0)
     this.#beginAnew()
     this.#learn(sample)
     this.#changePhase(sample, isEmpty)
-    // last: the queue of this mark, and what a probe has found, are beyond the round trip of before
+    // last: how long the mark has waited, and what a probe has found, is beyond the round trip that was known before
     this.#own.learn(sample.roundTripMs)
     this.#setBound()
   }
@@ -266,7 +266,7 @@ export class PathEstimate implements NodePath {
     this.sampledMs = nowMs
     this.lastRoundTripMs = roundTripMs
     this.queueMs = roundTripMs - this.#own.knownMs
-    // by these three, of this path and of others
+    // it looks at the three above, of this path and of others
     this.#fairShare.learn(this, this.#nodePaths, sample, this.#isPeerBounded)
     this.fast.learn(this.bytesPerMs, this.queueMs)
     this.#isRateKnown ||= !isAppLimited || sample.intervalMs >= FILLED_ROUND_TRIPS * this.#own.knownMs

@@ -46,10 +46,7 @@ export class Rounds {
   #wasHeld = false
   /** There was no more to send */
   #isAllHandedDown = true
-  /**
-   * Nothing was under way, nor had arrived: no pong has come since, while it is where a round or a sample begins. One object for all starts, as each
-   * lone request is one.
-   */
+  /** Nothing was under way, nor had arrived. While a round or a sample begins here no pong has come since. One object for all starts, as each lone request is one. */
   readonly #start: Arrival = { bytes: 0, atMs: 0, sentMs: 0 }
   /** Where this round began, and where samples begin: with the round before. From one pong to another is exact. */
   #roundFrom = this.#start

@@ -23,7 +23,7 @@ export const SESSION_ID = 0
 
 export const MAX_UINT32 = 0xffff_ffff
 
-/** The longest payload of a frame but on fast paths: what every yamux takes, and what a window should have room for */
+/** The longest payload of a frame, except on fast paths. A peer may wait until its window has room for so much. */
 export const MAX_FRAME_BYTES = 65_536
 
 /** What each direction of a stream may carry before any window update (spec, "Flow Control") */
