@@ -6,7 +6,7 @@
 import { FIRST_MARK_VALUE } from './marks.ts'
 import type { PathSample } from './rounds.ts'
 
-/** Marks of a peer with bulk are no farther apart, as on a line of 0.25 Mbit/s; those behind a few messages are */
+/** Marks of an end with bulk are no farther apart, as on a line of 0.25 Mbit/s; those behind a few messages are */
 const MARKS_MS = 250
 /** They count for so long */
 const SEEN_MS = 2000
@@ -29,6 +29,8 @@ export class PeersData {
   #lastPing = 0
   #pingedMs = -Infinity
   #queuedSinceMs: number | undefined
+  /** The last sample. Of a time that none tells of nothing is known. */
+  #sampledMs = -Infinity
 
   isBounded (nowMs: number): boolean {
     return Math.abs(nowMs - this.markedMs) < SEEN_MS
@@ -46,7 +48,10 @@ export class PeersData {
 
   learn ({ nowMs, roundTripMs, markedBytes, receivedBytes }: PathSample): void {
     const isQueued = !this.isBounded(nowMs) && receivedBytes >= Math.max(LEAST_BYTES, LEAST_PART * markedBytes)
-    this.#queuedSinceMs = isQueued ? this.#queuedSinceMs ?? nowMs - roundTripMs : undefined
+    const sentMs = nowMs - roundTripMs
+    const wasQueuedSinceMs = sentMs - this.#sampledMs <= MARKS_MS ? this.#queuedSinceMs : undefined
+    this.#queuedSinceMs = isQueued ? wasQueuedSinceMs ?? sentMs : undefined
+    this.#sampledMs = nowMs
     const goesOn = this.#queuedSinceMs !== undefined && nowMs - this.#queuedSinceMs >= BURST_MS
     this.roundTripMs = goesOn ? roundTripMs : 0
     this.byteLength = goesOn ? receivedBytes : 0

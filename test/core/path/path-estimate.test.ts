@@ -580,6 +580,17 @@ describe('a pong that waits behind the peer\'s own data', () => {
     expect(estimate.bound.bytes).toBeCloseTo(STEADY_BYTES)
   })
 
+  test('is one where the peer sends for a second now and then, whenever we do: nobody knows what it does in between', () => {
+    settle(1000, 50)
+
+    for (let burst = 0; burst < 4; burst++) {
+      // the first mark of each is written 300 ms behind the last one's pong
+      nowMs += 1800
+      waitBehindPeer(300)
+      expect(estimate.bound.bytes).toBeLessThan(250_000)
+    }
+  })
+
   test.each([
     ['the peer sends next to nothing', 16_383, -Infinity],
     ['the peer bounds its data too, and waits for ours', 2_000_000, 0]
