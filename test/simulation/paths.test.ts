@@ -9,7 +9,7 @@ import type { Answering, ConnectionPlan, Plan } from './paths/plan.ts'
 
 const SEEDS = 200
 const REQUEST_SEEDS = 50
-const TIMEOUT_MS = 120_000
+const TIMEOUT_MS = 300_000
 
 let verdicts: Verdict[]
 

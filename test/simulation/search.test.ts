@@ -11,7 +11,7 @@ import type { SearchInit } from './search/search.ts'
 const execFileAsync = promisify(execFile)
 const SEEDS = 2000
 const MAX_TRACE_BYTES = 64 * 2 ** 20
-const SEARCH_TIMEOUT_MS = 170_000
+const SEARCH_TIMEOUT_MS = 300_000
 
 /** What is to be read when a seed fails */
 async function findingsOf (init: SearchInit): Promise<string[]> {
