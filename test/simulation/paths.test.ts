@@ -124,6 +124,20 @@ test.each([
   expect(bounded.sentBytes / unbounded.sentBytes).toBeGreaterThanOrEqual(part)
 })
 
+// held back in each burst until pongs came, 0.5 of the rate was left for good
+test.each([
+  [10, 1_250_000, 2000],
+  [10, 600_000, 1000],
+  [50, 3_000_000, 1000]
+])('bulk to a peer that bounds nothing, at %d Mbit/s, and sends %d bytes each %d ms, carries 0.95 of what it does without the bound behind the first bursts', (mbit, byteLength, everyMs) => {
+  const peersWork = { kind: 'bursts', byteLength, everyMs } as const
+  const plan = { ...onePath(125 * mbit, 30, { isTwoWay: true, isPeerUnbounded: true, peersWork }), settledMs: 10_000 }
+  const [bounded] = run(plan, { maxQueueDelayMs: 10 })
+  const [unbounded] = run(plan, { maxQueueDelayMs: Infinity })
+
+  expect(bounded.sentBytes / unbounded.sentBytes).toBeGreaterThanOrEqual(0.95)
+})
+
 /** What each of several connections with bulk over one line carries, beside an equal share */
 function sharesOf (rateBytesPerMs: number, connections: Array<Partial<ConnectionPlan>>): number[] {
   const plan = onePath(rateBytesPerMs, 10)

@@ -6,7 +6,7 @@
 import { FIRST_MARK_VALUE } from './marks.ts'
 import type { PathSample } from './rounds.ts'
 
-/** Marks of an end with bulk are no farther apart, as on a line of 0.25 Mbit/s; those behind a few messages are */
+/** Marks of a peer with bulk are no farther apart, as on a line of 0.25 Mbit/s; those behind a few messages are */
 const MARKS_MS = 250
 /** They count for so long */
 const SEEN_MS = 2000
@@ -14,23 +14,30 @@ const SEEN_MS = 2000
 /** A peer that bounds nothing sends so much while a pong is awaited, and more than credit for what was under way */
 const LEAST_BYTES = 16_384
 const LEAST_PART = 1 / 16
-/** For a burst of the peer's urgent data need not wait behind ours: bulk catches up */
+/**
+ * For a burst of the peer's urgent data need not wait behind ours: bulk catches up. But not where one follows another. With 1.25 MB each 2 s on
+ * lines of 10 Mbit/s bulk carried 0.47 of what it could, for good.
+ */
 const BURST_MS = 2000
+/** Time without a burst counts so much less: a peer that fills its line for more than a fifth of the time goes on with that */
+const PAUSE_WEIGHT = 1 / 4
+/** Until so little is left */
+const OVER_MS = 1000
 
 export class PeersData {
   /** All that has come, while marks of ours were under way */
   receivedBytes = 0
   /** When the peer last sent a mark */
   markedMs = -Infinity
-  /** The last round trip, if its pong has waited for seconds; else 0 */
+  /** The longest round trip of a pong that has waited behind data, while the peer goes on; else 0 */
   roundTripMs = 0
   /** And what the peer has sent meanwhile */
   byteLength = 0
   #lastPing = 0
   #pingedMs = -Infinity
-  #queuedSinceMs: number | undefined
-  /** The last sample. Of a time that none tells of nothing is known. */
-  #sampledMs = -Infinity
+  /** How long pongs have waited behind data of the peer's lately */
+  #queuedMs = 0
+  #sampledMs: number | undefined
 
   isBounded (nowMs: number): boolean {
     return Math.abs(nowMs - this.markedMs) < SEEN_MS
@@ -48,12 +55,13 @@ export class PeersData {
 
   learn ({ nowMs, roundTripMs, markedBytes, receivedBytes }: PathSample): void {
     const isQueued = !this.isBounded(nowMs) && receivedBytes >= Math.max(LEAST_BYTES, LEAST_PART * markedBytes)
-    const sentMs = nowMs - roundTripMs
-    const wasQueuedSinceMs = sentMs - this.#sampledMs <= MARKS_MS ? this.#queuedSinceMs : undefined
-    this.#queuedSinceMs = isQueued ? wasQueuedSinceMs ?? sentMs : undefined
+    const sinceMs = Math.max(0, nowMs - (this.#sampledMs ?? nowMs - roundTripMs))
+    // of the time before the mark was written nothing is known
+    const queuedMs = isQueued ? Math.min(sinceMs, roundTripMs) : 0
+    this.#queuedMs = Math.max(0, Math.min(BURST_MS, this.#queuedMs + queuedMs) - PAUSE_WEIGHT * (sinceMs - queuedMs))
     this.#sampledMs = nowMs
-    const goesOn = this.#queuedSinceMs !== undefined && nowMs - this.#queuedSinceMs >= BURST_MS
-    this.roundTripMs = goesOn ? roundTripMs : 0
-    this.byteLength = goesOn ? receivedBytes : 0
+    const goesOn = this.#queuedMs >= (this.roundTripMs > 0 ? OVER_MS : BURST_MS)
+    this.roundTripMs = goesOn ? Math.max(this.roundTripMs, isQueued ? roundTripMs : 0) : 0
+    this.byteLength = goesOn ? Math.max(this.byteLength, isQueued ? receivedBytes : 0) : 0
   }
 }

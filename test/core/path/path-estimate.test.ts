@@ -569,26 +569,51 @@ describe('a pong that waits behind the peer\'s own data', () => {
 
   test('is no queue of ours where the peer bounds nothing and goes on for two seconds: as much may be under way as the path carries until it comes', () => {
     settle(1000, 50)
-    waitBehindPeer(400)
+    waitBehindPeer(1900)
     expect(estimate.bound.bytes).toBeLessThan(250_000)
 
     waitBehindPeer(100)
     expect(estimate.bound.bytes).toBeGreaterThanOrEqual(1.25 * 1000 * 1600)
+  })
 
-    // and no longer than that lasts
-    sample(1000, 50)
+  test('is none for four seconds more: it may go on again', () => {
+    settle(1000, 50)
+    waitBehindPeer(3000)
+    settle(1000, 50, 3950)
+    expect(estimate.bound.bytes).toBeGreaterThanOrEqual(1.25 * 1000 * 1600)
+
+    settle(1000, 50, 100)
     expect(estimate.bound.bytes).toBeCloseTo(STEADY_BYTES)
   })
 
-  test('is one where the peer sends for a second now and then, whenever we do: nobody knows what it does in between', () => {
+  test('is none where the peer sends for half a second in each second, also in between', () => {
     settle(1000, 50)
 
-    for (let burst = 0; burst < 4; burst++) {
-      // the first mark of each is written 300 ms behind the last one's pong
-      nowMs += 1800
-      waitBehindPeer(300)
-      expect(estimate.bound.bytes).toBeLessThan(250_000)
+    for (let second = 0; second < 6; second++) {
+      waitBehindPeer(500)
+      settle(1000, 50, 500)
     }
+
+    expect(estimate.bound.bytes).toBeGreaterThanOrEqual(1.25 * 1000 * 1600)
+  })
+
+  test('is one where the peer sends in a fifth of the time', () => {
+    settle(1000, 50)
+
+    for (let second = 0; second < 100; second++) {
+      waitBehindPeer(200)
+      expect(estimate.bound.bytes).toBeLessThan(250_000)
+      settle(1000, 50, 800)
+    }
+  })
+
+  test('is one behind a pause in which no mark tells what the peer does', () => {
+    settle(1000, 50)
+    waitBehindPeer(1900)
+    nowMs += 60_000
+    waitBehindPeer(300)
+
+    expect(estimate.bound.bytes).toBeLessThan(250_000)
   })
 
   test.each([

@@ -40,8 +40,10 @@ export interface ConnectionPlan {
   answering: Answering
   work: Work
   startMs: number
-  /** Bulk comes the other way too */
+  /** The peer sends too */
   isTwoWay: boolean
+  /** What it sends; the same if it is left out */
+  peersWork?: Work
   /** Behind the line, there and back alike */
   furtherMs?: number
   /** The peer holds nothing back, as other muxers do */

@@ -116,7 +116,7 @@ export function run (plan: Plan, { maxQueueDelayMs, isIdle = false, stepMs = Inf
     return { there: new Line(timeline, { steps, jitterMs: jitterOf(there) }), back: new Line(timeline, { steps, jitterMs: jitterOf(back) }) }
   })
 
-  const connections = plan.connections.map(({ line, buffers, peerTurns, answering, work, startMs, isTwoWay, isPeerUnbounded = false, furtherMs = 0 }) => {
+  const connections = plan.connections.map(({ line, buffers, peerTurns, answering, work, peersWork = work, startMs, isTwoWay, isPeerUnbounded = false, furtherMs = 0 }) => {
     const { there, back } = lines[line]
     const toPeer = new Socket<Content>(timeline, further(timeline, there, furtherMs), buffers)
     const fromPeer = new Socket<Content>(timeline, further(timeline, back, furtherMs), buffers)
@@ -126,7 +126,7 @@ export function run (plan: Plan, { maxQueueDelayMs, isIdle = false, stepMs = Inf
     const own = new Endpoint({ ...common, program, out: toPeer, in: fromPeer, nodePaths, answers: () => 0 })
     const peer = new Endpoint({ ...common, maxQueueDelayMs: isPeerUnbounded ? Infinity : maxQueueDelayMs, program: new Program(timeline, turnsOf(peerTurns, peerRandom)), out: fromPeer, in: toPeer, nodePaths: new NodePaths(), answers: createAnswers(answering, answersRandom) })
 
-    const begin = (endpoint: Endpoint): void => {
+    const begin = (endpoint: Endpoint, work: Work): void => {
       if (work.kind === 'bulk') {
         endpoint.send(Infinity)
       } else if (work.kind === 'requests') {
@@ -150,10 +150,10 @@ export function run (plan: Plan, { maxQueueDelayMs, isIdle = false, stepMs = Inf
 
     if (!isIdle) {
       timeline.in(startMs, () => {
-        begin(own)
+        begin(own, work)
 
         if (isTwoWay) {
-          begin(peer)
+          begin(peer, peersWork)
         }
       })
     }
