@@ -27,7 +27,7 @@ export interface YamuxStream extends Stream {
   close (options?: AbortOptions): Promise<void>
 
   /**
-   * Ends the stream immediately. Queued bytes that credit and the transport allow leave before the reset; the rest is discarded. A whole number
+   * Ends the stream immediately. Queued bytes leave before the reset as far as credit, the transport and the bound on what is in flight allow; the rest is discarded. A whole number
    * `errorCode` on the error travels to the peer (1 to 0xfff is the transport's, 0x1000 to 0xffff libp2p's). Anything that is not an error becomes one.
    */
   abort (err: Error): void

@@ -90,7 +90,7 @@ const MAX_FLUSHES_PER_TURN = 3
 /** Of the round trip: so the delay hides in the time that the bytes travel anyway */
 const ADAPTIVE_DELAY_PART = 1 / 4
 
-/** The writer knows it by identity: once it is decided, only urgent data leaves sooner */
+/** The writer knows it by identity: once it is decided, only urgent data leaves sooner, and what answers a chunk that has just come */
 export const ENOUGH = decision(NEXT_TURN, 'next-turn')
 const URGENT_NOW = decision(NOW, 'urgent')
 const URGENT_SOON = decision(SOON, 'urgent')

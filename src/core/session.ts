@@ -31,7 +31,7 @@ export interface SessionInit {
   maxGrowthBytes: number
   /** Messages share frames from when so many bytes of their stream wait, and so do events on receipt: 0 always, Infinity never */
   mergeFromBytes: number
-  /** The largest payload of a frame while streams contend, their share of a round on a slow path, and the longest message that is never cut */
+  /** The largest payload of a frame while streams contend, unless the path is fast; without merging, the longest message that is never cut */
   frameBytes: number
   /** The largest payload of a frame that no other stream waits behind, on a path that is not fast */
   loneFrameBytes: number

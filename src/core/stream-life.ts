@@ -14,7 +14,7 @@
  * A step that is not in the table changes nothing. The halves have libp2p's words. A program is told later, when no chunk is being decoded:
  * MuxedStream's statuses are what it was told of.
  *
- * A stream that this side opens also awaits the peer's ACK (`awaitsAck`), in any of these lives: yamux lets both sides write before it.
+ * A stream that this side opens also awaits the peer's ACK (`awaitsAck`), in all of these lives but the last two: yamux lets both sides write before it.
  */
 
 /**
@@ -26,7 +26,7 @@
 export type Step = 'close' | 'finSent' | 'finReceived' | 'reset'
 
 export interface Life {
-  /** 'closing' from when the program closes the stream until the FIN is handed down */
+  /** 'closing' from when a FIN is to follow the last byte until it is handed down */
   readonly writeStatus: 'writable' | 'closing' | 'closed'
   readonly remoteWriteStatus: 'writable' | 'closed'
   /** Neither side may send any more */

@@ -140,10 +140,10 @@ export class Driver implements SessionObserver {
     }
   }
 
-  /** Writes what is queued as far as credit and transport allow, inside the call. The reset behind it discards the rest. */
+  /** Writes what is queued inside the call, as far as credit, the transport and what urgent data may have under way allow. The reset behind it discards the rest. */
   flushBeforeReset (state: State): void {
     if (state.canSendData) {
-      // as urgent data: ahead of others, and also when enough is under way
+      // as urgent data: ahead of others, and a little of it also when enough is under way
       const { lane } = state
       this.session.setLane(state, URGENT)
       this.flushWhile(() => state.canSendData)

@@ -79,7 +79,7 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
     this.#driver.timers.start()
   }
 
-  /** `closing` from when either side says that it goes away, until the streams in flight and the transport have come to their end */
+  /** `closing` from when either side says that it goes away; `closed` when close() is done, or the connection has ended */
   get status (): StreamMuxerStatus {
     return STATUS[this.#phase]
   }

@@ -18,7 +18,7 @@ import type { Driver } from './driver.ts'
 /** A stream that took too long is found up to this part of its timeout late: 10,000 of them are not 10,000 sweeps */
 const SWEEP_PART_OF_TIMEOUT = 1 / 8
 
-/** A peer that was silent for this many whole intervals, each with a ping in it, is gone */
+/** A peer that was silent for more than so many whole intervals, each with a ping in it, is gone */
 const MAX_SILENT_INTERVALS = 2
 
 /**

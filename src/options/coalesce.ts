@@ -31,7 +31,7 @@ export interface CoalesceOptions {
    * - `'adaptive'`: like `'delay'`, but after a quarter of the measured round trip, and after `maxDelayMs` at the latest
    * - `'off'`: each frame immediately and by itself, as `@libp2p/yamux` does
    *
-   * With any of them, control frames and urgent streams ask for a write immediately, and what waits goes with it.
+   * With any of them, control frames and urgent data wait for no delay, and what waits goes with them.
    *
    * @default `'turn'`, or `'delay'` when `delayMs` is given, or `'adaptive'` when `maxDelayMs` is
    */

@@ -150,7 +150,7 @@ export interface YamuxMuxerInit extends StreamMuxerOptions<YamuxStreamOptions> {
    * have all of it, as far as `streamOptions.maxStreamWindowSize` allows; when others need some, they share. By default that is
    * half, so a stream that has grown and fallen idle leaves as much to others: 16 MiB carry 1 Gbit/s at a round trip of 100 ms.
    * Where credit takes more than 4 ms to travel, a new stream takes a reserve, which raises its window to 1,088 KiB at most. No peer
-   * can make a connection hold more than this and the 262,144 bytes that the protocol grants to each stream.
+   * can make a connection hold more than this and what each stream's window begins with, 262,144 bytes by default.
    *
    * @unit bytes
    * @default `2 * streamOptions.maxStreamWindowSize`

@@ -17,7 +17,7 @@ const MAX_UNREAD_REPLIES = 1024
 
 export class ControlLane<Owner> {
   hasOutput = false
-  /** Behind the GoAway no RST is written; window updates are, for what the peer still sends */
+  /** Behind the GoAway no RST is written, but to refuse a stream; window updates are, for what the peer still sends */
   hasWrittenGoAway = false
   /** Replies pile up: they may be written now. If that frees no room, the peer does not read. */
   onRepliesFull: (() => void) | undefined
