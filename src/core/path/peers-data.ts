@@ -21,7 +21,7 @@ const LEAST_PART = 1 / 16
 const BURST_MS = 2000
 /** Time without a burst counts so much less: a peer that fills its line for more than a fifth of the time goes on with that */
 const PAUSE_WEIGHT = 1 / 4
-/** Until so little is left */
+/** And it goes on until no more than this is left of those two seconds */
 const OVER_MS = 1000
 
 export class PeersData {
