@@ -52,7 +52,7 @@ function publishedFrom (firstPeer: number): number {
 }
 
 /** The node takes few connections at once, and refuses who comes in a crowd */
-async function dialPatiently (peer: Participant, address: string, attempts = 5): Promise<void> {
+async function dialPatiently (peer: Participant, address: string, attempts = 25): Promise<void> {
   await peer.dial(address).catch(async err => {
     if (attempts === 1) {
       throw err
