@@ -146,7 +146,7 @@ function isWaiting ({ waitsSinceMs }: NodePath, nowMs: number): boolean {
 
 /** How long its marks take: those that came back, and the one that has not */
 function waitedMs ({ lastRoundTripMs, waitsSinceMs }: NodePath, nowMs: number): number {
-  return Math.max(lastRoundTripMs, Number.isFinite(waitsSinceMs) ? nowMs - waitsSinceMs : 0)
+  return Math.max(lastRoundTripMs, nowMs - waitsSinceMs)
 }
 
 function mostUnderWayBytes (path: NodePath, nowMs: number): number {

@@ -47,6 +47,12 @@ const EVERY_ROUND_TRIPS = 1000
 /** One that has changed is measured again so much sooner: others may have made it longer, and a part of that comes off each time */
 const CHANGED_PART = 1 / 12
 
+/**
+ * One that was in vain, for the path is no longer than what may be under way lasts, is followed by no other so soon that both take more than a
+ * thirtieth of the time. A busy peer makes the rate fall again and again, and a probe leaves it without data for a turn of its program.
+ */
+const QUIET_TIMES = 30
+
 /** One that was told to wait until all may fall silent looks again after so long */
 const ASKS_AGAIN_MS = 1000
 
@@ -62,6 +68,8 @@ const MAX_ROUNDS = 3
 export class Probes {
   /** Nothing is handed down, and only marks count that are written from then on: by then the line is empty. Undefined while a little is handed down. */
   drainedFromMs: number | undefined
+  /** Until then that less arrives is no reason for one: the last was in vain */
+  quietUntilMs = 0
   #probedMs = 0
   /** The last probe has found another round trip */
   #hasChanged = false
@@ -105,8 +113,9 @@ export class Probes {
     return nowMs - this.#putOffMs < LONGEST_WAIT_MS
   }
 
-  end (hasChanged: boolean): void {
+  end (hasChanged: boolean, isInVain: boolean, nowMs: number): void {
     this.#putOffMs = Infinity
     this.#hasChanged = hasChanged
+    this.quietUntilMs = isInVain ? nowMs + QUIET_TIMES * (nowMs - this.#probedMs) : 0
   }
 }

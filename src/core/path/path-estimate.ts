@@ -285,9 +285,11 @@ export class PathEstimate implements NodePath {
       this.#probes.begin(nowMs)
     } else if (this.#phase === 'steady' && isBoundLimited) {
       this.#known.bytesPerMs = Math.max(this.#known.bytesPerMs, this.#rate.confirmed)
+      // others on the line wait for one that takes too much
+      const hasFallen = this.#known.hasFallenTo(this.bytesPerMs) && (nowMs >= this.#probes.quietUntilMs || this.othersQueueMs(nowMs) > 0)
 
       // what a probe would measure behind a queue of the peer's is that
-      if (this.peer.roundTripMs === 0 && this.#probes.isDue(nowMs, this.#own.ms, this.#known.hasFallenTo(this.bytesPerMs), this.#nodePaths.mayFallSilent(nowMs))) {
+      if (this.peer.roundTripMs === 0 && this.#probes.isDue(nowMs, this.#own.ms, hasFallen, this.#nodePaths.mayFallSilent(nowMs))) {
         this.#probe(nowMs)
       }
     }
@@ -332,7 +334,7 @@ export class PathEstimate implements NodePath {
     }
 
     const foundMs = Math.min(roundTripMs, ownRoundTripMs, this.#longestRoundTripMs)
-    this.#probes.end(Math.max(foundMs, beforeMs) > Math.min(foundMs, beforeMs) * GROWTH)
+    this.#probes.end(Math.max(foundMs, beforeMs) > Math.min(foundMs, beforeMs) * GROWTH, foundMs <= this.#neededMs, nowMs)
     this.#own.ms = foundMs
     this.#beganInQueue = false
     this.#steady()

@@ -192,6 +192,66 @@ describe('the bound', () => {
   })
 })
 
+describe('a probe behind one because the rate has fallen', () => {
+  beforeEach(() => {
+    settle(5000, 2)
+  })
+
+  function fall (): void {
+    settle(5000, 2)
+
+    while (!estimate.isProbing && nowMs < 60_000) {
+      sample(2500, 20, { markedBytes: 80_000, isNewRound: false })
+    }
+  }
+
+  /** Behind 100 ms */
+  function find (roundTripMs: number): void {
+    sample(2500, roundTripMs, { markedBytes: 4096, intervalMs: 100 })
+    expect(estimate.isProbing).toBe(false)
+  }
+
+  test('waits for 30 times as long as that took if it found the path no longer than what may be under way lasts', () => {
+    fall()
+    find(12)
+    const endedMs = nowMs
+    fall()
+
+    expect(nowMs - endedMs).toBeGreaterThanOrEqual(3000)
+    expect(nowMs - endedMs).toBeLessThan(3020)
+  })
+
+  test('waits for nothing if it found it longer', () => {
+    fall()
+    find(40)
+    const endedMs = nowMs
+    fall()
+
+    expect(nowMs - endedMs).toBeLessThan(2500)
+  })
+
+  test('waits for nothing while marks of the node\'s other connections wait', () => {
+    const nodePaths = new NodePaths()
+    const other = createEstimate(nodePaths)
+    estimate = other
+    settle(1000, 50)
+    other.queueMs = 100
+    estimate = createEstimate(nodePaths)
+    settle(5000, 2)
+    fall()
+    find(2)
+    const endedMs = nowMs
+    settle(5000, 2)
+
+    while (!estimate.isProbing) {
+      other.sampledMs = nowMs
+      sample(2500, 20, { markedBytes: 80_000, isNewRound: false })
+    }
+
+    expect(nowMs - endedMs).toBeLessThan(2500)
+  })
+})
+
 describe('when all has come back behind a silence', () => {
   test('the bound lasts for a tenth more than the silence and a round trip', () => {
     settle(1000, 50)
