@@ -48,8 +48,8 @@ const EVERY_ROUND_TRIPS = 1000
 const CHANGED_PART = 1 / 12
 
 /**
- * One that was in vain, for the path is no longer than what may be under way lasts, is followed by no other so soon that both take more than a
- * thirtieth of the time. A busy peer makes the rate fall again and again, and a probe leaves it without data for a turn of its program.
+ * One was in vain if it found the path no longer than what may be under way lasts. A lower rate brings no other then for so many times as long as
+ * it took: a busy peer makes the rate fall again and again, and each probe leaves it without data for a turn of its program.
  */
 const QUIET_TIMES = 30
 
@@ -68,7 +68,7 @@ const MAX_ROUNDS = 3
 export class Probes {
   /** Nothing is handed down, and only marks count that are written from then on: by then the line is empty. Undefined while a little is handed down. */
   drainedFromMs: number | undefined
-  /** Until then that less arrives is no reason for one: the last was in vain */
+  /** Until then a lower rate is no reason for one: the last was in vain */
   quietUntilMs = 0
   #probedMs = 0
   /** The last probe has found another round trip */

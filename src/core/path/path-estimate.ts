@@ -285,7 +285,7 @@ export class PathEstimate implements NodePath {
       this.#probes.begin(nowMs)
     } else if (this.#phase === 'steady' && isBoundLimited) {
       this.#known.bytesPerMs = Math.max(this.#known.bytesPerMs, this.#rate.confirmed)
-      // others on the line wait for one that takes too much
+      // where others wait too, this one may be what they wait for
       const hasFallen = this.#known.hasFallenTo(this.bytesPerMs) && (nowMs >= this.#probes.quietUntilMs || this.othersQueueMs(nowMs) > 0)
 
       // what a probe would measure behind a queue of the peer's is that
