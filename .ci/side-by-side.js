@@ -1,5 +1,7 @@
-// Runs lanes of commands side by side. What a lane says is shown when it is over, so that lines stay together; the first that fails ends the others.
+// Runs lanes of commands side by side. What a lane says is shown when it is over, so that lines stay together; the first that fails ends the others, and is shown behind them.
 import { spawn } from 'node:child_process'
+
+let failed
 
 const lanes = process.argv.slice(2).map(commands => {
   const startMs = performance.now()
@@ -8,17 +10,24 @@ const lanes = process.argv.slice(2).map(commands => {
   const child = spawn('bash', ['-euo', 'pipefail', '-c', `exec 2>&1\n${commands}`], { detached: true, stdio: ['ignore', 'pipe', 'inherit'] })
   const said = []
   child.stdout.on('data', bytes => { said.push(bytes) })
-  child.once('close', (code, signal) => {
-    process.stdout.write(`\n=== ${((performance.now() - startMs) / 1000).toFixed(0)} s: ${commands}\n${Buffer.concat(said)}`)
 
-    if (code !== 0) {
-      console.error(`=== ${signal ?? `status ${code}`}: ${commands}`)
-      process.exitCode ||= code ?? 1
-      end()
-    }
+  const over = new Promise(resolve => {
+    child.once('close', (code, signal) => {
+      const show = () => { process.stdout.write(`\n=== ${((performance.now() - startMs) / 1000).toFixed(0)} s, ${signal ?? `status ${code}`}: ${commands}\n${Buffer.concat(said)}`) }
+
+      if (code === 0 || failed != null) {
+        show()
+      } else {
+        failed = show
+        process.exitCode = code ?? 1
+        end()
+      }
+
+      resolve()
+    })
   })
 
-  return child
+  return { pid: child.pid, over }
 })
 
 function end () {
@@ -33,3 +42,6 @@ function end () {
 
 process.once('SIGINT', end)
 process.once('SIGTERM', end)
+
+await Promise.all(lanes.map(async ({ over }) => over))
+failed?.()

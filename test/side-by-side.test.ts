@@ -23,3 +23,9 @@ test('a lane that fails in any of its commands fails all, and ends what the othe
   expect(status).toBe(3)
   expect(stdout).not.toMatch(/^(never|late)$/m)
 })
+
+test('what a failed lane has said stands last, where one looks for it', () => {
+  const { stdout } = run('sleep 0.5; echo why; exit 1', 'trap "echo ended; exit 1" TERM; while true; do sleep 0.1; done')
+
+  expect(stdout).toMatch(/\nended\n[^]*\nwhy\n$/)
+})
