@@ -4,6 +4,7 @@ import { Session } from 'node:inspector/promises'
 import { setImmediate } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import Table from 'cli-table3'
+import { sum } from 'simple-statistics'
 import { thisBenchmark } from '../harness/options.ts'
 import { readOptions } from '../../testing/programs/options.ts'
 import { contestants, prepare, works } from './lone-requests.ts'
@@ -11,43 +12,42 @@ import type { Work } from './lone-requests.ts'
 import type { Profiler } from 'node:inspector'
 
 /** So many are counted, behind as many that make what is made once */
-const REQUESTS = 20
+const REQUESTS = 21
 
 /** Not the benchmark's own functions, nor Node's */
 function isCounted (url: string): boolean {
   return url.startsWith('file:') && !fileURLToPath(url).startsWith(import.meta.dirname)
 }
 
-/** How often each function is called for one request */
+function callsOf (coverage: Profiler.TakePreciseCoverageReturnType): Map<string, number> {
+  return new Map(coverage.result.filter(({ url }) => isCounted(url)).flatMap(({ url, functions }) => functions
+    .filter(({ ranges: [{ count }] }) => count > 0)
+    .map(({ functionName, ranges: [{ count, startOffset }] }) => [`${url.split('/').slice(-3).join('/')}, ${functionName} at ${startOffset}`, count])))
+}
+
+/** How often each function is called for one request: the one in the middle by all its calls, as timers run in some on a busy machine */
 async function countCalls (contestant: string, work: Work): Promise<Map<string, number>> {
   const requestOnce = await prepare(contestant, work)
   const session = new Session()
-  const calls = new Map<string, number>()
   session.connect()
 
-  for (let i = 0; i < 2 * REQUESTS; i++) {
-    if (i === REQUESTS) {
-      await setImmediate()
-      await session.post('Profiler.enable')
-      await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false })
-    }
-
+  for (let i = 0; i < REQUESTS; i++) {
     await requestOnce()
   }
 
-  await setImmediate()
-  const { result } = await session.post('Profiler.takePreciseCoverage') as Profiler.TakePreciseCoverageReturnType
-  session.disconnect()
+  await session.post('Profiler.enable')
+  await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false })
+  const requests: Array<Map<string, number>> = []
 
-  for (const { url, functions } of result.filter(({ url }) => isCounted(url))) {
-    for (const { functionName, ranges: [{ count, startOffset }] } of functions) {
-      if (count > 0) {
-        calls.set(`${url.split('/').slice(-3).join('/')}, ${functionName === '' ? `at ${startOffset}` : functionName}`, count / REQUESTS)
-      }
-    }
+  for (let i = 0; i < REQUESTS; i++) {
+    await requestOnce()
+    await setImmediate()
+    requests.push(callsOf(await session.post('Profiler.takePreciseCoverage') as Profiler.TakePreciseCoverageReturnType))
   }
 
-  return calls
+  session.disconnect()
+
+  return requests.sort((a, b) => sum([...a.values()]) - sum([...b.values()]))[(REQUESTS - 1) / 2]
 }
 
 const values = readOptions(thisBenchmark(), {
@@ -61,11 +61,11 @@ for (const work of works) {
 
   for (const contestant of contestants) {
     const calls = await countCalls(contestant, work)
-    counts[work][contestant] = [...calls.values()].reduce((sum, count) => sum + count, 0)
+    counts[work][contestant] = sum([...calls.values()])
 
     if (contestant === values.functions) {
       const sorted = [...calls].sort(([, a], [, b]) => b - a)
-      console.info(`${work}\n${sorted.map(([name, count]) => `${count.toFixed(2).padStart(8)}  ${name}`).join('\n')}\n`)
+      console.info(`${work}\n${sorted.map(([name, count]) => `${String(count).padStart(5)}  ${name}`).join('\n')}\n`)
     }
   }
 }
@@ -74,6 +74,6 @@ if (values.json) {
   console.info(JSON.stringify(counts))
 } else {
   const table = new Table({ head: ['calls for a request', ...contestants], style: { head: [], border: [] } })
-  table.push(...Object.entries(counts).map(([work, byContestant]) => [work, ...Object.values(byContestant).map(count => Math.round(count))]))
+  table.push(...Object.entries(counts).map(([work, byContestant]) => [work, ...Object.values(byContestant)]))
   console.info(table.toString())
 }
