@@ -36,6 +36,7 @@ const columns = [
   figure('request\np50 ms', 'requestP50Ms'),
   figure('request\np99 ms', 'requestP99Ms'),
   figure('requests\nfailed', 'requestsFailed'),
+  figure('peers\nCPU %', 'peersCpuPercent'),
   figure('gossip\nmissed', 'missed'),
   figure('peers in\na mesh', 'meshPeers'),
   figure('score\nmean', 'meanScore'),
@@ -55,6 +56,7 @@ const legend = [
   'GC          that the worker stands still for garbage collection',
   'event loop  how late timers fire at the node, which looks each millisecond',
   'request     at the peers, from opening the stream to having checked the block; failed: it did not come whole within 10 s',
+  'peers CPU % of a core: all of them in one process, whose main thread comes to its limit on a slow machine',
   'missed      messages of peers that stay which had not come 5 s after the end',
   'mesh, score at the end of a round: gossipsub\'s peers in the mesh of a topic, and what it thinks of all peers',
   'ratios      within each round: median (lowest–highest), below 1 is better'
@@ -70,7 +72,7 @@ async function start ({ muxer, node, peers }: Contestant): Promise<void> {
 
 async function measure ({ node, peers }: Contestant, durationMs: number, profilePath?: string): Promise<Record<string, number>> {
   await node.commands.startCounting(LEAVING, profilePath)
-  const { published, requestMs, failed } = await peers.commands.load(durationMs, LEAVING)
+  const { published, requestMs, failed, cpuMs: peersCpuMs } = await peers.commands.load(durationMs, LEAVING)
   const usage = await node.commands.usage(published)
 
   return {
@@ -83,6 +85,7 @@ async function measure ({ node, peers }: Contestant, durationMs: number, profile
     requestP50Ms: quantile(requestMs, 0.5),
     requestP99Ms: quantile(requestMs, 0.99),
     requestsFailed: failed,
+    peersCpuPercent: peersCpuMs / durationMs * 100,
     missed: published - usage.received,
     meshPeers: usage.meshPeers,
     meanScore: usage.meanScore,

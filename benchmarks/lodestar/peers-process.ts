@@ -21,6 +21,8 @@ export interface Done {
   requestMs: number[]
   /** Requests whose answer was cut off, or did not come in time */
   failed: number
+  /** Of this process, user and system */
+  cpuMs: number
 }
 
 /** How long each message of the window took from when it was due, to peers that ask for blocks and to those that do not */
@@ -113,6 +115,7 @@ const commands = {
   async load (durationMs: number, leaving: number): Promise<Done> {
     const random = new Random(1)
     const before = publishedFrom(leaving)
+    const cpuBefore = process.cpuUsage()
     const staying = peers.length - leaving
     const requestMs: number[] = []
     let failed = 0
@@ -157,7 +160,9 @@ const commands = {
       throw failure
     }
 
-    return { published: publishedFrom(leaving) - before, requestMs, failed }
+    const { user, system } = process.cpuUsage(cpuBefore)
+
+    return { published: publishedFrom(leaving) - before, requestMs, failed, cpuMs: (user + system) / 1000 }
   },
 
   /** Asks until the end of the window, and checks what comes after it as well. Returns the bytes that came in the window. */
