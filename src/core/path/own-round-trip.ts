@@ -52,6 +52,11 @@ const CHANGED_PART = 1 / 12
  * it took: a busy peer makes the rate fall again and again, and each probe leaves it without data for a turn of its program.
  */
 const QUIET_TIMES = 30
+/**
+ * But a probe that waits for a queue to drain takes seconds, and says nothing of a busy peer. Without an end a path that became longer behind it carried
+ * 0.02 to 0.5 for up to two minutes.
+ */
+const LONGEST_QUIET_MS = 6000
 
 /** One that was told to wait until all may fall silent looks again after so long */
 const ASKS_AGAIN_MS = 1000
@@ -116,6 +121,6 @@ export class Probes {
   end (hasChanged: boolean, isInVain: boolean, nowMs: number): void {
     this.#putOffMs = Infinity
     this.#hasChanged = hasChanged
-    this.quietUntilMs = isInVain ? nowMs + QUIET_TIMES * (nowMs - this.#probedMs) : 0
+    this.quietUntilMs = isInVain ? Math.min(LONGEST_QUIET_MS, QUIET_TIMES * (nowMs - this.#probedMs)) + nowMs : 0
   }
 }

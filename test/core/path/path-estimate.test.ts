@@ -205,16 +205,15 @@ describe('a probe behind one because the rate has fallen', () => {
     }
   }
 
-  /** Behind 100 ms */
-  function find (roundTripMs: number): void {
-    sample(2500, roundTripMs, { markedBytes: 4096, intervalMs: 100 })
+  function find (roundTripMs: number, afterMs = 100): void {
+    sample(2500, roundTripMs, { markedBytes: 4096, intervalMs: afterMs })
     expect(estimate.isProbing).toBe(false)
   }
 
   /** From one that finds this to the next */
-  function pauseBehind (roundTripMs: number): number {
+  function pauseBehind (roundTripMs: number, probeMs?: number): number {
     fall()
-    find(roundTripMs)
+    find(roundTripMs, probeMs)
     const endedMs = nowMs
     fall()
 
@@ -226,6 +225,13 @@ describe('a probe behind one because the rate has fallen', () => {
 
     expect(pauseMs).toBeGreaterThanOrEqual(3000)
     expect(pauseMs).toBeLessThan(3020)
+  })
+
+  test('waits for six seconds at most: a long one has waited for an old queue, and the path may become longer meanwhile', () => {
+    const pauseMs = pauseBehind(12, 3000)
+
+    expect(pauseMs).toBeGreaterThanOrEqual(6000)
+    expect(pauseMs).toBeLessThan(6100)
   })
 
   test('waits for nothing if it found it longer', () => {
