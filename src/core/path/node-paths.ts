@@ -21,6 +21,12 @@ const FIRST_PUT_OFF_MS = 8000
 const LONGEST_PUT_OFF_MS = 60_000
 const PUT_OFF_ROUND_TRIPS = 100
 
+/**
+ * No longer a queue is due to a path because others make one: they may have lines of their own. A peer whose answers came 8 s late made an honest one's queue
+ * on another line 2.1 s long, for as long as it stayed.
+ */
+const LONGEST_SHARED_QUEUE_MS = 100
+
 /** A line is empty after so many times what a mark waited: what was written behind the mark has joined its queue */
 const EMPTIED_WAITS = 2
 
@@ -115,8 +121,8 @@ export class NodePaths {
   }
 
   /**
-   * What a path is due of a line whose queue is longer than the path itself makes it: as much as each of the others that wait there, which
-   * may make it as long. Undefined if there are none.
+   * What a path is due of a line whose queue is longer than the path itself makes it: as much as each of the others that wait there, and as long a queue
+   * as any of them makes, up to LONGEST_SHARED_QUEUE_MS. Undefined if there are none.
    */
   shareOf (path: NodePath, nowMs: number): Share | undefined {
     const sharing = path.queueMs > path.ownQueueMs ? this.#sharing(path, path.queueMs, nowMs) : []
@@ -125,7 +131,7 @@ export class NodePaths {
       ? undefined
       : {
           bytesPerMs: sharing.reduce((sum, { bytesPerMs }) => sum + bytesPerMs, path.bytesPerMs) / (sharing.length + 1),
-          queueMs: sharing.reduce((longest, { ownQueueMs }) => Math.max(longest, ownQueueMs), 0)
+          queueMs: sharing.reduce((longest, { ownQueueMs }) => Math.max(longest, Math.min(LONGEST_SHARED_QUEUE_MS, ownQueueMs)), 0)
         }
   }
 

@@ -206,6 +206,13 @@ describe('a path on a line that others fill', () => {
     expect(nodePaths.shareOf(path, 0)).toEqual({ bytesPerMs: 300, queueMs: 60 })
   })
 
+  test('is due a queue of 100 ms at most: a peer whose answers come late may be on another line', () => {
+    const path = addPath({ bytesPerMs: 100 })
+    addPath({ bytesPerMs: 100, ownQueueMs: 2000 })
+
+    expect(nodePaths.shareOf(path, 0)?.queueMs).toBe(100)
+  })
+
   test('is due nothing while the queue is no longer than what it makes itself', () => {
     const path = addPath({ queueMs: 20 })
     addPath()
