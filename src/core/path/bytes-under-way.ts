@@ -231,7 +231,7 @@ export class BytesUnderWay {
     if (this.isBounded) {
       this.#marks.forgetUpTo(positionBytes)
       this.#noteWaiting(nowMs)
-      this.estimate.onRoundTrip(roundTripMs, nowMs)
+      this.estimate.onRoundTrip(roundTripMs, positionBytes, nowMs)
       this.#holdOrRelease(nowMs)
     }
   }

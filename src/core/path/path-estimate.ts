@@ -173,9 +173,10 @@ export class PathEstimate implements NodePath {
     this.#nodePaths.note(this, nowMs)
   }
 
-  /** A ping was answered that is no mark */
-  onRoundTrip (roundTripMs: number, nowMs: number): void {
+  /** A ping was answered that is no mark. Where credit ends before a mark is due it alone says what has arrived. */
+  onRoundTrip (roundTripMs: number, arrivedBytes: number, nowMs: number): void {
     this.#beginAnew()
+    this.#slowPrograms.onArrived(arrivedBytes, nowMs)
 
     if (!this.#own.isMeasured) {
       this.#beganInQueue = this.othersQueueMs(nowMs) >= SHARED_PART * roundTripMs

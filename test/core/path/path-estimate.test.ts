@@ -138,7 +138,7 @@ describe('the bound', () => {
     ['no more than that', 'in a longer queue than that makes', 73, STEADY_BYTES],
     ['as while the rate is looked for', 'no longer than that makes them', 72, 154_500]
   ])('is %s where there never is more to send, as for want of credit, and marks wait %s', (_, __, roundTripMs, boundBytes) => {
-    estimate.onRoundTrip(50, 0)
+    estimate.onRoundTrip(50, 0, 0)
 
     for (let round = 0; round < 20; round++) {
       sample(1000, roundTripMs, { isAppLimited: true, isBoundLimited: false })
@@ -287,6 +287,16 @@ describe('when all has come back behind a silence', () => {
     sample(1000, 50, { arrivedBytes: untilBytes })
     expect(estimate.bound.bytes).toBeLessThan(150_658.5)
     expect(estimate.bound.bytes).toBeGreaterThan(145_000)
+  })
+
+  test('the bound is what it was when pings say that so much has come back, and time has passed', () => {
+    settle(1000, 50)
+    comeBack({ silentMs: 75, byteLength: 1_000_000, restBytes: 1_000_000 })
+    estimate.onRoundTrip(50, arrivedBytes + 1_999_999, nowMs + 30_000)
+    expect(estimate.bound.bytes).toBe(2_000_000)
+    estimate.onRoundTrip(50, arrivedBytes + 2_000_000, nowMs + 30_000)
+
+    expect(estimate.bound.bytes).toBe(STEADY_BYTES)
   })
 
   test.each([[25, 4], [37.5, 6], [50, 8], [150, 8]])('of %d ms while the rate is looked for %d times as much is tried', (silentMs, times) => {
@@ -573,8 +583,8 @@ describe('the round trip of a path', () => {
   })
 
   test('is that of an ordinary ping too, if it is shorter', () => {
-    estimate.onRoundTrip(40, 0)
-    estimate.onRoundTrip(400, 0)
+    estimate.onRoundTrip(40, 0, 0)
+    estimate.onRoundTrip(400, 0, 0)
 
     expect(estimate.roundTripMs).toBe(40)
   })
