@@ -15,8 +15,8 @@ import type { ServerReservationStoreInit } from '@libp2p/circuit-relay-v2'
 import type { Connection, Libp2p, Stream, StreamCloseEvent } from '@libp2p/interface'
 
 const MEBIBYTE = 2 ** 20
-/** Long enough to get there and open a stream, also when others use the machine */
-const DURATION_MS = 600
+/** Long enough to get there and open a stream, also when others use the machine: with 600 a busy one was too slow once */
+const DURATION_MS = 2000
 const LIMITED = { runOnLimitedConnection: true }
 const SINK = '/sink/1.0.0'
 
