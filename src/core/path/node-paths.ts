@@ -22,8 +22,8 @@ const LONGEST_PUT_OFF_MS = 60_000
 const PUT_OFF_ROUND_TRIPS = 100
 
 /**
- * No longer a queue is due to a path because others make one: they may have lines of their own. A peer whose answers came 8 s late made an honest one's queue
- * on another line 2.1 s long, for as long as it stayed.
+ * A path is due no longer queue than this because others make one: they may have lines of their own. A peer whose answers came 8 s late made the queue of an
+ * honest one on another line 2.1 s long, for as long as it stayed.
  */
 const LONGEST_SHARED_QUEUE_MS = 100
 
