@@ -277,7 +277,13 @@ export class Driver implements SessionObserver {
       violation = toError(err, 'A chunk could not be read:')
       this.#hasStoppedReading = true
     } finally {
-      this.#waitingChunks.length = 0
+      // most are alone: 4 ns, where to set a length takes 86, as V8 drops the memory of the list
+      if (this.#waitingChunks.length === 1) {
+        this.#waitingChunks.pop()
+      } else {
+        this.#waitingChunks.length = 0
+      }
+
       this.#isReceiving = false
     }
 
@@ -382,10 +388,11 @@ export class Driver implements SessionObserver {
         state.owner?.handle(events)
       }
     } finally {
-      if (told === eventful.length) {
-        eventful.length = 0
+      if (told === 1 && eventful.length === 1) {
+        // as a chunk
+        eventful.pop()
       } else {
-        // an exception, such as the end of the stack: the rest is told next time
+        // behind an exception, such as the end of the stack, the rest is told next time
         eventful.splice(0, told)
       }
 
