@@ -39,7 +39,8 @@ export async function runRounds <Contestant extends Labelled, Metrics> ({ row, c
   return samples
 }
 
-function rotated<Item> (items: Item[], by: number): Item[] {
+/** Whose turn it is first changes with each round */
+export function rotated<Item> (items: Item[], by: number): Item[] {
   const first = by % items.length
 
   return [...items.slice(first), ...items.slice(0, first)]

@@ -1,5 +1,6 @@
 // Runs the cells: one transport after the other, on each of them rounds in which the muxers take turns at every row.
 import { isMuxer } from '../contestants.ts'
+import { rotated } from '../harness/rounds.ts'
 import { startPair } from '../pair/pair.ts'
 import { toMetrics } from '../report/metrics.ts'
 import { idleConnections, measureIdleConnections } from './idle-connections.ts'
@@ -97,7 +98,7 @@ export class GroupRun {
 
   async #eachCell (what: string, run: (pair: Pair, row: Row) => Promise<void>): Promise<void> {
     for (const row of this.#group.rows) {
-      for (const pair of this.#pairs.filter(({ muxer }) => canRun(muxer, row))) {
+      for (const pair of rotated(this.#pairs.filter(({ muxer }) => canRun(muxer, row)), this.#rounds)) {
         this.#measuring.report(`${what}: ${row.label}, ${pair.muxer}`)
         await this.#attempt(pair, async () => run(pair, row))
       }
