@@ -19,6 +19,7 @@ export const benchmarks: Benchmark[] = [
   { name: 'lodestar', module: 'lodestar/lodestar.ts', about: 'CPU, memory and scores of a node as Lodestar runs it, with 100 peers that come and go; also beside quic' },
   { name: 'apps', module: 'apps/apps.ts', about: 'Helia, gossipsub, ReqResp and kad-dht: what a user of each gets' },
   { name: 'idle', module: 'idle.ts', about: 'lone requests on a quiet connection, by strategy' },
+  { name: 'first-requests', module: 'first-requests.ts', about: 'the first lone requests of new processes, while V8 compiles' },
   { name: 'busy', module: 'busy/busy.ts', about: 'turns of the event loop that a reader and a server need, which work in each of them' },
   { name: 'bulk', module: 'bulk.ts', about: 'large messages in processes that are new; with --node, options of Node for them' },
   { name: 'recipes', module: 'recipes/recipes.ts', about: 'what docs/recipes.md is worth below each muxer: crypto for Noise, tcp_notsent_lowat, cork()' },

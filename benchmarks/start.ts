@@ -37,7 +37,7 @@ interface Options {
 
 const AT_LEAST_MS = 250
 const MAX_ROUNDS = 5
-const BUDGET_MS = 85_000
+const BUDGET_MS = 120_000
 
 function parseOptions (): Options {
   const known = [...rows, relayedUplink]

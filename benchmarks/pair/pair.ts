@@ -28,6 +28,8 @@ export interface Pair extends Contestant {
   /** Some of the row's work, not measured */
   warmUp(row: Row): Promise<void>
   measure(row: Row, atLeastMs: number): Promise<Measured>
+  /** How long each of the first units takes, ms */
+  measureFirst(row: Row, units: number): Promise<number[]>
   stop(): Promise<void>
 }
 
@@ -48,10 +50,11 @@ interface PairInit {
 const LEAD_IN_MS = 100
 
 /**
- * Requests one after the other run each function seldom, on cores that both processes keep busy: in 100 ms V8's compilers
- * do not get to most of them. With pauses between them a second has too few to change that.
+ * Requests one after the other run each function seldom, on cores that both processes keep busy. In the first second V8's optimising compiler
+ * does 64 % of what it does in that and five rounds with stock, and 15 % with ours, whose requests are fewer records and socket writes
+ * (--trace-opt). `npm run bench first-requests` measures what is left out. With pauses in between three seconds have too few to change that.
  */
-const REQUESTS_WARM_UP_MS = 1000
+const REQUESTS_WARM_UP_MS = 3000
 
 const peer = new URL('./end-process.ts', import.meta.url)
 
@@ -81,14 +84,17 @@ export function startPair (init: PairInit): Pair {
     await sender.commands.dial(addresses)
   }
 
-  async function runOnOpenStreams<Result> (row: Row, work: () => Promise<Result>): Promise<Result> {
+  async function runOnOpenStreams<Result> (row: Row, work: () => Promise<Result>, leadInMs = LEAD_IN_MS): Promise<Result> {
     const senders = row.isBothWays === true ? [sender, receiver] : [sender]
     const receivers = row.isBothWays === true ? [sender, receiver] : [receiver]
 
     return named(`${muxer}, ${transport}, ${row.label}`, async () => {
       await Promise.all(receivers.map(async ({ commands }) => commands.receive(row)))
       await Promise.all(senders.map(async ({ commands }) => commands.open(row)))
-      await Promise.all(senders.map(async ({ commands }) => commands.send(LEAD_IN_MS)))
+
+      if (leadInMs > 0) {
+        await Promise.all(senders.map(async ({ commands }) => commands.send(leadInMs)))
+      }
 
       const result = await work()
 
@@ -133,6 +139,18 @@ export function startPair (init: PairInit): Pair {
 
         return { unitBytes: fitted.unitBytesPerStream * fitted.streams, sent, sentBack, receiverSpent, processors }
       })
+    },
+
+    async measureFirst (row, units) {
+      return runOnOpenStreams(fit(row), async () => {
+        const tookMs: number[] = []
+
+        for (let unit = 0; unit < units; unit++) {
+          tookMs.push((await sender.commands.send(0)).durationMs)
+        }
+
+        return tookMs
+      }, 0)
     },
 
     async stop () {
