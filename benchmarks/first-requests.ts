@@ -5,24 +5,22 @@ import { runRounds } from './harness/rounds.ts'
 import { endAfter, runBenchmark } from '../testing/programs/run.ts'
 import { figure, format, renderSamples, times } from './harness/table.ts'
 import { startPair } from './pair/pair.ts'
-import { firstRequestsRows } from './rows.ts'
+import { FIRST_REQUESTS_PER_UNIT, firstRequestsRows } from './rows.ts'
 import type { Sample } from './harness/samples.ts'
 
-/** Units of 250 requests, all of them counted from the first request on */
-const AFTER_UNITS = [1, 2, 4, 8, 16]
-const UNITS = AFTER_UNITS[AFTER_UNITS.length - 1]
-/** The same in requests */
-const metrics = ['ms250', 'ms500', 'ms1000', 'ms2000', 'ms4000'] as const
+const REQUESTS = 4000
+/** How many requests a figure is of, from the first on */
+const COUNTS = [250, 500, 1000, 2000, REQUESTS]
 
-type FirstMetric = typeof metrics[number]
+type FirstMetric = `ms${number}`
+
+function upTo (count: number): FirstMetric {
+  return `ms${count}`
+}
 
 const columns = [
-  figure<FirstMetric>('4,000\nms', 'ms4000'),
-  times<FirstMetric>('250', 'ms250', 'stock'),
-  times<FirstMetric>('500', 'ms500', 'stock'),
-  times<FirstMetric>('1,000', 'ms1000', 'stock'),
-  times<FirstMetric>('2,000', 'ms2000', 'stock'),
-  times<FirstMetric>('4,000', 'ms4000', 'stock')
+  figure(`${REQUESTS.toLocaleString('en')}\nms`, upTo(REQUESTS)),
+  ...COUNTS.map(count => times(count.toLocaleString('en'), upTo(count), 'stock'))
 ]
 
 const legend = [
@@ -46,12 +44,16 @@ await runBenchmark(async stopAtEnd => {
       rounds,
       measure: async ({ muxer }) => endAfter(startPair({ muxer }), stopAtEnd, async pair => {
         await pair.ready
-        const tookMs = await pair.measureFirst(row, UNITS)
-        const upToMs = AFTER_UNITS.map(units => tookMs.slice(0, units).reduce((sum, ms) => sum + ms, 0))
+        const tookMs = await pair.measureFirst(row, REQUESTS / FIRST_REQUESTS_PER_UNIT)
+        const metrics: Record<FirstMetric, number> = {}
 
-        return Object.fromEntries(metrics.map((metric, i) => [metric, upToMs[i]])) as Record<FirstMetric, number>
+        for (const count of COUNTS) {
+          metrics[upTo(count)] = tookMs.slice(0, count / FIRST_REQUESTS_PER_UNIT).reduce((sum, ms) => sum + ms, 0)
+        }
+
+        return metrics
       }),
-      describe: ({ ms4000 }) => `${format(ms4000)} ms`
+      describe: metrics => `${format(metrics[upTo(REQUESTS)])} ms`
     }))
   }
 

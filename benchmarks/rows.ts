@@ -58,10 +58,12 @@ export const idleRows: Row[] = [
   { ...requests('idle-new', 'a new stream each', 'requests', 20), pauseMs: IDLE_PAUSE_MS }
 ]
 
+export const FIRST_REQUESTS_PER_UNIT = 250
+
 /** The rows of the benchmark of the first requests of new processes */
 export const firstRequestsRows: Row[] = [
-  requests('first-1', 'one stream', 'requests-on-one-stream', 250),
-  requests('first-new', 'a new stream each', 'requests', 250)
+  requests('first-1', 'one stream', 'requests-on-one-stream', FIRST_REQUESTS_PER_UNIT),
+  requests('first-new', 'a new stream each', 'requests', FIRST_REQUESTS_PER_UNIT)
 ]
 
 /** The grid of the matrix: units of 1.5 MB of small messages and 20 to 40 MB of others, but where one message on each stream is more */
