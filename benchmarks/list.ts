@@ -21,6 +21,7 @@ export const benchmarks: Benchmark[] = [
   { name: 'idle', module: 'idle.ts', about: 'lone requests on a quiet connection, by strategy' },
   { name: 'first-requests', module: 'first-requests.ts', about: 'the first lone requests of new processes, while V8 compiles' },
   { name: 'busy', module: 'busy/busy.ts', about: 'turns of the event loop that a reader and a server need, which work in each of them' },
+  { name: 'many-peers', module: 'many-peers/many-peers.ts', about: 'CPU of a node that answers 50 peers, while V8 compiles and later' },
   { name: 'bulk', module: 'bulk.ts', about: 'large messages in processes that are new; with --node, options of Node for them' },
   { name: 'recipes', module: 'recipes/recipes.ts', about: 'what docs/recipes.md is worth below each muxer: crypto for Noise, tcp_notsent_lowat, cork()' },
   { name: 'browser', module: 'browser/browser.ts', about: 'messages of a page in Chromium' },
