@@ -271,8 +271,13 @@ export class PathEstimate implements NodePath {
     this.#fairShare.learn(this, this.#nodePaths, sample, this.#isPeerBounded)
     this.fast.learn(this.bytesPerMs, this.queueMs)
     this.#isRateKnown ||= !isAppLimited || sample.intervalMs >= FILLED_ROUND_TRIPS * this.#own.knownMs
-    this.peer.learn(sample)
+    this.peer.learn(sample, GROWTH * this.#ownQueueRoundTripMs)
     this.#slowPrograms.onArrived(sample.arrivedBytes, nowMs)
+  }
+
+  /** The longest round trip that a queue of our own makes. While the rate is looked for not by the rate, which a queue of the peer's makes too low. */
+  get #ownQueueRoundTripMs (): number {
+    return this.#phase === 'startUp' ? UNQUEUED_GAIN * this.#own.ms + this.#maxQueueDelayMs : this.#steadyBytes / this.bytesPerMs
   }
 
   // How the phases follow each other

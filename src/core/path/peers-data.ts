@@ -53,15 +53,22 @@ export class PeersData {
     this.#pingedMs = nowMs
   }
 
-  learn ({ nowMs, roundTripMs, markedBytes, receivedBytes }: PathSample): void {
-    const isQueued = !this.isBounded(nowMs) && receivedBytes >= Math.max(LEAST_BYTES, LEAST_PART * markedBytes)
+  /**
+   * What this side lets in makes round trips of `ownMs` at most. One within that shows no queue of the peer's, whatever came meanwhile: the more was
+   * let in, the more came in a round trip, and with 3 Mbit/s from the peer that filled an uplink of 10 Mbit/s for good.
+   */
+  learn ({ nowMs, roundTripMs, markedBytes, receivedBytes }: PathSample, ownMs: number): void {
+    const isLonger = roundTripMs > ownMs
+    const hasMuch = !this.isBounded(nowMs) && receivedBytes >= Math.max(LEAST_BYTES, LEAST_PART * markedBytes)
+    // while it goes on, what is let in is by the peer's queue too
+    const isQueued = hasMuch && (isLonger || this.roundTripMs > 0)
     const sinceMs = Math.max(0, nowMs - (this.#sampledMs ?? nowMs - roundTripMs))
     // of the time before the mark was written nothing is known
     const queuedMs = isQueued ? Math.min(sinceMs, roundTripMs) : 0
     this.#queuedMs = Math.max(0, Math.min(BURST_MS, this.#queuedMs + queuedMs) - PAUSE_WEIGHT * (sinceMs - queuedMs))
     this.#sampledMs = nowMs
     const goesOn = this.#queuedMs >= (this.roundTripMs > 0 ? OVER_MS : BURST_MS)
-    this.roundTripMs = goesOn ? Math.max(this.roundTripMs, isQueued ? roundTripMs : 0) : 0
+    this.roundTripMs = goesOn ? Math.max(this.roundTripMs, isQueued && isLonger ? roundTripMs : 0) : 0
     this.byteLength = goesOn ? Math.max(this.byteLength, isQueued ? receivedBytes : 0) : 0
   }
 }

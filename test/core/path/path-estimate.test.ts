@@ -685,6 +685,18 @@ describe('a pong that waits behind the peer\'s own data', () => {
     }
   })
 
+  test('is one while it takes no longer than what we let in explains, however much the peer sends meanwhile', () => {
+    settle(1000, 50)
+
+    for (let round = 0; round < 60; round++) {
+      // nothing waits at the peer: what may be under way is
+      const { bytes } = estimate.bound
+      sample(1000, bytes / 1000, { receivedBytes: 0.4 * bytes })
+    }
+
+    expect(estimate.bound.bytes).toBeLessThan(1.25 * STEADY_BYTES)
+  })
+
   test('is one behind a pause in which no mark tells what the peer does', () => {
     settle(1000, 50)
     waitBehindPeer(1900)
@@ -706,6 +718,7 @@ describe('a pong that waits behind the peer\'s own data', () => {
   })
 
   test('tells in the first round trips how much the path may carry: what the peer has sent meanwhile', () => {
+    estimate.onRoundTrip(50, 0, nowMs)
     sample(40, 1600, { receivedBytes: 1_500_000 })
     sample(40, 1600, { receivedBytes: 1_500_000 })
 
