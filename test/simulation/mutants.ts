@@ -1,7 +1,7 @@
 // `npm run mutants`: shows that each of the bugs in mutants/list.ts, put into a copy of the sources, is found by the simulation or by the test that it names.
 import { execFile } from 'node:child_process'
 import { cp, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { availableParallelism, tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -102,7 +102,7 @@ const mutants: Examined[] = allMutants.filter(({ name }) => chosen.includes(name
 await new Listr(mutants.map(mutant => ({
   title: mutant.bug,
   task: async () => examine(mutant)
-}))).run()
+})), { concurrent: availableParallelism() }).run()
 
 const table = new Table({ head: ['mutant', 'seed', 'what it breaks'], style: { head: [], border: [] }, colWidths: [32, 10, 100], wordWrap: true })
 table.push(...mutants.map(({ name, seed, law = '' }) => [name, seed ?? (law === '' ? 'NOT FOUND' : 'by a test'), law]))
