@@ -93,6 +93,11 @@ export class StreamList {
     }
   }
 
+  /** No program was told of it yet */
+  isUnannounced (stream: MuxedStream): boolean {
+    return this.#unannounced.has(stream)
+  }
+
   /** Somebody listens. Listeners are often added in constructors, which should have run before the first event. */
   onListener (): void {
     if (this.#unannounced.size > 0) {
@@ -221,6 +226,7 @@ export class StreamList {
     }
 
     this.#driver.muxer.safeDispatchEvent('stream', { detail: stream })
+    stream.onAnnounced()
   }
 
   readonly #announceWaiting = (): void => {

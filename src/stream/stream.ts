@@ -40,6 +40,8 @@ export class MuxedStream extends ReadableHalf implements YamuxStream {
   #finished: PromiseWithResolvers<void> | undefined
   /** Settled at the next drain */
   #drained: PromiseWithResolvers<void> | undefined
+  /** The peer's end came before any program was told of the stream */
+  #isFinUntold = false
   /** Why the stream is over. Made only for those who wait: an error takes a stack trace. */
   #createError: (() => Error) | undefined
 
@@ -249,6 +251,7 @@ export class MuxedStream extends ReadableHalf implements YamuxStream {
     }
 
     if ((events & EVENT_REMOTE_FIN) !== 0) {
+      this.#isFinUntold = this.driver.streamList.isUnannounced(this)
       this.#onRemoteFin()
     }
 
@@ -276,8 +279,16 @@ export class MuxedStream extends ReadableHalf implements YamuxStream {
     }
   }
 
+  /** A program was told of the stream, and may listen */
+  onAnnounced (): void {
+    if (this.#isFinUntold) {
+      this.#isFinUntold = false
+      this.#onRemoteFin()
+    }
+  }
+
   #onRemoteFin (): void {
-    if (this.status === 'open') {
+    if (this.status === 'open' && !this.#isFinUntold) {
       this.remoteWriteStatus = 'closed'
       this.safeDispatchEvent('remoteCloseWrite')
       this.onRemoteDone(false)

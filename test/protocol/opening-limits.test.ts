@@ -205,6 +205,32 @@ describe.each(ROLES)('as $role', ({ direction, ownId, secondOwnId, peerId }) => 
     expect(Math.max(...perTurn)).toBe(32)
   })
 
+  test.each([
+    ['a message', data],
+    ['nothing', (id: number, _: Uint8Array, flags: number) => windowUpdate(id, 0, flags)]
+  ])('a stream that has waited for its turn tells of the peer\'s end when it is announced, behind %s', async (_, first) => {
+    const peer = createRawPeer({ direction })
+    const sent = Array.from({ length: 40 }, (_, i) => peerId + 2 * i)
+    const heard: string[] = []
+    peer.muxer.addEventListener('stream', ({ detail: stream }) => {
+      stream.addEventListener('message', () => {})
+      stream.addEventListener('end', () => { heard.push(`${stream.id} end`) })
+      stream.addEventListener('remoteCloseWrite', () => {
+        heard.push(`${stream.id} remoteCloseWrite`)
+        stream.close().catch(() => {})
+      })
+    })
+    peer.deliver(...sent.flatMap(id => [first(id, pattern(3), SYN), windowUpdate(id, 0, FIN)]))
+    await nextTurn()
+    await nextTurn()
+
+    for (const event of ['end', 'remoteCloseWrite']) {
+      expect(heard.filter(said => said.endsWith(` ${event}`))).toEqual(sent.map(id => `${id} ${event}`))
+    }
+
+    expect(peer.muxer.streams).toEqual([])
+  })
+
   test('streams that wait for their turn when nobody listens any more are kept for who listens next', async () => {
     const peer = createRawPeer({ direction })
     const announced: number[] = []
