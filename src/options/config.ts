@@ -57,7 +57,7 @@ export interface YamuxStreamOptions extends StreamOptions {
    *
    * - how far the window grows when both ends of a stream write and neither reads, as far as `maxStreamWindowSize` and
    *   `maxConnectionWindow` allow
-   * - what the application puts back with `push()` and `unshift()` while it does not read, if that is more than the window.
+   * - what the application puts back with `push()` and `unshift()` while it does not read, or in a `message` listener, if that is more than the window.
    *   Beyond it the stream is reset
    * - what a loop may miss while other readers of its stream go on. Beyond it the loop throws
    * - all unread data with `windowUpdateMode: 'onReceive'`. Beyond it the stream is reset

@@ -271,6 +271,8 @@ export abstract class ReadableHalf extends GuardedEmitter<MessageStreamEvents> {
   /** The usual case. Credit is given for all that they were told of, once: that is as dear as an event. */
   #tellListeners (): void {
     const { readBuffer } = this.state
+    // what a listener puts back it has been given, so there is credit for it: else a message longer than the window would never be complete
+    const pushedBackBytes = this.#pushedBackBytes
     let readBytes = 0
 
     try {
@@ -280,7 +282,7 @@ export abstract class ReadableHalf extends GuardedEmitter<MessageStreamEvents> {
         this.dispatchEvent(new OwnMessageEvent(chunk))
       } while (readBuffer.readyBytes > 0 && this.readStatus === 'readable' && this.#loops.all.size === 0 && !this.#isPutBack && this.listenerCount('message') > 0)
     } finally {
-      this.#onRead(readBytes)
+      this.#onRead(readBytes, pushedBackBytes)
     }
 
     this.#closeIfRead()
@@ -319,12 +321,13 @@ export abstract class ReadableHalf extends GuardedEmitter<MessageStreamEvents> {
     }
   }
 
-  #onRead (readBytes: number): void {
-    const pushedBackBytes = Math.min(readBytes, this.#pushedBackBytes)
-    this.#pushedBackBytes -= pushedBackBytes
+  /** `pushedBackBytes`: what the application had put back before; there was credit for it when it was first read */
+  #onRead (readBytes: number, pushedBackBytes = this.#pushedBackBytes): void {
+    const readAgainBytes = Math.min(readBytes, pushedBackBytes)
+    this.#pushedBackBytes -= readAgainBytes
 
-    if (readBytes > pushedBackBytes) {
-      this.driver.read(this.state, readBytes - pushedBackBytes)
+    if (readBytes > readAgainBytes) {
+      this.driver.read(this.state, readBytes - readAgainBytes)
     }
   }
 
@@ -342,8 +345,8 @@ export abstract class ReadableHalf extends GuardedEmitter<MessageStreamEvents> {
       }, 0)
     }
 
-    if (!this.#hasReader) {
-      // credit bounds what the peer sends; this bounds what the application pushes back
+    // credit bounds what the peer sends; this bounds what the application pushes back
+    if (this.#isDelivering || !this.#hasReader) {
       this.#check(Math.max(this.maxReadBufferLength, this.state.receiveWindow.windowBytes))
     }
   }
@@ -355,7 +358,7 @@ export abstract class ReadableHalf extends GuardedEmitter<MessageStreamEvents> {
       return
     }
 
-    if (this.state.readBuffer.byteLength === 0 && this.remoteWriteStatus === 'closed' && this.readStatus !== 'paused' && this.#loops.areAllAsking) {
+    if (this.state.readBuffer.byteLength === 0 && this.remoteWriteStatus === 'closed' && (this.readStatus !== 'paused' || this.status !== 'open') && this.#loops.areAllAsking) {
       this.readStatus = 'closed'
     }
 

@@ -4,9 +4,9 @@ import { concat } from 'uint8arrays/concat'
 import { equals } from 'uint8arrays/equals'
 import { Uint8ArrayList } from 'uint8arraylist'
 import { describe, expect, test, vi } from 'vitest'
-import { data, DATA, FIN, pattern, windowUpdate } from '../../testing/protocol/frames.ts'
+import { data, DATA, FIN, pattern, WINDOW_UPDATE, windowUpdate } from '../../testing/protocol/frames.ts'
 import { nextTurn } from '../../testing/protocol/raw-peer.ts'
-import { endings, expectAlive, receive } from '../../testing/protocol/conversation.ts'
+import { endings, expectAlive, receive, WINDOW_BYTES } from '../../testing/protocol/conversation.ts'
 import { forbidIncidents } from '../../testing/protocol/incidents.ts'
 import { connect, oneByteFrames, readLoop } from './fixtures/connected.ts'
 import type { YamuxMuxerInit, YamuxStream } from '../../src/index.ts'
@@ -193,5 +193,49 @@ describe.each(['backlog', true, false] as const)('with mergeMessages: %s', merge
 
     expect(await whole).toEqual(pattern(4))
     stream.abort(new Error('Enough'))
+  })
+})
+
+describe('a listener that puts back what it has until a message is complete', () => {
+  const MESSAGE_BYTES = 2 ** 20
+
+  /** Puts back less than a message, and says what the longest was that it got. The peer sends as far as its credit reaches, `sentBytes` in all. */
+  async function putBackUntil (messageBytes: number, sentBytes: number): Promise<{ peer: Conversation, stream: YamuxStream, longest: Uint8Array }> {
+    const { peer, stream } = await connect()
+    const bytes = pattern(sentBytes)
+    let longest = new Uint8Array()
+    let creditBytes = WINDOW_BYTES
+    stream.addEventListener('message', ({ data }) => {
+      longest = data.byteLength > longest.byteLength ? data.slice() : longest
+
+      if (data.byteLength < messageBytes) {
+        stream.unshift(data)
+      }
+    })
+
+    for (let offset = 0; offset < sentBytes && creditBytes > 0 && stream.status === 'open';) {
+      const sent = bytes.subarray(offset, offset + Math.min(creditBytes, 65_536))
+      offset += sent.byteLength
+      creditBytes -= sent.byteLength
+      peer.deliver(data(1, sent))
+      const updates = (await peer.written()).filter(([type]) => type === WINDOW_UPDATE)
+      creditBytes += updates.reduce((sum, [, , , delta]) => sum + delta, 0)
+    }
+
+    return { peer, stream, longest }
+  }
+
+  test('gets all of it, also where it is longer than the window', async () => {
+    const { longest } = await putBackUntil(MESSAGE_BYTES, MESSAGE_BYTES)
+
+    expect(equals(longest, pattern(MESSAGE_BYTES))).toBe(true)
+  })
+
+  test('and never is, loses the stream when it has put back more than the read buffer and the window may hold', async () => {
+    const { stream, longest } = await putBackUntil(Infinity, 20 * MESSAGE_BYTES)
+
+    expect(stream.status).toBe('aborted')
+    expect(longest.byteLength).toBeGreaterThan(4 * MESSAGE_BYTES)
+    expect(longest.byteLength).toBeLessThan(17 * MESSAGE_BYTES)
   })
 })

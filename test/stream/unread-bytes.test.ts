@@ -1,7 +1,7 @@
 // What waits to be read is the stream's own: the transport may use the memory of its chunk again.
 import { StreamMessageEvent } from '@libp2p/interface'
 import { expect, test } from 'vitest'
-import { ACK, data, pattern, windowUpdate } from '../../testing/protocol/frames.ts'
+import { ACK, data, pattern, RST, windowUpdate } from '../../testing/protocol/frames.ts'
 import { createRawPeer, nextTurn } from '../../testing/protocol/raw-peer.ts'
 import type { YamuxStream } from '../../src/index.ts'
 
@@ -49,3 +49,14 @@ async function read (stream: YamuxStream, onBytes: (count: number) => void): Pro
     onBytes(byteLength)
   }
 }
+
+test('a paused stream that the peer resets while nothing waits to be read takes nothing that is put back any more', async () => {
+  const peer = createRawPeer()
+  const stream = await peer.muxer.createStream()
+  stream.pause()
+  peer.deliver(windowUpdate(1, 0, RST))
+  await nextTurn()
+
+  expect([stream.readStatus, stream.readableEnded]).toEqual(['closed', true])
+  expect(() => { stream.push(pattern(1)) }).toThrow(expect.objectContaining({ name: 'StreamStateError' }))
+})
