@@ -81,6 +81,8 @@ export class BytesUnderWay {
   readonly #rounds = new Rounds()
   #lastPongMs = 0
   #heldSinceMs = 0
+  /** When data was first held back since a mark was answered: other pings may let it go meanwhile, again and again */
+  #unansweredSinceMs = -1
   #looks = 0
   #handedDownMs = 0
   readonly #silence = new PongSilence()
@@ -274,7 +276,7 @@ export class BytesUnderWay {
       return
     }
 
-    const quietMs = Math.abs(nowMs - Math.max(this.#lastPongMs, this.#heldSinceMs))
+    const quietMs = Math.abs(nowMs - Math.max(this.#lastPongMs, this.#unansweredSinceMs))
 
     if (quietMs >= this.#liftMs(nowMs)) {
       this.estimate.lift()
@@ -305,6 +307,8 @@ export class BytesUnderWay {
     this.isHeld = true
     this.#rounds.onHeld()
     this.#heldSinceMs = nowMs
+    this.#unansweredSinceMs = this.#lastPongMs > this.#unansweredSinceMs ? nowMs : this.#unansweredSinceMs
+
     // else no pong would come, or late
     if (!this.awaitsPong || (this.handedDownBytes - this.markedBytes >= MIN_MARK_EVERY_BYTES && this.#mayMark(nowMs))) {
       this.oweMark()

@@ -507,6 +507,21 @@ describe('a look', () => {
     expect(underWay.isHeld).toBe(true)
   })
 
+  test('lifts the bound when no mark was answered for 5 s, also where other pings are', () => {
+    fill(0)
+
+    for (let nowMs = 500; nowMs < 5000; nowMs += 500) {
+      underWay.onPingAnswered(underWay.handedDownBytes, ROUND_TRIP_MS, nowMs)
+      fill(nowMs)
+    }
+
+    underWay.look(4999)
+    expect(underWay.isHeld).toBe(true)
+
+    underWay.look(5000)
+    expect(underWay.isHeld).toBe(false)
+  })
+
   test('lifts the bound after half a second when no ping was ever answered, and asks nothing until then', () => {
     underWay = new BytesUnderWay(10, WRITE_BYTES, new NodePaths())
     underWay.handDown(HOLDS_FROM_BYTES, 0, false)
