@@ -307,7 +307,10 @@ export class BytesUnderWay {
     this.isHeld = true
     this.#rounds.onHeld()
     this.#heldSinceMs = nowMs
-    this.#unansweredSinceMs = this.#lastPongMs > this.#unansweredSinceMs ? nowMs : this.#unansweredSinceMs
+
+    if (this.#lastPongMs > this.#unansweredSinceMs) {
+      this.#unansweredSinceMs = nowMs
+    }
 
     // else no pong would come, or late
     if (!this.awaitsPong || (this.handedDownBytes - this.markedBytes >= MIN_MARK_EVERY_BYTES && this.#mayMark(nowMs))) {
