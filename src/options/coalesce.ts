@@ -102,8 +102,7 @@ export interface CoalesceOptions {
    *   one frame and one event, as with `@libp2p/yamux`, unless the peer's credit cuts it.
    * - `true`: whenever several wait
    * - `false`: never. A `send()` of at most `maxMessageSize` then waits for credit for all of it, and may make a write longer
-   *   than `maxBytes`. On a slow link a stream whose messages are about as long as
-   *   `maxMessageSize` gets up to five times the share of others.
+   *   than `maxBytes`.
    *
    * @default 'backlog'
    */

@@ -68,6 +68,11 @@ export class Ring implements Link {
     }
   }
 
+  moveToBack (stream: LaneMember): void {
+    this.unlink(stream)
+    this.link(stream, false)
+  }
+
   unlink (stream: LaneMember): void {
     if (this.lastAhead === stream) {
       this.lastAhead = stream.previous

@@ -176,6 +176,11 @@ export class DataLanes<Owner> {
 
       const ring = this.#rings[lane]
       const stream = ring.next as StreamState<Owner>
+
+      if (this.streamCount > 1 && !this.#beginTurn(stream, ring)) {
+        continue
+      }
+
       const payloadBytes = this.#choosePayloadBytes(stream, batch, batch.roomBytes - HEADER_BYTES - (lane === URGENT ? 0 : reservedBytes))
 
       if (payloadBytes === 0) {
@@ -285,7 +290,8 @@ export class DataLanes<Owner> {
 
     this.queuedBytes -= payloadBytes
     stream.pending &= ~flags
-    stream.deficitBytes = Math.max(0, stream.deficitBytes - payloadBytes)
+    // who is alone takes from nobody
+    stream.deficitBytes = ring.streamCount > 1 ? stream.deficitBytes - payloadBytes : 0
     this.#note(stream, ring, payloadBytes, nowMs)
 
     return true
@@ -314,10 +320,6 @@ export class DataLanes<Owner> {
   /** What the stream's next frame holds; 0 if the batch has no room for it */
   #choosePayloadBytes (stream: StreamState<Owner>, batch: Batch, roomBytes: number): number {
     const wholeBytes = stream.sendQueue.wholeFrameBytes
-
-    if (this.streamCount > 1) {
-      this.#renewShare(stream, wholeBytes || MIN_CUT_FRAME_BYTES)
-    }
 
     // the usual case: a stream's share is enough for one
     if (wholeBytes > 0 && wholeBytes <= roomBytes && wholeBytes <= stream.creditBytes) {
@@ -354,11 +356,22 @@ export class DataLanes<Owner> {
     return Math.min(messageBytes, usedCreditBytes, shareBytes)
   }
 
-  /** A share smaller than `leastBytes` is not worth a frame: it adds up with the next */
-  #renewShare (stream: StreamState<Owner>, leastBytes: number): void {
-    if (stream.deficitBytes < leastBytes) {
-      stream.deficitBytes += Math.min(this.#quantumBytes, Math.max(this.#shareBytes, leastBytes))
+  /** A share smaller than that is not worth a frame: it adds up with the next */
+  #leastBytes ({ sendQueue }: StreamState<Owner>): number {
+    return Math.min(this.#shareBytes, sendQueue.wholeFrameBytes || MIN_CUT_FRAME_BYTES)
+  }
+
+  /** The first stream gets its share of a new round. Returns false if it still owes more to the others, for a message that is longer: it goes to the back. */
+  #beginTurn (stream: StreamState<Owner>, ring: Ring): boolean {
+    const leastBytes = this.#leastBytes(stream)
+    stream.deficitBytes += stream.deficitBytes < leastBytes ? this.#shareBytes : 0
+    const hasTurn = stream.deficitBytes >= leastBytes
+
+    if (!hasTurn) {
+      ring.moveToBack(stream)
     }
+
+    return hasTurn
   }
 
   /** After a frame of the first stream: it goes on, goes to the back, or leaves */
@@ -376,9 +389,8 @@ export class DataLanes<Owner> {
       if (stream.isStalled) {
         this.#session.emit(stream, EVENT_STALLED)
       }
-    } else if (ring.previous !== stream && stream.deficitBytes < (stream.sendQueue.wholeFrameBytes || MIN_CUT_FRAME_BYTES)) {
-      ring.unlink(stream)
-      ring.link(stream, false)
+    } else if (stream.deficitBytes < this.#leastBytes(stream)) {
+      ring.moveToBack(stream)
     }
 
     if (stream.awaitsDrain ? this.mayGoOn(stream) : stream.tellsIdle && stream.sendQueue.byteLength === 0) {

@@ -62,6 +62,29 @@ describe('turns', () => {
   })
 })
 
+test('messages longer than a share, which are kept whole, are paid for in the rounds behind', () => {
+  lane = createDataLanes({ frameBytes: 65_536 })
+  lane.setShare(4096)
+  const sizes = [1000, 4096, 16_384, 65_536]
+  const streams = sizes.map((size, i) => createStream(1 + 2 * i, { queued: Array(Math.ceil(1_000_000 / size)).fill(size), maxWholeBytes: 65_536 }))
+  streams.forEach(stream => { stream.creditBytes = 1_100_000 })
+  enlist(...streams)
+  const sentBytes = new Map<number, number>()
+
+  // small writes, as on a slow path: a message longer than one has it for itself
+  for (let bytes = 0; bytes < 1_000_000;) {
+    for (const [id, length] of shares(fill(4096))) {
+      sentBytes.set(id, (sentBytes.get(id) ?? 0) + length)
+      bytes += length
+    }
+  }
+
+  for (const bytes of sentBytes.values()) {
+    // within a message and a share of what is fair
+    expect(Math.abs(bytes - 250_000)).toBeLessThan(70_000)
+  }
+})
+
 describe('a newcomer', () => {
   test('does not jump ahead of those who wait, and comes once they had their turn', () => {
     enlist(createStream(1, { queued: [100_000] }), createStream(3, { queued: [100_000] }))
