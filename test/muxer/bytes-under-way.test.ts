@@ -454,8 +454,8 @@ describe('metrics', () => {
 
 test('marks of the peer are told from other pings when they come', () => {
   const session = createSession()
-  session.receive(ping(FIRST_MARK_VALUE, SYN), 1000)
-  session.receive(ping(FIRST_MARK_VALUE + 1, SYN), 1200)
+  session.receive(ping(FIRST_MARK_VALUE + 1, SYN), 1000)
+  session.receive(ping(FIRST_MARK_VALUE + 3, SYN), 1200)
 
   expect(session.underWay.estimate.peer.markedMs).toBe(1200)
 })

@@ -168,14 +168,15 @@ export class BytesUnderWay {
 
   /** The value of a mark that is written now */
   mark (nowMs: number): number {
+    const isAppLimited = this.#rounds.appLimitedBytes > this.acknowledgedBytes
     const value = this.#marks.write({
       sentMs: nowMs,
       positionBytes: this.handedDownBytes,
       acknowledgedBytes: this.acknowledgedBytes,
       acknowledgedMs: Math.max(this.#lastPongMs, this.#rounds.beganMs),
       receivedBytes: this.estimate.peer.receivedBytes,
-      isAppLimited: this.#rounds.appLimitedBytes > this.acknowledgedBytes
-    })
+      isAppLimited
+    }, this.isHeld || !isAppLimited)
     this.markedBytes = this.handedDownBytes
     this.isMarkOwed = false
     this.handedDownBytes += HEADER_BYTES

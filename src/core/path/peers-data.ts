@@ -3,7 +3,7 @@
  * One that bounds nothing and sends bulk fills its kernel, for seconds: that is no queue of ours, and to hold data back for it would leave a
  * hundredth of the rate.
  */
-import { FIRST_MARK_VALUE } from './marks.ts'
+import { FIRST_MARK_VALUE, MARK_STEP } from './marks.ts'
 import type { PathSample } from './rounds.ts'
 
 /** Marks of a peer with bulk are no farther apart, as on a line of 0.25 Mbit/s; those behind a few messages are */
@@ -27,7 +27,7 @@ const OVER_MS = 1000
 export class PeersData {
   /** All that has come, while marks of ours were under way */
   receivedBytes = 0
-  /** When the peer last sent a mark */
+  /** When the peer last sent a mark that says its data fills the path */
   markedMs = -Infinity
   /** The longest round trip of a pong that has waited behind data, while the peer goes on; else 0 */
   roundTripMs = 0
@@ -43,9 +43,12 @@ export class PeersData {
     return Math.abs(nowMs - this.markedMs) < SEEN_MS
   }
 
-  /** Values above FIRST_MARK_VALUE that count up are marks of a peer that does the same; others count from 0, or draw theirs */
+  /**
+   * Values above FIRST_MARK_VALUE that count up by two are marks of a peer that does the same; others count from 0, or draw theirs. Two that
+   * say its data fills the path count: one says no more than that a burst does.
+   */
   onPing (value: number, nowMs: number): void {
-    if (value > FIRST_MARK_VALUE && value === this.#lastPing + 1 && nowMs - this.#pingedMs <= MARKS_MS) {
+    if (value % MARK_STEP === 1 && this.#lastPing > FIRST_MARK_VALUE && value === this.#lastPing + MARK_STEP && nowMs - this.#pingedMs <= MARKS_MS) {
       this.markedMs = nowMs
     }
 

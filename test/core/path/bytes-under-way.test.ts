@@ -284,8 +284,25 @@ describe('what can still be under way', () => {
 
 describe('marks', () => {
   test('have values of their own, from the middle of all values on', () => {
-    expect([mark(1, 0), mark(1, 0), mark(1, 0)]).toEqual([FIRST_MARK_VALUE, FIRST_MARK_VALUE + 1, FIRST_MARK_VALUE + 2])
+    expect([mark(1, 0), mark(1, 0), mark(1, 0)]).toEqual([FIRST_MARK_VALUE, FIRST_MARK_VALUE + 2, FIRST_MARK_VALUE + 4])
     expect(FIRST_MARK_VALUE).toBe(2 ** 31)
+  })
+
+  test('say whether data fills the path: while it is held back, and where more is there to send all the time', () => {
+    const isOdd = (): boolean => underWay.mark(0) % 2 === 1
+    underWay.handDown(30_000, 0, false)
+    expect(isOdd()).toBe(false)
+
+    underWay.handDown(40_000, 0, true)
+    expect([underWay.isHeld, isOdd()]).toEqual([true, true])
+  })
+
+  test('say so behind a round trip in which all that was handed down was less than there was', () => {
+    const first = mark(30_000, 0)
+    underWay.handDown(1000, 1, false)
+    underWay.onPong(first, ROUND_TRIP_MS)
+
+    expect([underWay.isHeld, underWay.mark(ROUND_TRIP_MS) % 2]).toEqual([false, 1])
   })
 
   test('begin when half of what is allowed is under way', () => {
@@ -776,15 +793,17 @@ describe('the peer bounds what it has under way too', () => {
     return underWay.estimate.peer.markedMs === pings[pings.length - 1][1]
   }
 
-  test('when values of its pings count up from where marks begin, and they are 250 ms apart at most', () => {
-    expect(takes([[FIRST_MARK_VALUE, 1000], [FIRST_MARK_VALUE + 1, 1250]])).toBe(true)
-    expect(takes([[FIRST_MARK_VALUE + 2, 1500]])).toBe(true)
+  test('when its pings are marks in a row, 250 ms apart at most, which say that its data fills the path', () => {
+    expect(takes([[FIRST_MARK_VALUE + 1, 1000], [FIRST_MARK_VALUE + 3, 1250]])).toBe(true)
+    expect(takes([[FIRST_MARK_VALUE + 5, 1500]])).toBe(true)
   })
 
   test.each<[string, Array<[value: number, nowMs: number]>]>([
-    ['one alone', [[FIRST_MARK_VALUE, 1000]]],
-    ['those that are further apart, as behind a few messages', [[FIRST_MARK_VALUE, 1000], [FIRST_MARK_VALUE + 1, 1251]]],
-    ['those of others, which count from 0', [[0, 1000], [1, 1001], [2, 1002]]],
+    ['one alone', [[FIRST_MARK_VALUE + 1, 1000]]],
+    ['those that are further apart, as behind a few messages', [[FIRST_MARK_VALUE + 1, 1000], [FIRST_MARK_VALUE + 3, 1251]]],
+    ['those that say it sends less', [[FIRST_MARK_VALUE, 1000], [FIRST_MARK_VALUE + 2, 1001], [FIRST_MARK_VALUE + 4, 1002]]],
+    ['one that says so behind one that does not, as in a burst', [[FIRST_MARK_VALUE + 2, 1000], [FIRST_MARK_VALUE + 5, 1001]]],
+    ['those of others, which count from 0', [[1, 1000], [2, 1001], [3, 1002], [5, 1003]]],
     ['those that are drawn', [[FIRST_MARK_VALUE + 77, 1000], [FIRST_MARK_VALUE + 5, 1001]]]
   ])('and not by %s', (_, pings) => {
     expect(takes(pings)).toBe(false)
