@@ -214,7 +214,7 @@ describe('a listener that puts back what it has until a message is complete', ()
     })
 
     for (let offset = 0; offset < sentBytes && creditBytes > 0 && stream.status === 'open';) {
-      const sent = bytes.subarray(offset, offset + Math.min(creditBytes, 65_536))
+      const sent = bytes.subarray(offset, offset + Math.min(creditBytes, WINDOW_BYTES))
       offset += sent.byteLength
       creditBytes -= sent.byteLength
       peer.deliver(data(1, sent))
