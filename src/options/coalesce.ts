@@ -160,8 +160,9 @@ export function createCoalesceConfig (options: CoalesceValues) {
 }
 
 function strategyOf (options: CoalesceValues): Strategy {
-  const { delayMs, maxDelayMs, strategy = delayMs !== undefined ? 'delay' : maxDelayMs !== undefined ? 'adaptive' : 'turn' } = options
+  const { delayMs, maxDelayMs, strategy: given = delayMs !== undefined ? 'delay' : maxDelayMs !== undefined ? 'adaptive' : 'turn' } = options
   const isOff = delayMs === 0
+  const strategy = isOff && given === 'delay' ? 'off' : given
 
   // an option that has no effect under the strategy is a mistake
   const checkEffect = (name: 'delayMs' | 'maxDelayMs' | 'highWatermark', ...strategies: Strategy[]): void => {
@@ -174,5 +175,5 @@ function strategyOf (options: CoalesceValues): Strategy {
   checkEffect('maxDelayMs', 'adaptive')
   checkEffect('highWatermark', 'delay', 'adaptive')
 
-  return isOff ? 'off' : strategy
+  return strategy
 }

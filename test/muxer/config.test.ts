@@ -110,7 +110,9 @@ test.each([
   [{ strategy: 'turn', delayMs: 2 }, 'coalesce.delayMs is 2, which is for \'delay\', but coalesce.strategy is \'turn\''],
   [{ strategy: 'turn', delayMs: 0 }, 'coalesce.delayMs is 0, which is for \'delay\' or \'off\', but coalesce.strategy is \'turn\''],
   [{ strategy: 'adaptive', delayMs: 2 }, 'coalesce.delayMs is 2, which is for \'delay\', but coalesce.strategy is \'adaptive\''],
-  [{ delayMs: 0, maxDelayMs: 2 }, 'coalesce.maxDelayMs is 2, which is for \'adaptive\', but coalesce.strategy is \'delay\''],
+  [{ delayMs: 0, maxDelayMs: 2 }, 'coalesce.maxDelayMs is 2, which is for \'adaptive\', but coalesce.strategy is \'off\''],
+  [{ delayMs: 0, highWatermark: 0.5 }, 'coalesce.highWatermark is 0.5, which is for \'delay\' or \'adaptive\', but coalesce.strategy is \'off\''],
+  [{ strategy: 'delay', delayMs: 0, highWatermark: 0.5 }, 'coalesce.highWatermark is 0.5, which is for \'delay\' or \'adaptive\', but coalesce.strategy is \'off\''],
   [{ delayMs: 2, maxDelayMs: 2 }, 'coalesce.maxDelayMs is 2, which is for \'adaptive\', but coalesce.strategy is \'delay\''],
   [{ highWatermark: 0.5 }, 'coalesce.highWatermark is 0.5, which is for \'delay\' or \'adaptive\', but coalesce.strategy is \'turn\'']
 ] as const)('%o are in conflict', (coalesce, message) => {
