@@ -31,8 +31,10 @@ export abstract class LaneMember implements Link {
   isInDataLane = false
   next: Link = this
   previous: Link = this
-  /** What is left of the stream's share in this round (the deficit counter of the literature) */
+  /** What is left of the stream's share in this round (the deficit counter of the literature), or what it owes the others */
   deficitBytes = 0
+  /** What the lane had sent when the stream left it */
+  leftAtBytes = 0
   /** What the stream has sent since its lane had sent `roundFromBytes` */
   roundBytes = 0
   roundFromBytes = -Infinity

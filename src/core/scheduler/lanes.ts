@@ -102,8 +102,9 @@ export class DataLanes<Owner> {
       const ring = this.#rings[stream.lane]
       this.hasUrgent ||= stream.lane === URGENT
       stream.isInDataLane = true
-      stream.deficitBytes = 0
       ring.streamCount++
+      // what it owes it still owes, less what the others have had meanwhile: or a writer that waits until nothing is queued would never pay
+      stream.deficitBytes = Math.min(0, Math.floor(stream.deficitBytes + (ring.sentBytes - stream.leftAtBytes) / ring.streamCount))
       this.streamCount++
       this.queuedBytes += stream.sendQueue.byteLength
       // a stream that is alone counts as ahead if it has little: so do those with little that come next, in their order
@@ -132,6 +133,7 @@ export class DataLanes<Owner> {
       stream.isInDataLane = false
       this.streamCount--
       this.queuedBytes -= stream.sendQueue.byteLength
+      stream.leftAtBytes = ring.sentBytes
       ring.unlink(stream)
 
       if (--ring.streamCount === 0) {
@@ -153,6 +155,7 @@ export class DataLanes<Owner> {
     this.remove(stream)
     stream.lane = lane
     stream.roundFromBytes = -Infinity
+    stream.leftAtBytes = -Infinity
     this.enlist(stream, 0)
   }
 

@@ -85,6 +85,63 @@ test('messages longer than a share, which are kept whole, are paid for in the ro
   }
 })
 
+test('so are those of a stream that sends its next when nothing of it waits any more', () => {
+  lane = createDataLanes({ frameBytes: 16_384 })
+  lane.setShare(4096)
+  const busy = [1, 3, 5].map(id => busyStream(id, 1000, 16_384))
+  const long = createStream(7, { maxWholeBytes: 16_384 })
+  long.creditBytes = 10_000_000
+  enlist(...busy)
+  let longBytes = 0
+
+  for (let bytes = 0; bytes < 1_000_000;) {
+    if (long.sendQueue.byteLength === 0) {
+      long.sendQueue.push(pattern(16_384))
+      enlist(long)
+    }
+
+    for (const [id, length] of shares(fill(4096))) {
+      longBytes += id === 7 ? length : 0
+      bytes += length
+    }
+
+    busy.forEach(stream => { refill(stream, 1000) })
+  }
+
+  expect(Math.abs(longBytes - 250_000)).toBeLessThan(30_000)
+})
+
+test('and are forgotten when the others have had as much meanwhile', () => {
+  lane = createDataLanes({ frameBytes: 16_384 })
+  lane.setShare(4096)
+  const busy = busyStream(1, 1000, 16_384)
+  const long = createStream(3, { queued: [16_384], maxWholeBytes: 16_384 })
+  enlist(busy, long)
+  fill(40_000)
+  refill(busy, 1000)
+  fill(60_000)
+  long.sendQueue.push(pattern(16_384))
+  enlist(long)
+
+  // one turn of the busy one is before it, as ever
+  expect(ids(fill(30_000)).indexOf(3)).toBeLessThan(6)
+})
+
+test('leave whole bytes to what is cut behind them', () => {
+  lane = createDataLanes({ frameBytes: 16_384 })
+  lane.setShare(4096)
+  const long = createStream(7, { queued: [16_384], maxWholeBytes: 16_384 })
+  enlist(...[1, 3].map(id => busyStream(id, 1000, 16_384)), long)
+  fill(30_001)
+  // what is longer than a frame is cut to shares
+  long.sendQueue.push(pattern(50_000))
+  enlist(long)
+  const lengths = shares(fill(150_000)).filter(([id]) => id === 7).map(([, length]) => length)
+
+  expect(lengths.length).toBeGreaterThan(2)
+  expect(lengths.reduce((sum, length) => sum + length, 0)).toBe(50_000 - long.sendQueue.byteLength)
+})
+
 describe('a newcomer', () => {
   test('does not jump ahead of those who wait, and comes once they had their turn', () => {
     enlist(createStream(1, { queued: [100_000] }), createStream(3, { queued: [100_000] }))
