@@ -457,5 +457,5 @@ test('marks of the peer are told from other pings when they come', () => {
   session.receive(ping(FIRST_MARK_VALUE + 1, SYN), 1000)
   session.receive(ping(FIRST_MARK_VALUE + 3, SYN), 1200)
 
-  expect(session.underWay.estimate.peer.markedMs).toBe(1200)
+  expect(session.underWay.estimate.peer.fullMs).toBe(1200)
 })

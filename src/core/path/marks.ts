@@ -6,7 +6,6 @@
 
 /** The values of marks begin here; those of other pings are below. They count up by two, and are odd where data fills the path. */
 export const FIRST_MARK_VALUE = 2 ** 31
-export const MARK_STEP = 2
 
 /** Behind them one in an interval. With no more than that a connection would learn the rate of a LAN in steps of 5 ms. */
 const MARKS_AT_ONCE = 8
@@ -49,8 +48,8 @@ export class Marks {
 
   /** Returns the value of the mark that is written now. `isFull`: more than the path carries is there to send. */
   write (place: Omit<Mark, 'value' | 'lostMarks'>, isFull: boolean): number {
-    const value = FIRST_MARK_VALUE + this.#nextValue + (isFull ? 1 : 0)
-    this.#nextValue = (this.#nextValue + MARK_STEP) % FIRST_MARK_VALUE
+    const value = FIRST_MARK_VALUE + this.#nextValue + Number(isFull)
+    this.#nextValue = (this.#nextValue + 2) % FIRST_MARK_VALUE
 
     if (this.underWay.length === MAX_MARKS) {
       this.underWay.shift()

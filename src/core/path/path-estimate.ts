@@ -268,10 +268,10 @@ export class PathEstimate implements NodePath {
     this.lastRoundTripMs = roundTripMs
     this.queueMs = roundTripMs - this.#own.knownMs
     // it looks at the three above, of this path and of others
-    this.#fairShare.learn(this, this.#nodePaths, sample, this.#isPeerBounded)
+    this.#fairShare.learn(this, this.#nodePaths, sample, this.#isPeerFull)
     this.fast.learn(this.bytesPerMs, this.queueMs)
     this.#isRateKnown ||= !isAppLimited || sample.intervalMs >= FILLED_ROUND_TRIPS * this.#own.knownMs
-    this.peer.learn(sample, GROWTH * this.#ownQueueRoundTripMs)
+    this.peer.learn(sample, GROWTH * this.#ownQueueRoundTripMs, GROWTH * sample.markedBytes / this.bytesPerMs)
     this.#slowPrograms.onArrived(sample.arrivedBytes, nowMs)
   }
 
@@ -391,7 +391,7 @@ export class PathEstimate implements NodePath {
     const gain = this.queueMs < UNQUEUED_PART * this.#own.ms ? UNQUEUED_GAIN : START_UP_GAIN
 
     // where the peer has data under way too, each would make the other's queue longer
-    return this.#isPeerBounded ? 0 : this.#carriedBytes(gain, this.#latestBytesPerMs)
+    return this.#isPeerFull ? 0 : this.#carriedBytes(gain, this.#latestBytesPerMs)
   }
 
   /** With so little under way nothing of ours queues */
@@ -400,8 +400,8 @@ export class PathEstimate implements NodePath {
   }
 
   /** Its data is under way as well, and pongs wait behind it for as long as ours may make its wait */
-  get #isPeerBounded (): boolean {
-    return this.peer.isBounded(this.sampledMs)
+  get #isPeerFull (): boolean {
+    return this.peer.isFull(this.sampledMs)
   }
 
   /**
@@ -409,7 +409,7 @@ export class PathEstimate implements NodePath {
    * end give way to the other's queue, and both grow.
    */
   get #longestRoundTripMs (): number {
-    return this.#isPeerBounded ? this.#own.shortestMs * (1 + ROUND_TRIP_GAIN) + this.#maxQueueDelayMs + 2 * MIN_WRITE_BYTES / this.bytesPerMs : Infinity
+    return this.#isPeerFull ? this.#own.shortestMs * (1 + ROUND_TRIP_GAIN) + this.#maxQueueDelayMs + 2 * MIN_WRITE_BYTES / this.bytesPerMs : Infinity
   }
 
   /** In so many round trips, and in the time that what is handed down may wait */
@@ -426,7 +426,7 @@ export class PathEstimate implements NodePath {
     const sharedMs = this.#own.ms + this.#fairShare.queueMs
     const neededMs = Math.max(this.coveredSilenceMs, sharedMs, SILENCE_GAIN * this.#slowPrograms.longest.ms, ROUND_TRIP_GAIN * this.peer.roundTripMs)
 
-    return this.#isPeerBounded && this.bytesPerMs > 0 ? Math.max(neededMs, ROUND_TRIP_GAIN * this.#longestRoundTripMs) : neededMs
+    return this.#isPeerFull && this.bytesPerMs > 0 ? Math.max(neededMs, ROUND_TRIP_GAIN * this.#longestRoundTripMs) : neededMs
   }
 
   /** What has arrived since the last mark, and still counts as under way. With no more than that a slow path would be empty when a pong comes. */

@@ -3,10 +3,10 @@
  * One that bounds nothing and sends bulk fills its kernel, for seconds: that is no queue of ours, and to hold data back for it would leave a
  * hundredth of the rate.
  */
-import { FIRST_MARK_VALUE, MARK_STEP } from './marks.ts'
+import { FIRST_MARK_VALUE } from './marks.ts'
 import type { PathSample } from './rounds.ts'
 
-/** Marks of a peer with bulk are no farther apart, as on a line of 0.25 Mbit/s; those behind a few messages are */
+/** Marks of a peer with much to send are no farther apart, as on a line of 0.25 Mbit/s; those behind a few messages are */
 const MARKS_MS = 250
 /** They count for so long */
 const SEEN_MS = 2000
@@ -27,20 +27,23 @@ const OVER_MS = 1000
 export class PeersData {
   /** All that has come, while marks of ours were under way */
   receivedBytes = 0
-  /** When the peer last sent a mark that says its data fills the path */
-  markedMs = -Infinity
+  /** When its data was last seen to fill the path, although the peer bounds it */
+  fullMs = -Infinity
   /** The longest round trip of a pong that has waited behind data, while the peer goes on; else 0 */
   roundTripMs = 0
   /** And what the peer has sent meanwhile */
   byteLength = 0
   #lastPing = 0
   #pingedMs = -Infinity
+  /** When the peer last sent a mark: it bounds what it has under way */
+  #markedMs = -Infinity
   /** How long pongs have waited behind data of the peer's lately */
   #queuedMs = 0
   #sampledMs: number | undefined
 
-  isBounded (nowMs: number): boolean {
-    return Math.abs(nowMs - this.markedMs) < SEEN_MS
+  /** Pongs wait behind as much data as its path holds, and no more */
+  isFull (nowMs: number): boolean {
+    return Math.abs(nowMs - this.fullMs) < SEEN_MS
   }
 
   /**
@@ -48,8 +51,14 @@ export class PeersData {
    * say its data fills the path count: one says no more than that a burst does.
    */
   onPing (value: number, nowMs: number): void {
-    if (value % MARK_STEP === 1 && this.#lastPing > FIRST_MARK_VALUE && value === this.#lastPing + MARK_STEP && nowMs - this.#pingedMs <= MARKS_MS) {
-      this.markedMs = nowMs
+    const before = this.#lastPing
+
+    if (before >= FIRST_MARK_VALUE && value >>> 1 === (before >>> 1) + 1 && nowMs - this.#pingedMs <= MARKS_MS) {
+      this.#markedMs = nowMs
+
+      if ((value & before & 1) === 1) {
+        this.fullMs = nowMs
+      }
     }
 
     this.#lastPing = value
@@ -59,12 +68,21 @@ export class PeersData {
   /**
    * What this side lets in makes round trips of `ownMs` at most. One within that shows no queue of the peer's, whatever came meanwhile: the more was
    * let in, the more came in a round trip, and with 3 Mbit/s from the peer that filled an uplink of 10 Mbit/s for good.
+   *
+   * Bursts of a peer that sends marks are seen by the same, and by more than the `frontMs` that what stood in front of the mark takes: its marks say
+   * nothing of them. Taken for a peer that bounds nothing, one that sent 5 KB each 80 ms made a queue of 9 s at 0.5 Mbit/s.
    */
-  learn ({ nowMs, roundTripMs, markedBytes, receivedBytes }: PathSample, ownMs: number): void {
+  learn ({ nowMs, roundTripMs, markedBytes, receivedBytes }: PathSample, ownMs: number, frontMs: number): void {
     const isLonger = roundTripMs > ownMs
-    const hasMuch = !this.isBounded(nowMs) && receivedBytes >= Math.max(LEAST_BYTES, LEAST_PART * markedBytes)
+    const hasMuch = receivedBytes >= Math.max(LEAST_BYTES, LEAST_PART * markedBytes)
+    const isBounded = Math.abs(nowMs - this.#markedMs) < SEEN_MS
+
+    if (isBounded && hasMuch && isLonger && roundTripMs > frontMs) {
+      this.fullMs = nowMs
+    }
+
     // while it goes on, what is let in is by the peer's queue too
-    const isQueued = hasMuch && (isLonger || this.roundTripMs > 0)
+    const isQueued = !isBounded && hasMuch && (isLonger || this.roundTripMs > 0)
     const sinceMs = Math.max(0, nowMs - (this.#sampledMs ?? nowMs - roundTripMs))
     // of the time before the mark was written nothing is known
     const queuedMs = isQueued ? Math.min(sinceMs, roundTripMs) : 0

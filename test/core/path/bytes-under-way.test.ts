@@ -790,7 +790,7 @@ describe('the peer bounds what it has under way too', () => {
       underWay.onPing(value, nowMs)
     }
 
-    return underWay.estimate.peer.markedMs === pings[pings.length - 1][1]
+    return underWay.estimate.peer.fullMs === pings[pings.length - 1][1]
   }
 
   test('when its pings are marks in a row, 250 ms apart at most, which say that its data fills the path', () => {

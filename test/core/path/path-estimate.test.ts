@@ -162,7 +162,7 @@ describe('the bound', () => {
 
   test('is no more for that where the peer has data under way itself', () => {
     sample(1000, 50)
-    estimate.peer.markedMs = nowMs
+    estimate.peer.fullMs = nowMs
     sample(1000, 50)
     const boundBytes = estimate.bound.bytes
     sample(1000, 50, { latestBytesPerMs: 2000 })
@@ -610,7 +610,7 @@ describe('the round trip behind the queue of a peer that bounds it too', () => {
       sample(300, 400, { markedBytes: 340_000, isNewRound: false })
     }
 
-    estimate.peer.markedMs = nowMs + 400 - peerSilentMs
+    estimate.peer.fullMs = nowMs + 400 - peerSilentMs
     sample(300, 400, { markedBytes: 4000 })
 
     return estimate.roundTripMs
@@ -711,7 +711,7 @@ describe('a pong that waits behind the peer\'s own data', () => {
     ['the peer bounds its data too, and waits for ours', 2_000_000, 0]
   ])('tells nothing new when %s', (_, receivedBytes, peerMarkedMs) => {
     settle(1000, 50)
-    estimate.peer.markedMs = nowMs + peerMarkedMs
+    estimate.peer.fullMs = nowMs + peerMarkedMs
     waitBehindPeer(1000, receivedBytes)
 
     expect(estimate.bound.bytes).toBeLessThan(250_000)
