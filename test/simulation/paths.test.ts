@@ -157,7 +157,7 @@ test.each([
   expect(urgentP99Ms).toBeLessThan(mostMs)
 })
 
-// and in bursts of hundreds of milliseconds 0.08 of the rate was left, as no mark said that they fill the path
+// no mark says that bursts of hundreds of milliseconds fill the path: without what late pongs say 0.08 of the rate would be left
 test.each([
   [20, 80, 0.7, 300, 0.7],
   [4, 30, 0.6, 500, 0.5]
