@@ -70,7 +70,7 @@ export class PeersData {
    * let in, the more came in a round trip, and with 3 Mbit/s from the peer that filled an uplink of 10 Mbit/s for good.
    *
    * Bursts of a peer that sends marks are seen by the same, and by more than the `frontMs` that what stood in front of the mark takes: its marks say
-   * nothing of them. Taken for a peer that bounds nothing, one that sent 5 KB each 80 ms made a queue of 9 s at 0.5 Mbit/s.
+   * nothing of them. Taken for a peer that bounds nothing, one that sent 4 KB each 80 ms made a queue of 9 s at 0.5 Mbit/s.
    */
   learn ({ nowMs, roundTripMs, markedBytes, receivedBytes }: PathSample, ownMs: number, frontMs: number): void {
     const isLonger = roundTripMs > ownMs

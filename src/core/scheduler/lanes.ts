@@ -103,7 +103,7 @@ export class DataLanes<Owner> {
       this.hasUrgent ||= stream.lane === URGENT
       stream.isInDataLane = true
       ring.streamCount++
-      // what it owes it still owes, less what the others have had meanwhile: or a writer that waits until nothing is queued would never pay
+      // the stream still owes what it owed, less what each of the others has had meanwhile: else a writer that waits until nothing is queued would never pay
       stream.deficitBytes = Math.min(0, Math.floor(stream.deficitBytes + (ring.sentBytes - stream.leftAtBytes) / ring.streamCount))
       this.streamCount++
       this.queuedBytes += stream.sendQueue.byteLength
@@ -359,12 +359,12 @@ export class DataLanes<Owner> {
     return Math.min(messageBytes, usedCreditBytes, shareBytes)
   }
 
-  /** A share smaller than that is not worth a frame: it adds up with the next */
+  /** A stream with less left of its share sends no frame: what is left adds up with its next share */
   #leastBytes ({ sendQueue }: StreamState<Owner>): number {
     return Math.min(this.#shareBytes, sendQueue.wholeFrameBytes || MIN_CUT_FRAME_BYTES)
   }
 
-  /** The first stream gets its share of a new round. Returns false if it still owes more to the others, for a message that is longer: it goes to the back. */
+  /** Gives the first stream its share of a new round. Returns false if the stream still owes the others for a long message: then it goes to the back. */
   #beginTurn (stream: StreamState<Owner>, ring: Ring): boolean {
     const leastBytes = this.#leastBytes(stream)
     stream.deficitBytes += stream.deficitBytes < leastBytes ? this.#shareBytes : 0
