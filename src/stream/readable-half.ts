@@ -47,7 +47,11 @@ export abstract class ReadableHalf extends GuardedEmitter<MessageStreamEvents> {
   #isPutBack = false
   /** Bytes in the buffer that the application put there: reading them gives no credit */
   #pushedBackBytes = 0
-  /** Why there will be no more, if not because the peer is done */
+  /** The peer's FIN was told of: nothing can be missing behind what has arrived */
+  #isWhole = false
+  /** A reader has come to the end, and may still put back what it was given */
+  #isReadToEnd = false
+  /** Why there will be no more, if bytes may be missing */
   #endError: Error | undefined
 
   constructor (state: StreamState<MuxedStream>, driver: Driver, limits: StreamLimits) {
@@ -83,7 +87,7 @@ export abstract class ReadableHalf extends GuardedEmitter<MessageStreamEvents> {
   }
 
   push (data: Chunk): void {
-    this.#checkReadable('push data onto')
+    this.#reopen()
     const bytes = copyOf(data, 'push()')
 
     try {
@@ -97,7 +101,7 @@ export abstract class ReadableHalf extends GuardedEmitter<MessageStreamEvents> {
   }
 
   unshift (data: Chunk): void {
-    this.#checkReadable('push data onto')
+    this.#reopen()
     const bytes = copyOf(data, 'unshift()')
     this.state.readBuffer.prepend(bytes)
     this.#onPushedBack(bytes.byteLength)
@@ -185,25 +189,30 @@ export abstract class ReadableHalf extends GuardedEmitter<MessageStreamEvents> {
     }
   }
 
-  /** The peer sends no more; `isOver`: the stream has ended in both directions */
-  protected onRemoteDone (isOver: boolean, err?: Error): void {
-    this.#endError ??= err
+  /** The peer has sent all it had to */
+  protected onRemoteFin (): void {
+    this.#isWhole = true
+    this.#isPutBack = false
+    this.#deliver()
+    this.#settle()
+  }
+
+  /** The stream has ended in both directions */
+  protected onOver (err?: Error): void {
+    this.#endError ??= this.#isWhole ? undefined : err
     this.#isPutBack = false
     // the beginning of a frame that was cut off is ready now
     this.#deliver()
-
-    if (isOver) {
-      this.#closeIfRead()
-    } else {
-      this.#settle()
-    }
+    this.#closeIfRead()
   }
 
   /** What waits is discarded */
   protected discard (err: Error): void {
-    this.#endError ??= err
+    const { readBuffer } = this.state
+    this.#endError ??= this.#isWhole && readBuffer.byteLength === 0 ? undefined : err
     this.readStatus = 'closed'
-    this.state.readBuffer.clear()
+    this.#isReadToEnd = false
+    readBuffer.clear()
     this.#settle()
   }
 
@@ -358,8 +367,9 @@ export abstract class ReadableHalf extends GuardedEmitter<MessageStreamEvents> {
       return
     }
 
-    if (this.state.readBuffer.byteLength === 0 && this.remoteWriteStatus === 'closed' && (this.readStatus !== 'paused' || this.status !== 'open') && this.#loops.areAllAsking) {
+    if (this.state.readBuffer.byteLength === 0 && this.remoteWriteStatus === 'closed' && (this.readStatus !== 'paused' || this.status !== 'open') && this.#loops.areAllAsking && this.readStatus !== 'closed') {
       this.readStatus = 'closed'
+      this.#isReadToEnd = this.#isWhole
     }
 
     this.#settle()
@@ -399,6 +409,16 @@ export abstract class ReadableHalf extends GuardedEmitter<MessageStreamEvents> {
     if (this.readBufferLength > limitBytes) {
       this.abort(new StreamBufferError(`Read buffer length of ${this.readBufferLength} exceeded limit of ${limitBytes}, read status is ${this.readStatus}`))
     }
+  }
+
+  /** Protocols are agreed on by a reader that puts back what it did not use, perhaps when the peer has long said its last word */
+  #reopen (): void {
+    if (this.#isReadToEnd) {
+      this.#isReadToEnd = false
+      this.readStatus = 'readable'
+    }
+
+    this.#checkReadable('push data onto')
   }
 
   #checkReadable (action: string): void {

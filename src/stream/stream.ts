@@ -251,7 +251,6 @@ export class MuxedStream extends ReadableHalf implements YamuxStream {
     }
 
     if ((events & EVENT_REMOTE_FIN) !== 0) {
-      this.#isFinUntold = this.driver.streamList.isUnannounced(this)
       this.#onRemoteFin()
     }
 
@@ -279,19 +278,18 @@ export class MuxedStream extends ReadableHalf implements YamuxStream {
     }
   }
 
-  /** A program was told of the stream, and may listen */
+  /** A program was told of the stream, and may listen: what has come since the SYN is told in the order in which it came */
   onAnnounced (): void {
-    if (this.#isFinUntold) {
-      this.#isFinUntold = false
-      this.#onRemoteFin()
-    }
+    this.handle(this.#isFinUntold ? EVENT_DATA | EVENT_REMOTE_FIN : EVENT_DATA)
   }
 
   #onRemoteFin (): void {
+    this.#isFinUntold = this.driver.streamList.isUnannounced(this)
+
     if (this.status === 'open' && !this.#isFinUntold) {
       this.remoteWriteStatus = 'closed'
       this.safeDispatchEvent('remoteCloseWrite')
-      this.onRemoteDone(false)
+      this.onRemoteFin()
       this.#closeIfDone()
     }
   }
@@ -305,11 +303,11 @@ export class MuxedStream extends ReadableHalf implements YamuxStream {
     }
   }
 
-  /** The peer or the transport ended the stream; what had arrived can still be read */
+  /** The peer or the transport ended the stream. What had arrived can still be read; the reader gets the error if that is not all. */
   onEnded (err: Error): void {
     if (this.status === 'open') {
       this.#end('reset', err)
-      this.onRemoteDone(true, err)
+      this.onOver(err)
       this.dispatchEvent(new OwnResetEvent(err))
     }
   }
@@ -318,7 +316,7 @@ export class MuxedStream extends ReadableHalf implements YamuxStream {
   onClosed (): void {
     if (this.status === 'open') {
       this.#end('closed')
-      this.onRemoteDone(true)
+      this.onOver()
       this.dispatchEvent(new OwnCloseEvent())
     }
   }

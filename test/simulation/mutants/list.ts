@@ -60,6 +60,33 @@ export const mutants: Mutant[] = [
     ]
   },
   {
+    name: 'announced-behind-fin',
+    bug: 'A stream that is announced late is told of the peer\'s FIN before the data.',
+    edits: [
+      [
+        'src/stream/stream.ts',
+        'this.handle(this.#isFinUntold ? EVENT_DATA | EVENT_REMOTE_FIN : EVENT_DATA)',
+        'if (this.#isFinUntold) { this.handle(EVENT_REMOTE_FIN) }'
+      ],
+      [
+        'src/stream/readable-half.ts',
+        'this.#isReadToEnd = this.#isWhole',
+        ''
+      ]
+    ]
+  },
+  {
+    name: 'broken-behind-fin',
+    bug: 'A reset behind the FIN is an error for a loop that has all bytes.',
+    edits: [
+      [
+        'src/stream/readable-half.ts',
+        'this.#endError ??= this.#isWhole ? undefined : err',
+        'this.#endError ??= err'
+      ]
+    ]
+  },
+  {
     name: 'cut-short-close',
     bug: 'A muxer that closes does not wait for what its streams have queued.',
     edits: [

@@ -10,6 +10,8 @@ import type { Random } from '../../../testing/simulation/random.ts'
 const FIT_FOR_STOCK = new Set<ActionName>(['open', 'send', 'pump', 'close', 'abort', 'read'])
 const LANES = ['urgent', 'normal', 'bulk'] as const
 const STREAMS_AT_ONCE = 30
+/** More than are announced in a turn */
+const MAX_REQUESTS_AT_ONCE = 80
 const MAX_PUMPED_BYTES = 1_000_000
 /** More than a window would be too much (StreamBufferError) */
 const MOST_PUT_BACK_TO_BYTES = 200_000
@@ -17,14 +19,27 @@ const FLOOD_MESSAGES = { min: 200, max: 1500 }
 
 type Action = (run: Run, side: Side, random: Random, end: StreamEnd) => void
 
-const onSides: Partial<Record<ActionName, (run: Run, side: Side) => void>> = {
+const onSides: Partial<Record<ActionName, (run: Run, side: Side, random: Random) => void>> = {
   open: (_, side) => { side.open() },
   openMany: (_, side) => {
     for (let i = 0; i < STREAMS_AT_ONCE; i++) {
       side.open()
     }
   },
-  ping: (_, side) => { side.ping() }
+  ping: (_, side) => { side.ping() },
+  ask: (run, side, random) => {
+    for (let i = random.integer(1, MAX_REQUESTS_AT_ONCE); i > 0; i--) {
+      side.open(end => {
+        const byteLength = messageBytes(run, random, end)
+
+        if (byteLength > 0 && end.canWrite) {
+          end.send(byteLength)
+        }
+
+        end.close()
+      })
+    }
+  }
 }
 
 const onStreams: Partial<Record<ActionName, Action>> = {
@@ -106,7 +121,7 @@ export function act (run: Run, side: Side, random: Random, end?: StreamEnd, name
   const name = random.weighted(names.map(name => [side.isOurs || FIT_FOR_STOCK.has(name) ? run.plan.weights[name] : 0, name]))
   const chosen = (name === 'resume' ? chooseWaiting(side, random) : undefined) ?? (end != null && random.chance(0.5) ? end : choose(side, random))
   run.trace(() => `${side.name}: ${name}${chosen == null || onSides[name] != null ? '' : ` ${chosen.stream.id}`}`)
-  onSides[name]?.(run, side)
+  onSides[name]?.(run, side, random)
 
   if (chosen != null) {
     onStreams[name]?.(run, side, random, chosen)

@@ -7,7 +7,8 @@ import type { Lane } from '../../../src/core/scheduler/lane.ts'
 import type { LinkOptions } from '../../../testing/simulation/link.ts'
 import type { MischiefPlan } from './mischief.ts'
 
-export const ACTIONS = ['open', 'openMany', 'send', 'pump', 'read', 'pause', 'resume', 'pushBack', 'close', 'closeRead', 'abort', 'prioritise', 'ping', 'rest', 'sendChanging', 'flood'] as const
+const USUAL_ACTIONS = ['open', 'openMany', 'send', 'pump', 'read', 'pause', 'resume', 'pushBack', 'close', 'closeRead', 'abort', 'prioritise', 'ping', 'rest', 'sendChanging', 'flood'] as const
+export const ACTIONS = [...USUAL_ACTIONS, 'ask'] as const
 export const ENDINGS = ['close muxer', 'close both', 'abort muxer', 'abort both', 'abort link', 'close link', 'silence'] as const
 
 export type ActionName = typeof ACTIONS[number]
@@ -40,9 +41,11 @@ export interface Plan {
   /** It ends from within an event handler, if one runs in time */
   endsInHandler: boolean
   mischief: MischiefPlan
+  /** How often the application negotiates a protocol before it reads a stream that the peer has opened */
+  negotiationChance: number
 }
 
-const USUAL_WEIGHTS: Record<ActionName, number> = {
+const USUAL_WEIGHTS: Record<typeof USUAL_ACTIONS[number], number> = {
   open: 6, openMany: 1, send: 20, pump: 8, read: 6, pause: 4, resume: 6, pushBack: 2, close: 4, closeRead: 1, abort: 2, prioritise: 3, ping: 1, rest: 1, sendChanging: 0, flood: 0
 }
 
@@ -89,13 +92,21 @@ export function planOf (seed: number): Plan {
     endsInHandler: random.chance(0.3),
     ...planApplication(random.fork(), keepsAlive),
     // last, so that usual runs are what they were before there was any
-    mischief: planMischief(random.fork(), hasStock)
+    mischief: planMischief(random.fork(), hasStock),
+    negotiationChance: 0
   }
 
   applyMischief(plan, random.fork())
   planBounds(plan, random.fork())
+  planRequests(plan, random.fork())
 
   return plan
+}
+
+/** Requests as libp2p's programs make them: many in a turn, each closed behind its only message, and read by whoever has negotiated the protocol */
+function planRequests (plan: Plan, random: Random): void {
+  plan.weights.ask = random.pick([0, 0, 1, 4])
+  plan.negotiationChance = random.pick([0, 0.3, 0.8])
 }
 
 /** How much of what is handed down may wait below the muxer */
@@ -160,9 +171,9 @@ function planBatch (random: Random): CoalesceOptions {
 }
 
 function planApplication (random: Random, keepsAlive: boolean): Pick<Plan, 'steps' | 'weights' | 'reactionChance' | 'faultChance' | 'budgetBytes' | 'messageBytes'> {
-  const weights = { ...USUAL_WEIGHTS }
+  const weights = { ...USUAL_WEIGHTS, ask: 0 }
 
-  for (const name of ACTIONS) {
+  for (const name of USUAL_ACTIONS) {
     weights[name] *= random.pick([0, 1, 1, 1, 4])
   }
 

@@ -121,7 +121,7 @@ export class Side {
     return this.isDialler ? { outgoing: fromDialler, incoming: fromListener } : { outgoing: fromListener, incoming: fromDialler }
   }
 
-  open (): void {
+  open (use?: (end: StreamEnd) => void): void {
     const run = this.#run
     const abortAfterMs = this.random.chance(0.05) ? this.random.integer(0, 3) : undefined
     const controller = new AbortController()
@@ -132,7 +132,11 @@ export class Side {
     }
 
     const opened = this.muxer.createStream({ signal: controller.signal }).then(stream => {
-      this.#add(stream)
+      const end = this.#add(stream)
+
+      if (!run.isSettling) {
+        use?.(end)
+      }
     })
 
     run.start(run.track(`createStream() of the ${this.name}`, opened).then(err => {
@@ -235,7 +239,11 @@ export class Side {
     const end = this.#add(stream)
 
     if (!this.#run.isSettling) {
-      if (!this.isOurs || this.random.chance(0.6)) {
+      const { negotiationChance } = this.#run.plan
+
+      if (this.isOurs && negotiationChance > 0 && this.random.chance(negotiationChance)) {
+        end.negotiate()
+      } else if (!this.isOurs || this.random.chance(0.6)) {
         end.read(this.isOurs && this.random.chance(0.5))
       }
 

@@ -17,10 +17,11 @@ const MAX_STOCK_BYTES = 200_000
 const FOREIGN_CHANCE = 0.4
 const PAUSE_IN_LISTENER_CHANCE = 0.3
 const FLOOD_MESSAGE_BYTES = 3
+const MAX_NEGOTIATED_BYTES = 100
 /** Bytes that were sent are changed at once, soon, or so late that they may have been written */
 const MAX_CHANGE_DELAY_MS = 20
 
-type Reading = 'nobody' | 'listener' | 'loop' | 'closed'
+type Reading = 'nobody' | 'listener' | 'loop' | 'negotiation' | 'closed'
 
 export class StreamEnd {
   readonly stream: Stream
@@ -191,6 +192,12 @@ export class StreamEnd {
     }
   }
 
+  /** As libp2p does: a listener takes what comes until it has enough, and puts back the rest; later somebody else reads on */
+  negotiate (): void {
+    this.reading = 'negotiation'
+    this.#run.start(this.#negotiate())
+  }
+
   close (signal?: AbortSignal): void {
     this.outgoing.isClosed = true
     const isOpen = this.stream.status === 'open'
@@ -302,6 +309,67 @@ export class StreamEnd {
     }
   }
 
+  async #negotiate (): Promise<void> {
+    const { stream, side: { random } } = this
+    const neededBytes = random.integer(1, MAX_NEGOTIATED_BYTES)
+    const { promise, resolve } = Promise.withResolvers<void>()
+    let takenBytes = 0
+
+    const onMessage = (evt: MessageStreamEvents['message']): unknown => this.#run.attempt(() => {
+      this.#received(evt.data)
+      takenBytes += evt.data.byteLength
+
+      if (takenBytes >= neededBytes) {
+        resolve()
+      }
+    })
+
+    stream.addEventListener('message', onMessage)
+    stream.addEventListener('end', () => { resolve() })
+    stream.addEventListener('close', () => { resolve() })
+
+    if (this.isOver) {
+      resolve()
+    }
+
+    await promise
+    await this.#pauseAtRandom()
+    stream.removeEventListener('message', onMessage)
+
+    if (takenBytes > neededBytes && this.reading === 'negotiation') {
+      const hasAll = this.#hasAll
+
+      try {
+        this.pushBack(takenBytes - neededBytes)
+      } catch (err) {
+        law(!hasAll || this.hasAborted || this.isFailing, () => `${this.name} does not take back ${takenBytes - neededBytes} bytes that were negotiated with: ${print(err)}`)
+        // with the connection or by a reset, and more may have been sent
+        this.reading = 'closed'
+        return
+      }
+    }
+
+    await this.#pauseAtRandom()
+
+    if (this.reading === 'negotiation') {
+      this.reading = 'nobody'
+      this.read(random.chance(0.5))
+    }
+  }
+
+  async #pauseAtRandom (): Promise<void> {
+    switch (this.side.random.integer(0, 2)) {
+      case 0:
+        await undefined
+        break
+      case 1:
+        await new Promise(resolve => { setImmediate(resolve) })
+        break
+      default:
+        await this.#run.sim.sleep(this.side.random.integer(0, 5))
+    }
+  }
+
   async #loop (): Promise<void> {
     const { random } = this.side
     const isSlow = random.chance(0.5)
@@ -336,10 +404,21 @@ export class StreamEnd {
         if (!this.hasAborted) {
           this.#stopReading()
         }
-      } else if (this.side.isOurs && !this.#isCutOff) {
-        throw err
+      } else if (this.side.isOurs) {
+        law(!this.#hasAll || this.hasAborted || this.isFailing, () => `the loop over ${this.name} threw ${print(err)} behind all bytes and the FIN`)
+
+        if (!this.#isCutOff) {
+          throw err
+        }
       }
     }
+  }
+
+  /** The peer's FIN has come, to a session that goes on, and every byte in front of it was read */
+  get #hasAll (): boolean {
+    const { incoming, side, stream } = this
+
+    return !side.isLeaving && !side.hasRefusedWrite && side.tap.dialogue(Number(stream.id)).hasPeerFinished && incoming.receivedBytes === incoming.sentBytes
   }
 
   get #isCutOff (): boolean {
