@@ -2,8 +2,11 @@
 import { PerformanceObserver, constants } from 'node:perf_hooks'
 import { versions } from 'node:process'
 import { setImmediate } from 'node:timers/promises'
-import { describe, expect, it } from 'vitest'
+import v8 from 'node:v8'
+import { describe, expect, it, vi } from 'vitest'
 import { fillYoungMemory, isFillDue, needsYoungMemory } from '../src/young-memory.ts'
+import { data } from '../testing/protocol/frames.ts'
+import { createRawPeer } from '../testing/protocol/raw-peer.ts'
 
 /** The types of Node leave out what kind of collection it was */
 type GcEntry = PerformanceEntry & { detail?: { kind: number } }
@@ -108,4 +111,20 @@ describe('Young memory', () => {
   ])('of %s', (_, versions, isNeeded) => {
     expect(needsYoungMemory(versions)).toBe(isNeeded)
   })
+})
+
+it.each([[true, 8], [false, 0]])('with tuneGarbageCollection: %s, 1 MiB in chunks of 64 KiB has the heap looked at %i times', async (tuneGarbageCollection, looks) => {
+  const heap = vi.spyOn(v8, 'getHeapStatistics')
+  const peer = createRawPeer({ tuneGarbageCollection, maxConnectionWindow: 8 * MEBIBYTE })
+  const stream = await peer.muxer.createStream()
+  stream.addEventListener('message', () => {})
+  heap.mockClear()
+
+  for (let i = 0; i < 16; i++) {
+    peer.deliver(data(1, new Uint8Array(65_536)))
+    await setImmediate()
+  }
+
+  expect(heap.mock.calls.length).toBe(needsYoungMemory(versions) ? looks : 0)
+  heap.mockRestore()
 })

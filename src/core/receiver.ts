@@ -2,7 +2,7 @@
  * What each frame from the peer does, and which it may not send. Hot: runs once per frame received.
  */
 import { ProtocolError } from './errors.ts'
-import { EVENT_DATA, EVENT_STALLED } from './stream-state.ts'
+import { EVENT_DATA, EVENT_DRAINED, EVENT_STALLED } from './stream-state.ts'
 import { InboundIds } from './stream-table.ts'
 import { Decoder } from './wire/decoder.ts'
 import { FLAG_FIN, FLAG_RST, FLAG_SYN, INITIAL_WINDOW_BYTES, MAX_FRAME_BYTES, MAX_UINT32, SESSION_ID, TYPE_DATA, TYPE_GO_AWAY, TYPE_PING, TYPE_WINDOW_UPDATE } from './wire/frame.ts'
@@ -22,6 +22,8 @@ export class Receiver<Owner> implements FrameSink {
   readonly #ids: InboundIds
   /** The longest body that a window could ever have allowed */
   readonly #maxBodyBytes: number
+  /** What each stream may bring that nobody gave its peer */
+  readonly #maxToleratedBytes: number
   /** The stream whose body is being received; what its header says follows */
   #bodyStream: StreamState<Owner> | undefined
   #bodyFlags = 0
@@ -34,6 +36,7 @@ export class Receiver<Owner> implements FrameSink {
     this.#creditsOnReceipt = init.creditsOnReceipt
     this.#ids = new InboundIds(init.isDialler ? 2 : 1)
     this.#maxBodyBytes = Math.max(INITIAL_WINDOW_BYTES, init.maxWindowBytes)
+    this.#maxToleratedBytes = init.maxToleratedBytes
   }
 
   /**
@@ -133,9 +136,15 @@ export class Receiver<Owner> implements FrameSink {
         throw new ProtocolError('ERR_DATA_AFTER_FIN', `received ${length} bytes on stream ${streamId} after its FIN, allowed 0`)
       }
 
+      const excessBytes = length - stream.receiveWindow.availableBytes
+
+      if (excessBytes > 0 && stream.receiveWindow.tolerate(excessBytes, this.#maxToleratedBytes, this.#session.streams.budget)) {
+        this.#session.onTolerated(streamId)
+      }
+
       stream.receiveWindow.receive(length, streamId)
 
-      if (stream.sendQueue.byteLength > 0 && stream.isStalled) {
+      if ((stream.sendQueue.byteLength > 0 || stream.hasAnswered) && stream.isStalled) {
         this.#session.emit(stream, EVENT_STALLED)
       }
     }
@@ -168,6 +177,11 @@ export class Receiver<Owner> implements FrameSink {
       stream.creditBytes += length
       this.#session.answeredMs = this.#session.receivedMs
       this.#session.lanes.enlist(stream, 0)
+
+      // where much is queued a writer may queue more as it has credit
+      if (stream.awaitsDrain && this.#session.lanes.mayGoOn(stream)) {
+        this.#session.emit(stream, EVENT_DRAINED)
+      }
     }
 
     if ((flags & FLAG_FIN) !== 0) {
@@ -221,6 +235,7 @@ export class Receiver<Owner> implements FrameSink {
     } else if (stream.awaitsAck) {
       // not only by an ACK: hashicorp/yamux never sends one for a stream that was closed before it was accepted
       streams.acknowledge(stream)
+      streams.isAnswered = true
     }
 
     return stream

@@ -23,12 +23,16 @@ import type { Uint8ArrayList } from 'uint8arraylist'
 export interface SessionInit {
   isDialler: boolean
   maxInboundStreams: number
+  /** How many streams may be opened before the peer has answered anything: it may not listen for streams yet */
+  maxUnansweredStreams: number
   /** What every new stream's receive window is raised to */
   initialWindowBytes: number
   /** What it may grow to */
   maxWindowBytes: number
   /** What all windows of the connection may grow by together */
   maxGrowthBytes: number
+  /** What a stream may bring beyond its window, as far as all windows may grow */
+  maxToleratedBytes: number
   /** Messages share frames from when so many bytes of their stream wait, and so do events on receipt: 0 always, Infinity never */
   mergeFromBytes: number
   /** The largest payload of a frame while streams contend, unless the path is fast; without merging, the longest message that is never cut */
@@ -56,6 +60,8 @@ export interface SessionObserver {
   onGoAway (code: number): void
   /** A stream that the peer has opened is not taken */
   onRefused (streamId: number): void
+  /** The peer has sent more than it was given, for the first time, and that is tolerated */
+  onTolerated (streamId: number): void
 }
 
 export class Session<Owner> {
@@ -86,6 +92,7 @@ export class Session<Owner> {
   framesWritten = 0
   /** How much had been handed down when the last data was in it */
   dataEndBytes = 0
+  #hasTolerated = false
   /** Streams whose FIN is in a batch that the transport has not taken yet */
   finsInBatch: Array<StreamState<Owner>> = []
 
@@ -306,6 +313,13 @@ export class Session<Owner> {
     this.#observer.onRefused(id)
   }
 
+  onTolerated (streamId: number): void {
+    if (!this.#hasTolerated) {
+      this.#hasTolerated = true
+      this.#observer.onTolerated(streamId)
+    }
+  }
+
   handleGoAway (code: number): void {
     if (this.remoteGoAwayCode === undefined) {
       this.remoteGoAwayCode = code
@@ -329,8 +343,9 @@ export class Session<Owner> {
       return this.underWay.onPong(value, nowMs)
     }
 
-    const { roundTrip } = this
+    const { roundTrip, streams } = this
     const isAwaited = roundTrip.end(value, nowMs)
+    streams.isAnswered ||= isAwaited
 
     // to an earlier ping it does not say what stood in front of the last
     if (isAwaited && !roundTrip.isPending) {

@@ -101,11 +101,20 @@ export class StreamState<Owner = unknown> extends LaneMember {
   }
 
   /**
-   * This side has no credit for what it wants to send, and the peer has less than a frame's worth. (With `mergeMessages: false` a peer waits
-   * for credit for a whole frame.) If both ends write before they read, neither goes on by itself.
+   * The peer has less credit than a frame's worth, and this side no credit for what it wants to send: if both ends write before they read,
+   * neither goes on by itself. Or this side has answered a stream of the peer and closed it: perhaps nobody reads the rest. (With
+   * `mergeMessages: false` a peer waits for credit for a whole frame.)
    */
   get isStalled (): boolean {
-    return this.sendQueue.byteLength > 0 && !this.canSendData && this.life.remoteWriteStatus === 'writable' && this.receiveWindow.availableBytes < MAX_FRAME_BYTES
+    const { life, sendQueue, receiveWindow } = this
+    const isIdle = sendQueue.byteLength > 0 ? !this.canSendData : this.hasAnswered
+
+    return isIdle && life.remoteWriteStatus === 'writable' && receiveWindow.availableBytes < MAX_FRAME_BYTES
+  }
+
+  /** The peer has opened the stream, and this side has sent its FIN */
+  get hasAnswered (): boolean {
+    return !this.isOutbound && this.life.writeStatus === 'closed'
   }
 
   /**

@@ -1,7 +1,7 @@
 /**
  * The live streams by id, the limits on how many there may be, and the ids that the peer has used.
  *
- * Invariant: 0 <= inboundCount <= maxInboundStreams, 0 <= unackedCount <= MAX_UNACKED_STREAMS. A stream counts as inbound or outbound until the
+ * Invariant: 0 <= inboundCount <= maxInboundStreams, 0 <= unackedCount <= MAX_UNACKED_STREAMS, maxUnansweredStreams before the peer's first answer. A stream counts as inbound or outbound until the
  * peer is told of its end, so a reset that waits to be written still holds its place; as not acknowledged it counts until it ends here.
  */
 import { URGENT } from './scheduler/lane.ts'
@@ -15,6 +15,8 @@ import type { SessionInit } from './session.ts'
  * 256 for accept and reset what goes beyond.
  */
 export const MAX_UNACKED_STREAMS = 256
+/** Of what all windows may grow by, for streams that come when the others have taken the rest */
+const KEPT_PART = 1 / 8
 
 export class StreamTable<Owner> extends Map<number, StreamState<Owner>> {
   inboundCount = 0
@@ -25,6 +27,8 @@ export class StreamTable<Owner> extends Map<number, StreamState<Owner>> {
   /** Streams of the urgent lane */
   urgentCount = 0
   readonly budget: ConnectionBudget
+  /** The peer has answered a ping, or on a stream of this side */
+  isAnswered = false
   readonly #init: SessionInit
   #nextId: number
 
@@ -32,7 +36,8 @@ export class StreamTable<Owner> extends Map<number, StreamState<Owner>> {
     super()
     this.#nextId = init.isDialler ? 1 : 2
     this.#init = init
-    this.budget = new ConnectionBudget(init.maxGrowthBytes)
+    const keptBytes = Math.floor(KEPT_PART * init.maxGrowthBytes)
+    this.budget = new ConnectionBudget(init.maxGrowthBytes - keptBytes, keptBytes)
   }
 
   /** There is an id left for a stream of this side */
@@ -41,7 +46,7 @@ export class StreamTable<Owner> extends Map<number, StreamState<Owner>> {
   }
 
   get isAckBacklogFull (): boolean {
-    return this.unackedCount >= MAX_UNACKED_STREAMS
+    return this.unackedCount >= (this.isAnswered ? MAX_UNACKED_STREAMS : this.#init.maxUnansweredStreams)
   }
 
   get isInboundFull (): boolean {

@@ -17,10 +17,10 @@ import { URGENT } from '../core/scheduler/lane.ts'
 import { Session } from '../core/session.ts'
 import { EVENT_OPENED } from '../core/stream-state.ts'
 import { partsOf, toError } from '../foreign.ts'
-import { createFrameTraces, logDebug, StreamLog } from '../log.ts'
+import { createFrameTraces, logDebug, logError, StreamLog } from '../log.ts'
 import { ConnectionMetrics } from '../metrics.ts'
 import { abortable } from '../promises.ts'
-import { fillYoungMemory, YOUNG_FROM_BYTES } from '../young-memory.ts'
+import { fillYoungMemory } from '../young-memory.ts'
 import { LateFins } from './late-fins.ts'
 import { Stalls } from './stalls.ts'
 import { StreamList } from './streams.ts'
@@ -267,7 +267,7 @@ export class Driver implements SessionObserver {
         const nowMs = this.clock.nowMs()
         this.#traces?.received.push(parts)
 
-        if (chunk.byteLength >= YOUNG_FROM_BYTES) {
+        if (chunk.byteLength >= this.config.youngFromBytes) {
           fillYoungMemory(chunk.byteLength)
         }
 
@@ -309,6 +309,11 @@ export class Driver implements SessionObserver {
   onRefused (streamId: number): void {
     this.metrics?.gather('refusals', 1)
     logDebug(this.log, () => `refused stream ${streamId}, ${this.session.isClosing ? 'this side is closing' : `maxInboundStreams allows ${this.config.maxInboundStreams}`}`)
+  }
+
+  onTolerated (streamId: number): void {
+    const { initialStreamWindowSize, maxReadBufferLength } = this.config.streamOptions
+    logError(this, '%e', new Error(`The peer has sent more on stream ${streamId} than this side allows: its own initialStreamWindowSize is larger than ${initialStreamWindowSize}. That is tolerated as far as streamOptions.maxReadBufferLength (${maxReadBufferLength}) and maxConnectionWindow (${this.config.maxGrowthBytes}) go. Set initialStreamWindowSize to the peer's.`))
   }
 
   /** Hands a write down. Returns false when the transport wants no more until it drains. */

@@ -1,6 +1,9 @@
 /**
- * Streams that stand still in both directions: both ends write, and neither reads before it has written. Credit that follows
- * reading would leave them so for ever, so they get more, out of the connection's budget, up to what a stream may buffer.
+ * Streams that stand still. They get more credit than was read, out of the connection's budget and up to what a stream may buffer:
+ *
+ * - Both ends write, and neither reads before it has written. Credit that follows reading would leave them so for ever.
+ * - This side has answered and closed a stream of the peer, and nobody has begun to read what the peer still sends. When there is no more to
+ *   grant, a timer refuses the rest with a reset, as HTTP/2 servers do.
  */
 import { logError } from '../log.ts'
 import type { StreamState } from '../core/stream-state.ts'
@@ -32,7 +35,7 @@ export class Stalls {
    * alone, not all that are stalled. No timer, as streams must go on where an application's tests hold timers.
    */
   suspect (state: State): void {
-    if (this.#driver.writer.isStopped || !state.isStalled) {
+    if (this.#driver.writer.isStopped || !standsStill(state)) {
       return
     }
 
@@ -85,15 +88,21 @@ export class Stalls {
 
   /** Returns whether it was granted anything */
   #relieve (state: State): boolean {
-    if (state.life.isOver || !state.isStalled) {
+    if (!standsStill(state)) {
       this.#standing.delete(state)
       return false
     }
 
-    this.#standing.add(state)
-    const { session: { credit }, clock } = this.#driver
+    const { session: { credit }, clock, timers } = this.#driver
+    const isRelieved = credit.relieve(state, state.owner?.maxReadBufferLength ?? 0, clock.nowMs())
 
-    return credit.relieve(state, state.owner?.maxReadBufferLength ?? 0, clock.nowMs())
+    if (state.sendQueue.byteLength > 0) {
+      this.#standing.add(state)
+    } else if (!isRelieved) {
+      timers.watch(state)
+    }
+
+    return isRelieved
   }
 
   readonly #report = (state: State, index: number): void => {
@@ -106,4 +115,13 @@ export class Stalls {
 
     this.#driver.metrics?.gather('stalls', 1)
   }
+}
+
+/** This side has closed a stream of the peer, whose window is used up, and nobody has begun to read: perhaps nobody will */
+export function isAbandoned ({ hasAnswered, isStalled, owner }: State): boolean {
+  return hasAnswered && isStalled && owner?.isLeftUnread === true
+}
+
+function standsStill (state: State): boolean {
+  return !state.life.isOver && (state.sendQueue.byteLength > 0 ? state.isStalled : isAbandoned(state))
 }

@@ -14,6 +14,9 @@ import type { Driver } from './driver.ts'
 /** libp2p has work to do for each, and a chunk of 64 KiB may open a thousand. Announced together those made a turn of 28 to 94 ms; 32 at a time, 13 to 48. */
 const MAX_ANNOUNCED_PER_TURN = 32
 
+/** Opens that wait for the peer: a program that asks for more is not held back by anything, and each takes memory */
+const MAX_WAITING_OPENS = 10_000
+
 interface WaitingOpen extends PromiseWithResolvers<MuxedStream> {
   limits: StreamLimits
 }
@@ -52,7 +55,11 @@ export class StreamList {
    */
   async open (limits: StreamLimits, signal?: AbortSignal): Promise<MuxedStream> {
     signal?.throwIfAborted()
-    this.#checkOpen()
+    const refusal = this.#refuse()
+
+    if (refusal !== undefined) {
+      throw refusal
+    }
 
     const stream = this.#hasPlace && this.#waitingOpens.size === 0 ? this.#openNow(limits) : await this.#awaitPlace(limits, signal)
 
@@ -161,27 +168,33 @@ export class StreamList {
     return !isAckBacklogFull && outboundCount < this.#driver.config.maxOutboundStreams
   }
 
-  #checkOpen (): void {
-    if (this.#refusal != null) {
-      throw this.#refusal
-    }
-
+  /** Why no stream can be opened now, nor by waiting for the peer */
+  #refuse (waitingCount = this.#waitingOpens.size): Error | undefined {
     const { openOutboundCount, hasOutboundId } = this.#driver.session.streams
     const { maxOutboundStreams } = this.#driver.config
 
-    if (openOutboundCount + this.#waitingOpens.size >= maxOutboundStreams) {
-      throw new TooManyOutboundProtocolStreamsError(`${openOutboundCount} streams are open, ${this.#waitingOpens.size} wait to be, maxOutboundStreams allows ${maxOutboundStreams}`)
+    if (this.#refusal !== undefined || !hasOutboundId) {
+      return this.#refusal ?? new StreamIdsExhaustedError()
     }
 
-    if (!hasOutboundId) {
-      throw new StreamIdsExhaustedError()
+    if (openOutboundCount >= maxOutboundStreams || waitingCount >= MAX_WAITING_OPENS) {
+      return new TooManyOutboundProtocolStreamsError(`${openOutboundCount} streams are open, maxOutboundStreams allows ${maxOutboundStreams}; ${waitingCount} wait for the peer, of ${MAX_WAITING_OPENS} at most`)
     }
+
+    return undefined
   }
 
   async #awaitPlace (limits: StreamLimits, signal?: AbortSignal): Promise<MuxedStream> {
     const waiting: WaitingOpen = { ...Promise.withResolvers<MuxedStream>(), limits }
     this.#waitingOpens.add(waiting)
     this.#driver.afterTelling.add(this.#admit)
+
+    const { streams, roundTrip } = this.#driver.session
+
+    // a peer may acknowledge a stream with its first data only, which may never come
+    if (!streams.isAnswered && !roundTrip.isPending) {
+      this.#driver.ping()
+    }
 
     try {
       return await abortable(waiting.promise, signal)
@@ -194,23 +207,21 @@ export class StreamList {
     }
   }
 
-  /** Opens streams as far as there is room, for those who have waited longest first */
+  /** Opens streams as far as there is room, for those who have waited longest first. What is open by then counts against the limit. */
   readonly #admit = (): void => {
-    const { streams } = this.#driver.session
-
     for (const waiting of this.#waitingOpens) {
-      if (!this.#hasPlace) {
+      const refusal = this.#refuse(0)
+
+      if (refusal !== undefined) {
+        waiting.reject(refusal)
+      } else if (this.#hasPlace) {
+        // here and not where it is awaited, so that nobody slips in between
+        waiting.resolve(this.#openNow(waiting.limits))
+      } else {
         return
       }
 
       this.#waitingOpens.delete(waiting)
-
-      if (streams.hasOutboundId) {
-        // here and not where it is awaited, so that nobody slips in between
-        waiting.resolve(this.#openNow(waiting.limits))
-      } else {
-        waiting.reject(new StreamIdsExhaustedError())
-      }
     }
 
     this.#driver.afterTelling.delete(this.#admit)

@@ -8,6 +8,7 @@
  * the transport is read, and judges then.
  */
 import { YamuxTimeoutError } from '../errors.ts'
+import { isAbandoned } from './stalls.ts'
 import type { Clock } from '../clock.ts'
 import type { Session } from '../core/session.ts'
 import type { StreamState } from '../core/stream-state.ts'
@@ -17,6 +18,9 @@ import type { Driver } from './driver.ts'
 
 /** A stream that took too long is found up to this part of its timeout late: 10,000 of them are not 10,000 sweeps */
 const SWEEP_PART_OF_TIMEOUT = 1 / 8
+
+/** How long a program that has answered may take to begin to read, when there is no more room for what comes */
+const ABANDONED_AFTER_MS = 1000
 
 /** A peer that was silent for more than so many whole intervals, each with a ping in it, is gone */
 const MAX_SILENT_INTERVALS = 2
@@ -233,12 +237,14 @@ export class Timers {
         continue
       }
 
-      if (dueMs <= nowMs) {
-        state.owner?.abort(this.#createError(state, dueMs))
-      } else {
+      if (dueMs > nowMs) {
         // one that is opened slowly may be found a little earlier: there are 256 at most
         const timeoutMs = dueMs - state.lastActiveMs
         this.#sweepDueMs = Math.min(this.#sweepDueMs, Math.max(dueMs, nowMs + timeoutMs * SWEEP_PART_OF_TIMEOUT))
+      } else if (isAbandoned(state)) {
+        state.owner?.refuseRest()
+      } else {
+        state.owner?.abort(this.#createError(state, dueMs))
       }
     }
   }
@@ -252,7 +258,7 @@ export class Timers {
       // 0 and Infinity say that a stream may be idle for ever
       lastActiveMs + (owner?.inactivityTimeout || Infinity),
       state.awaitsAck ? state.openedMs + openTimeoutMs : Infinity,
-      state.life.writeStatus !== 'writable' ? lastActiveMs + closeTimeoutMs : Infinity
+      state.life.writeStatus === 'writable' ? Infinity : lastActiveMs + (isAbandoned(state) ? Math.min(closeTimeoutMs, ABANDONED_AFTER_MS) : closeTimeoutMs)
     )
   }
 

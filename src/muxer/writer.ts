@@ -5,7 +5,7 @@
 import { ENOUGH, FlushPolicy, LATER, NEXT_ROUND, NEXT_TURN, NOW, ON_CHUNK, ON_OPENING, ON_WRITE, SOON } from '../core/flush.ts'
 import { HEADER_BYTES } from '../core/wire/frame.ts'
 import { toError } from '../foreign.ts'
-import { fillYoungMemory, YOUNG_FROM_BYTES } from '../young-memory.ts'
+import { fillYoungMemory } from '../young-memory.ts'
 import { TurnOfWriter } from './turn.ts'
 import type { Clock } from '../clock.ts'
 import type { FlushDecision, FlushReason } from '../core/flush.ts'
@@ -253,7 +253,7 @@ export class Writer {
   #transmit (bytes: Uint8ArrayList, byteLength: number): void {
     const drainsBefore = this.#drains
 
-    if (byteLength >= YOUNG_FROM_BYTES) {
+    if (byteLength >= this.#driver.config.youngFromBytes) {
       fillYoungMemory(byteLength)
     }
 

@@ -5,6 +5,7 @@ import { HEADER_BYTES, INITIAL_WINDOW_BYTES, MAX_FRAME_BYTES, MAX_UINT32 } from 
 import { coalesce, createCoalesceConfig, MAX_RECORDS, RECORD_BYTES } from './coalesce.ts'
 import { limits } from './limits.ts'
 import { createLaneOf } from './priority.ts'
+import { YOUNG_FROM_BYTES } from '../young-memory.ts'
 import { choice, integer, number, optional, readSection, section } from './rules.ts'
 import type { CoalesceOptions } from './coalesce.ts'
 import type { LimitOptions } from './limits.ts'
@@ -60,6 +61,8 @@ export interface YamuxStreamOptions extends StreamOptions {
    * - what the application puts back with `push()` and `unshift()` while it does not read, or in a `message` listener, if that is more than the window.
    *   Beyond it the stream is reset
    * - what a loop may miss while other readers of its stream go on. Beyond it the loop throws
+   * - what a `@libp2p/yamux` peer may send on a stream because its own `initialStreamWindowSize` is larger than this side's, out of
+   *   `maxConnectionWindow`. Beyond it the connection ends
    * - all unread data with `windowUpdateMode: 'onReceive'`. Beyond it the stream is reset
    *
    * @unit bytes
@@ -109,7 +112,9 @@ export interface YamuxMuxerInit extends StreamMuxerOptions<YamuxStreamOptions> {
 
   /**
    * How many streams this side may have open at a time. Beyond them `newStream()` throws a
-   * `TooManyOutboundProtocolStreamsError`. A rust-libp2p peer with its defaults ends the connection at the 513th.
+   * `TooManyOutboundProtocolStreamsError`. Streams that wait to be opened are not counted: ten are opened until the peer has answered
+   * anything, then 256 that it has not acknowledged, and up to 10,000 more wait their turn. A rust-libp2p peer with its defaults ends the
+   * connection at the 513th.
    *
    * @unit streams
    * @default 1_000
@@ -148,7 +153,8 @@ export interface YamuxMuxerInit extends StreamMuxerOptions<YamuxStreamOptions> {
   /**
    * How much all receive windows of a connection may grow, taken together. What they begin with is not counted. One stream may
    * have all of it, as far as `streamOptions.maxStreamWindowSize` allows; when others need some, they share. By default that is
-   * half, so a stream that has grown and fallen idle leaves as much to others: 16 MiB carry 1 Gbit/s at a round trip of 100 ms.
+   * half: 16 MiB carry 1 Gbit/s at a round trip of 100 ms. An eighth is kept for streams that are denied their share, so that readers that
+   * stand still do not slow those that come later.
    * Where credit takes more than 4 ms to travel, a new stream takes a reserve, which raises its window to 1,088 KiB at most. No peer
    * can make a connection hold more than this and what each stream's window begins with, 262,144 bytes by default.
    *
@@ -175,6 +181,15 @@ export interface YamuxMuxerInit extends StreamMuxerOptions<YamuxStreamOptions> {
    */
   priority?: Priority
 
+  /**
+   * Whether the buffers of large transfers are freed by cheap collections, on Node 24 and newer. While 16 KiB or more are read or written at
+   * once, the muxer fills the young generation of V8's heap when it is due, which takes up to 1.2 ms at a time. That concerns the whole
+   * process: turn it off where others tune V8. [Tuning Node](tuning-node.md#the-young-generation)
+   *
+   * @default true
+   */
+  tuneGarbageCollection?: boolean
+
   /** Options of each stream */
   streamOptions?: YamuxStreamOptions
 
@@ -193,6 +208,9 @@ const FRAME_BYTES = 16_384
 const LONE_FRAME_BYTES = RECORD_BYTES - HEADER_BYTES
 /** rust-yamux and jvm-libp2p end the connection at a frame beyond 1 MiB. With its header it fills the largest write. */
 const LONGEST_FRAME_BYTES = MAX_RECORDS * RECORD_BYTES - HEADER_BYTES
+
+/** @libp2p/yamux keeps so many for a program that does not listen yet (its `maxEarlyStreams`), and ends the connection at the next */
+const MAX_UNANSWERED_STREAMS = 10
 
 /** What one stream may do before it is reset */
 const STREAM_LIMITS = {
@@ -223,6 +241,7 @@ const OPTIONS = {
     ...STREAM_LIMITS
   }),
   maxConnectionWindow,
+  tuneGarbageCollection: choice(true, false),
   priority: createLaneOf,
   coalesce,
   limits
@@ -246,17 +265,20 @@ export function createStreamLimits (init: StreamOptions, defaults: StreamLimits)
  * none beside them may be somebody else's, and is reported.
  */
 export function createConfig (init: YamuxMuxerInit, onUnknown: (report: string) => void = () => {}) {
-  const { maxMessageSize, windowUpdateMode, maxConnectionWindow, priority, coalesce, ...options } = readSection(OPTIONS, init, '', onUnknown)
+  const { maxMessageSize, windowUpdateMode, maxConnectionWindow, tuneGarbageCollection, priority, coalesce, ...options } = readSection(OPTIONS, init, '', onUnknown)
   const frameBytes = (byDefault: number, mostBytes = MAX_FRAME_BYTES): number => Math.min(mostBytes, maxMessageSize ?? byDefault)
 
   return {
     ...options,
     ...createCoalesceConfig(coalesce),
+    maxUnansweredStreams: MAX_UNANSWERED_STREAMS,
     frameBytes: frameBytes(FRAME_BYTES),
     loneFrameBytes: frameBytes(LONE_FRAME_BYTES),
     maxFrameBytes: frameBytes(Infinity, LONGEST_FRAME_BYTES),
     creditsOnReceipt: windowUpdateMode === 'onReceive',
     maxGrowthBytes: maxConnectionWindow,
+    maxToleratedBytes: options.streamOptions.maxReadBufferLength - INITIAL_WINDOW_BYTES,
+    youngFromBytes: tuneGarbageCollection ? YOUNG_FROM_BYTES : Infinity,
     laneOf: priority
   }
 }

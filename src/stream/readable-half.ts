@@ -396,6 +396,11 @@ export abstract class ReadableHalf extends GuardedEmitter<MessageStreamEvents> {
     this.discard(err)
   }
 
+  /** Nobody has begun to read, or means to later: protocol negotiation, which puts back the rest, is forgotten */
+  get isLeftUnread (): boolean {
+    return this.readStatus === 'readable' && this.#loops === NO_LOOPS && this.listenerCount('message') === 0
+  }
+
   /** Somebody reads, now or when the loop comes round */
   get #hasReader (): boolean {
     return this.readStatus === 'readable' && (this.listenerCount('message') > 0 || this.#loops.areWaitedFor)

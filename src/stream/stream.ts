@@ -5,7 +5,7 @@
 import { StreamBufferError, StreamStateError } from '@libp2p/interface'
 import { StreamClosedError } from '@libp2p/utils'
 import { LANES } from '../core/scheduler/lane.ts'
-import { HIGH_WATER_MARK_BYTES } from '../core/scheduler/lanes.ts'
+import { CROWDED_MARK_BYTES } from '../core/scheduler/lanes.ts'
 import { EVENT_DATA, EVENT_DRAINED, EVENT_FAILED, EVENT_LOCAL_FIN, EVENT_REMOTE_FIN, EVENT_REMOTE_RST, EVENT_STALLED } from '../core/stream-state.ts'
 import { OwnAbortEvent, OwnCloseEvent, OwnResetEvent } from '../emitter.ts'
 import { RemoteResetError } from '../errors.ts'
@@ -100,6 +100,13 @@ export class MuxedStream extends ReadableHalf implements YamuxStream {
     return this.state.sendQueue
   }
 
+  /** For logs: a stream holds its whole connection, which is no tree */
+  toJSON (): object {
+    const { id, direction, protocol, status, readStatus, writeStatus, readBufferLength, writeBufferLength, timeline } = this
+
+    return { id, direction, protocol, status, readStatus, writeStatus, readBufferLength, writeBufferLength, timeline }
+  }
+
   // Writing
 
   /** Queues data. False means: wait for 'drain' before sending more. Hot. */
@@ -119,7 +126,7 @@ export class MuxedStream extends ReadableHalf implements YamuxStream {
       return false
     }
 
-    if (queuedBytes < HIGH_WATER_MARK_BYTES || !this.driver.isFull(state)) {
+    if (queuedBytes < CROWDED_MARK_BYTES || !this.driver.isFull(state)) {
       return true
     }
 
@@ -300,7 +307,16 @@ export class MuxedStream extends ReadableHalf implements YamuxStream {
       this.writeStatus = 'closed'
       this.#finished?.resolve()
       this.#closeIfDone()
+      this.driver.stalls.suspect(this.state)
     }
+  }
+
+  /** This side has said all, and nobody reads: the peer need not send the rest. That is no error, but to a reader that comes after all. */
+  refuseRest (): void {
+    this.driver.reset(this.state, 0)
+    this.#end('closed')
+    this.discard(new StreamBufferError(`${this.readBufferLength} bytes were discarded: the stream was closed for writing, and nobody had begun to read it`))
+    this.dispatchEvent(new OwnCloseEvent())
   }
 
   /** The peer or the transport ended the stream. What had arrived can still be read; the reader gets the error if that is not all. */

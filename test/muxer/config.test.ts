@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { createConfig } from '../../src/options/config.ts'
 import { NORMAL } from '../../src/core/scheduler/lane.ts'
 import { yamux } from '../../src/index.ts'
+import { YOUNG_FROM_BYTES } from '../../src/young-memory.ts'
 import type { YamuxMuxerInit } from '../../src/index.ts'
 
 function init (path: string, value: unknown): YamuxMuxerInit {
@@ -33,6 +34,9 @@ test('without options all have the documented defaults', () => {
     mergeFromBytes: 16_384,
     creditsOnReceipt: false,
     maxGrowthBytes: 33_554_432,
+    maxToleratedBytes: 3_932_160,
+    maxUnansweredStreams: 10,
+    youngFromBytes: YOUNG_FROM_BYTES,
     streamOptions: {
       initialStreamWindowSize: 262_144,
       maxStreamWindowSize: 16_777_216,
@@ -195,7 +199,7 @@ describe('a name that is no option', () => {
     const reports: string[] = []
     createConfig({ maxInboundStream: 5, maxStreamWindowSize: 1, keepAliveInterval: 5, peerId: undefined } as YamuxMuxerInit, report => { reports.push(report) })
 
-    const names = 'enableKeepAlive, keepAliveInterval, maxInboundStreams, maxOutboundStreams, maxEarlyStreams, maxMessageSize, windowUpdateMode, streamOptions, maxConnectionWindow, priority, coalesce, limits'
+    const names = 'enableKeepAlive, keepAliveInterval, maxInboundStreams, maxOutboundStreams, maxEarlyStreams, maxMessageSize, windowUpdateMode, streamOptions, maxConnectionWindow, tuneGarbageCollection, priority, coalesce, limits'
     expect(reports).toEqual([`maxInboundStream is no option, these are: ${names}`, `maxStreamWindowSize is no option, these are: ${names}`])
   })
 })

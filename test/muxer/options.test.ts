@@ -284,5 +284,6 @@ test('every option of docs/options.md is one of them', () => {
   const options = [...page.matchAll(/^### ([\w.]+)$/gm)].map(([, name]) => name)
 
   expect(options.length).toBeGreaterThan(10)
-  expect(new Set(Object.keys(cases))).toEqual(new Set(options))
+  // what that one does is not seen on the wire: test/young-memory.test.ts
+  expect(new Set([...Object.keys(cases), 'tuneGarbageCollection'])).toEqual(new Set(options))
 })

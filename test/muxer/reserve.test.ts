@@ -118,8 +118,8 @@ test('there is none for a peer that has said all', async () => {
 })
 
 test('there is none for a stream that was reset before it was read', async () => {
-  // an eighth of half of it is just one reserve
-  const { peer, stream, clock } = await open({ maxConnectionWindow: 16 * RESERVE_BYTES })
+  // an eighth of half of what is not kept is just one reserve
+  const { peer, stream, clock } = await open({ maxConnectionWindow: Math.ceil(16 * RESERVE_BYTES * 8 / 7) })
   clock.advance(FAR_MS)
   stream.pause()
   peer.deliver(data(1, pattern(28), ACK), windowUpdate(1, 0, RST))

@@ -153,3 +153,12 @@ describe('the logger below', () => {
     expect(sink.lines[1999]).toEqual(['yamux:request 999:part', 'outbound 1: sent'])
   })
 })
+
+test('a stream can be printed as JSON, as loggers do', async () => {
+  const { muxer } = createRawPeer()
+  const stream = await muxer.createStream()
+
+  expect(JSON.parse(JSON.stringify({ streams: muxer.streams }))).toEqual({
+    streams: [{ id: '1', direction: 'outbound', protocol: '', status: 'open', readStatus: 'readable', writeStatus: 'writable', readBufferLength: 0, writeBufferLength: 0, timeline: stream.timeline }]
+  })
+})

@@ -122,7 +122,7 @@ class Run {
     expect(streams.inboundCount).toBeLessThanOrEqual(MAX_INBOUND_STREAMS)
     expect(streams.outboundCount).toBeGreaterThanOrEqual(live.length - liveInbound)
     expect(streams.unackedCount).toBe(live.filter(({ awaitsAck }) => awaitsAck).length)
-    expect(streams.budget.availableBytes).toBeGreaterThanOrEqual(0)
+    expect(streams.budget.freeBytes).toBeGreaterThanOrEqual(0)
   }
 
   /** All that there is to say has been said: only live streams hold a place or a part of the budget */
@@ -134,7 +134,7 @@ class Run {
     expect(streams.outboundCount).toBe(live.filter(({ isOutbound }) => isOutbound).length)
     live.forEach(stream => { this.session.forget(stream) })
     expect([streams.size, streams.inboundCount, streams.outboundCount, streams.unackedCount]).toEqual([0, 0, 0, 0])
-    expect(streams.budget.availableBytes).toBe(SESSION_INIT.maxGrowthBytes)
+    expect(streams.budget.freeBytes).toBe(SESSION_INIT.maxGrowthBytes)
   }
 
   #receive (bytes: Uint8Array, step: Extract<Step, { does: 'receive' }>): void {

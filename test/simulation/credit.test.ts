@@ -212,6 +212,34 @@ test('a stream whose window has grown as far as it may, and that is idle since, 
   })
 })
 
+test('a stream that is read grows although two readers stand still with all that windows may grow by', async () => {
+  await simulate({}, async sim => {
+    const { dialler, listener, watch } = connect(sim, LONG_FAT)
+    let readBytes = 0
+    listener.addEventListener('stream', ({ detail: stream }) => {
+      stream.addEventListener('message', ({ data }) => {
+        readBytes += data.byteLength
+
+        // the first two have large windows by then, and read no more
+        if (stream.id !== '5' && readBytes > 200_000_000) {
+          stream.pause()
+        }
+      })
+    })
+    const standing = [await dialler.createStream(), await dialler.createStream()]
+    const sending = standing.map(sendForEver)
+    await sim.until(() => readBytes > 200_000_000)
+    await sim.sleep(20_000)
+
+    const next = await dialler.createStream()
+    sending.push(sendForEver(next))
+    await sim.sleep(5000)
+    expect(INITIAL_BYTES + watch.grantedBytes(5) - watch.of(5).arrivedBytes).toBeGreaterThan(1_000_000)
+    ;[...standing, next].forEach(stream => { stream.abort(new Error('The test is over')) })
+    await Promise.all(sending)
+  })
+})
+
 const STREAMS = 1000
 const BUDGET_BYTES = 67_108_864
 

@@ -18,16 +18,18 @@ export const SESSION_INIT: Omit<SessionInit, 'nodePaths'> = {
   initialWindowBytes: 262_144,
   maxWindowBytes: 16_777_216,
   maxGrowthBytes: 33_554_432,
+  maxToleratedBytes: 0,
   creditsOnReceipt: false,
   mergeFromBytes: 0,
   maxQueueDelayMs: Infinity,
   recordBytes: 65_519,
   maxInboundStreams: 1000,
+  maxUnansweredStreams: 256,
   limits: createConfig({}).limits
 }
 
-export function createSession ({ onGoAway = () => {}, onRefused = () => {}, ...init }: Partial<SessionInit & SessionObserver> = {}): Session<unknown> {
-  return new Session({ ...SESSION_INIT, nodePaths: new NodePaths(), ...init }, { onGoAway, onRefused })
+export function createSession ({ onGoAway = () => {}, onRefused = () => {}, onTolerated = () => {}, ...init }: Partial<SessionInit & SessionObserver> = {}): Session<unknown> {
+  return new Session({ ...SESSION_INIT, nodePaths: new NodePaths(), ...init }, { onGoAway, onRefused, onTolerated })
 }
 
 /** The frames of the next write, which the transport takes; none if there is nothing to write */

@@ -64,7 +64,7 @@ class Victim {
 
   constructor ({ application = {}, options }: Attack) {
     this.#application = application
-    const config = createConfig({ enableKeepAlive: false, ...options })
+    const config = { ...createConfig({ enableKeepAlive: false, ...options }), maxUnansweredStreams: 256 }
     this.muxer = new Muxer(this.transport as unknown as MessageStream, config, systemClock, { paths: new NodePaths() })
     this.muxer.addEventListener('stream', ({ detail }) => {
       this.opened++

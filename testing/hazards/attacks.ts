@@ -8,6 +8,8 @@ import type { YamuxMuxerInit } from '../../src/index.ts'
 const BYTE = new Uint8Array(1)
 const NOTHING = new Uint8Array(0)
 const WINDOW_BYTES = 262_144
+/** So that a window is soon used up, byte by byte: what is tolerated beyond it is 16 times as much */
+const NOTHING_TOLERATED = { streamOptions: { maxReadBufferLength: WINDOW_BYTES } }
 const HEADER_OF_A_WINDOW = data(1, new Uint8Array(WINDOW_BYTES)).slice(0, 12)
 
 /** What the muxer's application does */
@@ -67,10 +69,10 @@ export const ATTACKS: Attack[] = [
   { name: 'DATA of one byte, read, messages kept apart', options: { coalesce: { mergeMessages: false } }, frames: () => [data(1, BYTE)] },
   { name: 'DATA of one byte, read by a loop', maxCpuS: 5, application: { loops: true }, frames: () => [data(1, BYTE)] },
   { name: 'DATA of one byte for many streams, read by loops', maxCpuS: 4, application: { loops: true }, frames: manyInTurn },
-  { name: 'DATA of one byte, unread', application: { isPaused: true }, frames: () => [data(1, BYTE)] },
-  { name: 'DATA of one byte, unread, messages kept apart', application: { isPaused: true }, options: { coalesce: { mergeMessages: false } }, frames: () => [data(1, BYTE)] },
-  { name: 'one frame of a whole window, byte by byte', application: { isPaused: true }, frames: i => [i % (WINDOW_BYTES + 1) === 0 ? HEADER_OF_A_WINDOW : BYTE] },
-  { name: 'one frame of a whole window, byte by byte, messages kept apart', application: { isPaused: true }, options: { coalesce: { mergeMessages: false } }, frames: i => [i % (WINDOW_BYTES + 1) === 0 ? HEADER_OF_A_WINDOW : BYTE] },
+  { name: 'DATA of one byte, unread', application: { isPaused: true }, options: NOTHING_TOLERATED, frames: () => [data(1, BYTE)] },
+  { name: 'DATA of one byte, unread, messages kept apart', application: { isPaused: true }, options: { ...NOTHING_TOLERATED, coalesce: { mergeMessages: false } }, frames: () => [data(1, BYTE)] },
+  { name: 'one frame of a whole window, byte by byte', application: { isPaused: true }, options: NOTHING_TOLERATED, frames: i => [i % (WINDOW_BYTES + 1) === 0 ? HEADER_OF_A_WINDOW : BYTE] },
+  { name: 'one frame of a whole window, byte by byte, messages kept apart', application: { isPaused: true }, options: { ...NOTHING_TOLERATED, coalesce: { mergeMessages: false } }, frames: i => [i % (WINDOW_BYTES + 1) === 0 ? HEADER_OF_A_WINDOW : BYTE] },
   { name: 'DATA for streams that are not open', frames: i => [data(id(i), BYTE)] },
   { name: 'credit for streams that are not open', frames: i => [windowUpdate(id(i), 1)] }
 ]

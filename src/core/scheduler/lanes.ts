@@ -12,7 +12,7 @@
  * (`round`), less than a share, so its next message stands in front of both files (`ahead`). In a lane in front it always does, and what
  * the files let pass is counted (`overtaken`): behind 128 KiB one of them sends a frame.
  *
- * Invariant: queuedBytes and streamCount are the sums over the streams in the lanes.
+ * Invariant: queuedBytes and streamCount are the sums over the streams in the lanes, allQueuedBytes over all streams.
  */
 import { allocUnsafe } from 'uint8arrays/alloc'
 import { EVENT_DRAINED, EVENT_STALLED, PENDING_FIN } from '../stream-state.ts'
@@ -40,10 +40,15 @@ const MIN_CUT_FRAME_BYTES = 1024
  * queued here: a kernel that takes megabytes gave writers that time, and holds next to nothing where data waits above it.
  */
 
-/** 'drain' comes at or below this, so that the writer is back before the queue is empty */
-export const LOW_WATER_MARK_BYTES = 131_072
 /** `send()` returns false from here on, four Noise records: with 64 KiB a writer stops so often that the number of records doubles */
 export const HIGH_WATER_MARK_BYTES = 262_144
+/** 'drain' comes at or below this part of it, so that the writer is back before the queue is empty */
+export const LOW_MARK_PART = 1 / 2
+
+/** All streams together: from here on each may queue less, so that a thousand writers whose peer gives no credit do not queue 256 MB */
+export const CROWDED_FROM_BYTES = 4_194_304
+/** What `send()` takes then, beside what the stream may send in its turn */
+export const CROWDED_MARK_BYTES = 65_536
 
 /** What a disk or another peer takes for the next megabyte */
 const AHEAD_MS = 250
@@ -53,6 +58,8 @@ const MOST_AHEAD_BYTES = 524_288
 export class DataLanes<Owner> {
   /** What streams in the lanes have queued */
   queuedBytes = 0
+  /** What all streams have queued, with credit or without */
+  allQueuedBytes = 0
   /** Streams with data to send and credit for it */
   streamCount = 0
   /** One of them is in the urgent lane */
@@ -86,16 +93,22 @@ export class DataLanes<Owner> {
 
   /** Its writer is to wait */
   isFull ({ sendQueue, creditBytes }: StreamState<Owner>): boolean {
-    return sendQueue.byteLength >= HIGH_WATER_MARK_BYTES + Math.min(this.extraQueueBytes, creditBytes)
+    return sendQueue.byteLength >= this.#highMarkBytes(creditBytes) + Math.min(this.extraQueueBytes, creditBytes)
   }
 
   /** A writer that waits need not wait longer */
   mayGoOn ({ sendQueue, creditBytes }: StreamState<Owner>): boolean {
-    return sendQueue.byteLength <= LOW_WATER_MARK_BYTES + Math.min(this.extraQueueBytes, creditBytes)
+    return sendQueue.byteLength <= this.#highMarkBytes(creditBytes) * LOW_MARK_PART + Math.min(this.extraQueueBytes, creditBytes)
+  }
+
+  #highMarkBytes (creditBytes: number): number {
+    return this.allQueuedBytes < CROWDED_FROM_BYTES ? HIGH_WATER_MARK_BYTES : Math.min(HIGH_WATER_MARK_BYTES, CROWDED_MARK_BYTES + Math.min(creditBytes, this.#shareBytes))
   }
 
   /** The stream has (more) bytes, or credit: call after each push, with the count. Hot: runs once per send. */
   enlist (stream: StreamState<Owner>, addedBytes: number): void {
+    this.allQueuedBytes += addedBytes
+
     if (stream.isInDataLane) {
       this.queuedBytes += addedBytes
     } else if (stream.canSendData) {
@@ -147,6 +160,7 @@ export class DataLanes<Owner> {
   /** The stream's bytes are discarded, and nothing of it stays behind */
   discard (stream: StreamState<Owner>): void {
     this.remove(stream)
+    this.allQueuedBytes -= stream.sendQueue.byteLength
     stream.sendQueue.clear()
   }
 
@@ -302,6 +316,7 @@ export class DataLanes<Owner> {
 
   /** A frame goes out, with so much of the stream */
   #note (stream: StreamState<Owner>, ring: Ring, payloadBytes: number, nowMs: number): void {
+    this.allQueuedBytes -= payloadBytes
     ring.sentBytes += payloadBytes
 
     // who is alone goes ahead of nobody

@@ -54,8 +54,12 @@ export class ReceiveWindow {
   grownBytes = 0
   /** Taken from it because the stream was new */
   reserveBytes = 0
+  /** Taken from what is kept for those who come when all else is taken */
+  lateBytes = 0
   /** It asked for no more than its fair part of the budget, and did not get it */
   isDenied = false
+  /** Used by the peer although nobody gave it */
+  toleratedBytes = 0
   /** Nothing was read yet. A field, since it is asked once per event. */
   isNew = true
   /** What the window is raised by, until the peer is told */
@@ -92,6 +96,24 @@ export class ReceiveWindow {
     }
 
     this.availableBytes -= payloadBytes
+  }
+
+  /**
+   * The peer sends more than it was given. @libp2p/yamux does if its own initialStreamWindowSize is larger than this side's: it takes that for
+   * its credit from the beginning, and never says so. The window is as large then as that peer believes, out of the budget, and this is no
+   * violation until a stream was tolerated `maxBytes`.
+   */
+  tolerate (excessBytes: number, maxBytes: number, budget: ConnectionBudget): boolean {
+    const isTolerated = this.toleratedBytes + excessBytes <= maxBytes && budget.takeWhole(this, excessBytes)
+
+    if (isTolerated) {
+      this.toleratedBytes += excessBytes
+      this.windowBytes += excessBytes
+      this.#workingBytes += excessBytes
+      this.availableBytes += excessBytes
+    }
+
+    return isTolerated
   }
 
   /** Accounts for what the application has read */
@@ -223,32 +245,45 @@ const ALL_RESERVES_PART = 1 / 2
 /** And each gets this part of what is left of it */
 const EACH_RESERVE_PART = 1 / 8
 
+/** Of what is kept for those who come when all else is taken, each gets this part at most */
+const EACH_LATE_PART = 1 / 4
+
 /** A window's part */
-export type BudgetShare = Pick<ReceiveWindow, 'grownBytes' | 'reserveBytes' | 'isDenied'>
+export type BudgetShare = Pick<ReceiveWindow, 'grownBytes' | 'reserveBytes' | 'lateBytes' | 'isDenied'>
 
 /**
  * What all receive windows of a connection may grow by together. A thousand streams that each earn
  * a large window would otherwise add up to more memory than the machine has.
  *
- * The window that comes first may have all of it: one stream alone needs it. When another is denied its fair
+ * The window that comes first may have all of it but what is kept: one stream alone needs it. When another is denied its fair
  * part, those that hold more give back as they are renewed, until all hold the same.
  *
  * A denial is forgotten after a while: a stream that falls idle must not keep the others small.
  *
- * Invariant: availableBytes + the grownBytes and reserveBytes of all shares = the total.
+ * Invariant: availableBytes + the grownBytes and reserveBytes of all shares = the total; what is kept is beside it.
  */
 export class ConnectionBudget {
   readonly #totalBytes: number
+  readonly #keptBytes: number
   availableBytes: number
+  /** What is left of what is kept */
+  #lateBytes: number
   /** All reserves together. They are no shares: a window that has only a reserve takes nothing from the fair part of others. */
   #reserveBytes = 0
   /** Shares that hold something or were denied it */
   #shareCount = 0
   #lastDenialMs = -Infinity
 
-  constructor (totalBytes: number) {
+  constructor (totalBytes: number, keptBytes = 0) {
     this.#totalBytes = totalBytes
+    this.#keptBytes = keptBytes
     this.availableBytes = totalBytes
+    this.#lateBytes = keptBytes
+  }
+
+  /** With what is kept */
+  get freeBytes (): number {
+    return this.availableBytes + this.#lateBytes
   }
 
   /** Returns how much of the wish is granted */
@@ -261,7 +296,27 @@ export class ConnectionBudget {
     this.#set(share, share.grownBytes + grantedBytes, isDenied)
     this.#lastDenialMs = isDenied ? nowMs : this.#lastDenialMs
 
+    return grantedBytes + (isDenied ? this.#takeLate(share, fairWishBytes - grantedBytes) : 0)
+  }
+
+  /** Those that hold the rest may stand still for ever: so a part is kept for a stream that is being read, which is what asks */
+  #takeLate (share: BudgetShare, wishBytes: number): number {
+    const grantedBytes = Math.min(wishBytes, this.#lateBytes, Math.floor(EACH_LATE_PART * this.#keptBytes) - share.lateBytes)
+    this.#lateBytes -= grantedBytes
+    share.lateBytes += grantedBytes
+
     return grantedBytes
+  }
+
+  /** All or nothing, whoever else may want it. Returns whether it was all. */
+  takeWhole (share: BudgetShare, bytes: number): boolean {
+    const isThere = bytes <= this.availableBytes
+
+    if (isThere) {
+      this.#set(share, share.grownBytes + bytes, share.isDenied)
+    }
+
+    return isThere
   }
 
   /** Returns how much of the wish a new stream gets for its reserve */
@@ -290,6 +345,8 @@ export class ConnectionBudget {
   /** The window is no more: what it had grown by is free for others */
   release (share: BudgetShare): void {
     this.#set(share, 0, false)
+    this.#lateBytes += share.lateBytes
+    share.lateBytes = 0
 
     if (share.reserveBytes > 0) {
       this.#setReserve(share, 0)

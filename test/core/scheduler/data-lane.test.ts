@@ -1,12 +1,13 @@
 // How one stream's bytes become frames: what a frame holds, which flags ride on it, how much of a batch it takes, what its owner is told.
 import { beforeEach, describe, expect, test } from 'vitest'
-import { LOW_WATER_MARK_BYTES } from '../../../src/core/scheduler/lanes.ts'
+import { HIGH_WATER_MARK_BYTES, LOW_MARK_PART } from '../../../src/core/scheduler/lanes.ts'
 import { EVENT_DRAINED, PENDING_ACK, PENDING_UPDATE } from '../../../src/core/stream-state.ts'
 import { ACK } from '../../../testing/protocol/frames.ts'
 import { createDataLanes, createStream, fillBatch, shares, WINDOW_BYTES } from '../../../testing/core/lanes.ts'
 import type { StreamState } from '../../../src/core/stream-state.ts'
 import type { Frame } from '../../../testing/protocol/frames.ts'
 
+const LOW_WATER_MARK_BYTES = LOW_MARK_PART * HIGH_WATER_MARK_BYTES
 const NOW_MS = 77
 
 let lane: ReturnType<typeof createDataLanes>

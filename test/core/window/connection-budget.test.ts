@@ -4,7 +4,7 @@ import { ConnectionBudget } from '../../../src/core/window/receive-window.ts'
 import type { BudgetShare } from '../../../src/core/window/receive-window.ts'
 
 function share (): BudgetShare {
-  return { grownBytes: 0, reserveBytes: 0, isDenied: false }
+  return { grownBytes: 0, reserveBytes: 0, lateBytes: 0, isDenied: false }
 }
 
 /** As windows do: what is too much goes back when they are renewed, then they ask again */
@@ -154,4 +154,27 @@ test('a reserve is there for others when its window is no more', () => {
   budget.release(one)
 
   expect([one.reserveBytes, budget.availableBytes, budget.takeReserve(share(), 100)]).toEqual([0, 1600, 100])
+})
+
+test('what is kept goes to a share that is denied its fair part, a quarter to each, and comes back with it', () => {
+  const budget = new ConnectionBudget(8000, 4000)
+  const standing = share()
+  const late = Array.from({ length: 5 }, share)
+  budget.take(standing, 8000, 0)
+  expect(late.map(one => budget.take(one, 8000, 10_000))).toEqual([1000, 1000, 1000, 1000, 0])
+  // no more by asking again
+  expect(budget.take(late[0], 8000, 10_001)).toBe(0)
+
+  budget.release(late[0])
+  expect(budget.take(late[4], 8000, 10_002)).toBe(1000)
+  ;[standing, ...late].forEach(one => { budget.release(one) })
+  expect(budget.freeBytes).toBe(12_000)
+})
+
+test('what is kept is not for a share that gets its fair part', () => {
+  const budget = new ConnectionBudget(8000, 4000)
+  const one = share()
+
+  expect(budget.take(one, 16_000, 0)).toBe(8000)
+  expect(one.lateBytes).toBe(0)
 })

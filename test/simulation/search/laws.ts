@@ -1,7 +1,7 @@
 // What must be so: after every event, when everything rests, and in the end.
 import { law } from './flow.ts'
 import { MIN_WRITE_BYTES } from '../../../src/core/path/path-estimate.ts'
-import { LOW_WATER_MARK_BYTES } from '../../../src/core/scheduler/lanes.ts'
+import { HIGH_WATER_MARK_BYTES, LOW_MARK_PART } from '../../../src/core/scheduler/lanes.ts'
 import type { Run } from './run.ts'
 import type { Side } from './side.ts'
 import type { StreamEnd } from './stream-end.ts'
@@ -61,7 +61,7 @@ function checkSession (side: Side): void {
     counts.unacked += Number(state.awaitsAck)
     counts.urgent += Number(state.lane === 0)
     counts.queuedBytes += state.isInDataLane ? state.sendQueue.byteLength : 0
-    counts.takenBytes += state.receiveWindow.grownBytes + state.receiveWindow.reserveBytes
+    counts.takenBytes += state.receiveWindow.grownBytes + state.receiveWindow.reserveBytes + state.receiveWindow.lateBytes
   }
 
   checkUnderWay(side)
@@ -71,7 +71,7 @@ function checkSession (side: Side): void {
   law(streams.unackedCount === counts.unacked && counts.unacked <= MAX_UNACKED_STREAMS, () => `the ${name} counts ${streams.unackedCount} streams that await an ACK of ${counts.unacked}`)
   law(streams.urgentCount === counts.urgent, () => `the ${name} counts ${streams.urgentCount} urgent streams of ${counts.urgent}`)
   law(session.lanes.queuedBytes === counts.queuedBytes, () => `the ${name} counts ${session.lanes.queuedBytes} queued bytes of ${counts.queuedBytes}`)
-  law(streams.budget.availableBytes >= 0 && streams.budget.availableBytes + counts.takenBytes === (options.maxConnectionWindow ?? 2 * (options.streamOptions?.maxStreamWindowSize ?? DEFAULT_WINDOW_BYTES)), () => `the budget of the ${name} has ${streams.budget.availableBytes} bytes left, its streams have taken ${counts.takenBytes}`)
+  law(streams.budget.freeBytes >= 0 && streams.budget.freeBytes + counts.takenBytes === (options.maxConnectionWindow ?? 2 * (options.streamOptions?.maxStreamWindowSize ?? DEFAULT_WINDOW_BYTES)), () => `the budget of the ${name} has ${streams.budget.freeBytes} bytes left, its streams have taken ${counts.takenBytes}`)
 }
 
 /** What the muxer thinks is under way, beside what has passed the wire */
@@ -129,7 +129,7 @@ export function checkAtRest (run: Run): void {
       const unreadBytes = readBuffer.byteLength
 
       law(!state.canSendData, () => `${name}'s stream ${id} does not send its ${sendQueue.byteLength} bytes`)
-      law(!state.awaitsDrain || sendQueue.byteLength > LOW_WATER_MARK_BYTES, () => `the writer of ${name}'s stream ${id} waits with ${sendQueue.byteLength} bytes`)
+      law(!state.awaitsDrain || sendQueue.byteLength > LOW_MARK_PART * HIGH_WATER_MARK_BYTES, () => `the writer of ${name}'s stream ${id} waits with ${sendQueue.byteLength} bytes`)
       law(life.writeStatus !== 'closing' || sendQueue.byteLength > 0, () => `${name}'s stream ${id} has nothing left to send and no FIN`)
 
       if (peersState != null) {

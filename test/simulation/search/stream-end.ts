@@ -270,6 +270,9 @@ export class StreamEnd {
       law(evt.error != null || stream.status !== 'aborted' || !isOurs, () => `${this.name} was aborted and closed without an error`)
       law(evt.error != null || !this.side.hasRefusedWrite || this.#hasWrittenFin, () => `${this.name} closed without an error, and its transport never took its FIN`)
       this.closed = { error: evt.error }
+      // who negotiates may put back more than a stream may hold
+      this.conversation.isAborted ||= evt.error?.name === 'StreamBufferError'
+      this.#noteRefusal(evt.error)
       this.#checkChange(evt.error)
       this.hasAborted ||= this.isFailing
       // 'aborted' without our doing: maxWriteBufferLength
@@ -277,6 +280,11 @@ export class StreamEnd {
     })
     this.#on('end', () => {
       this.#run.trace(() => `  ${this.name} ends`)
+
+      if (stream.status === 'closed') {
+        this.#noteRefusal(undefined)
+      }
+
       // a loop may still have to take the last chunk
       this.#endedWell(isOurs && this.reading !== 'loop' && !this.#isCutOff)
     })
@@ -511,6 +519,16 @@ export class StreamEnd {
     const id = Number(this.stream.id)
 
     return !isOurs || tap.dialogue(id).hasFinished || (tap.wasLeft(id) && this.stream.writeBufferLength === 0)
+  }
+
+  /** The muxer gives up what nobody has begun to read on a stream of the peer that this side has closed */
+  #noteRefusal (err: Error | undefined): void {
+    const { stream, side, outgoing } = this
+    const isUnfinished = side.isOurs && err == null && !side.isLeaving && !side.tap.dialogue(Number(stream.id)).hasPeerFinished
+    const isRefused = isUnfinished && stream.direction === 'inbound' && outgoing.isClosed && this.reading === 'nobody'
+    law(!isUnfinished || isRefused || this.#run.isEnding, () => `${this.name} closed without an error, and its peer has not finished`)
+    this.hasAborted ||= isRefused
+    this.conversation.isAborted ||= isRefused
   }
 
   /** A stream whose bytes were changed ends for that reason, and no other does */
