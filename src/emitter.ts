@@ -3,7 +3,7 @@
  * the process for the sake of one stream (js-libp2p 3415 and 3512). Here it is the emitter's own affair.
  */
 import { StreamAbortEvent, StreamCloseEvent, StreamResetEvent } from '@libp2p/interface'
-import { toError, watch } from './foreign.ts'
+import { onAbort, toError, toSignal, watch } from './foreign.ts'
 import type { EventHandler, TypedEventTarget } from '@libp2p/interface'
 
 type Listener = EventHandler<Event>
@@ -15,9 +15,8 @@ interface Registration {
   once: boolean
   /** By somebody who was told of the same event before */
   isRemoved: boolean
-  signal: AbortSignal | undefined
-  /** Listens to the signal */
-  onAbort: (() => void) | undefined
+  /** Ends listening to the signal */
+  stopListening: (() => void) | undefined
 }
 
 /**
@@ -117,15 +116,17 @@ export abstract class GuardedEmitter<Events extends Record<string, any>> extends
   override addEventListener<K extends keyof Events>(type: K, listener: EventHandler<Events[K]> | null, options?: boolean | AddEventListenerOptions): void
   override addEventListener (type: string, listener: Listener | null, options?: boolean | AddEventListenerOptions): void
   override addEventListener (type: string, listener: Listener | null, options?: boolean | AddEventListenerOptions): void {
-    const { capture = false, once = false, signal } = typeof options === 'boolean' ? { capture: options } : options ?? {}
+    const { capture = false, once = false, signal: by } = typeof options === 'boolean' ? { capture: options } : options ?? {}
+    const signal = toSignal(by)
 
     if (listener == null || signal?.aborted === true || this.#find(type, listener, capture) !== undefined) {
       return
     }
 
-    const onAbort = signal && (() => { this.removeEventListener(type, listener, capture) })
-    this.#registrations = [...this.#registrations, { type, listener, capture, once, isRemoved: false, signal, onAbort }]
-    signal?.addEventListener('abort', onAbort as () => void)
+    const registration: Registration = { type, listener, capture, once, isRemoved: false, stopListening: undefined }
+    // before anything is registered, as it may throw. Not by listener: that may have been added anew since.
+    registration.stopListening = signal && onAbort(signal, () => { this.#remove(registration) })
+    this.#registrations = [...this.#registrations, registration]
     this.onListenerAdded(type)
   }
 
@@ -234,10 +235,9 @@ export abstract class GuardedEmitter<Events extends Record<string, any>> extends
   }
 
   #remove (registration: Registration): void {
-    const { signal, onAbort } = registration
     registration.isRemoved = true
-    this.#registrations = this.#registrations.toSpliced(this.#registrations.indexOf(registration), 1)
-    signal?.removeEventListener('abort', onAbort as () => void)
+    this.#registrations = this.#registrations.filter(({ isRemoved }) => !isRemoved)
+    registration.stopListening?.()
   }
 
   #report (err: unknown, evt: Event): void {
