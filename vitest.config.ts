@@ -15,7 +15,9 @@ const NODE_ONLY = [
   // Chromium's own objects, such as an EventTarget, wait for a whole collection
   'test/{stream/young-garbage,muxer/gathered-metrics}.test.ts',
   // loads a module twice
-  'test/protocol/ids-used-up.test.ts'
+  'test/protocol/ids-used-up.test.ts',
+  // threads of Node
+  'test/muxer/replaced-globals.test.ts'
 ]
 
 const CHROMIUM_ONLY = ['test/browser/{turns,worker}.test.ts']

@@ -15,22 +15,27 @@ export interface Clock {
   clearTimer (timer: unknown): void
 }
 
-/** What bundlers put in the place of Node's own setImmediate is a timer */
-const { process } = globalThis as { process?: { versions?: { node?: string } } }
+interface Globals {
+  process: { versions?: { node?: string } }
+  setImmediate (task: () => void): unknown
+  setTimeout (task: () => void): unknown
+  MessageChannel: typeof globalThis.MessageChannel
+}
+
+interface Channel {
+  port1: Pick<MessagePort, 'onmessage'> & { ref?(): void, unref?(): void }
+  port2: Pick<MessagePort, 'postMessage'>
+}
+
+/** Each may be missing. Kept: with an application's fake timers time stands still, but turns of the event loop go on. */
+const { process, setImmediate, setTimeout: setShortestTimer, MessageChannel } = globalThis as Partial<Globals>
 const isNode = process?.versions?.node != null
-/** Kept: with an application's fake timers time stands still, but turns of the event loop go on */
-const { setImmediate } = globalThis
+/** Where bundlers bring a setImmediate it is a timer. React Native has no MessageChannel, and Jest's jsdom has neither, in spite of Node's `process`. */
+const beginTurn = (isNode && setImmediate) || (MessageChannel && postTask) || setImmediate || setShortestTimer
 
 export const systemClock: Clock = {
   nowMs: () => performance.now(),
-  nextTurn: task => {
-    // React Native has setImmediate alone, browsers only what bundlers put in its place
-    if (!isNode && typeof MessageChannel === 'function') {
-      postTask(task)
-    } else {
-      setImmediate(task)
-    }
-  },
+  nextTurn: task => { beginTurn?.(task) },
   // browsers clamp timers that set timers
   shortestTimerMs: isNode ? 1 : 4,
   setTimer: (task, delayMs) => setTimeout(task, delayMs),
@@ -44,15 +49,27 @@ export const systemClock: Clock = {
 }
 
 const tasks: Array<() => void> = []
-let channel: MessageChannel | undefined
+let channel: Channel | undefined
 
 /** Browsers clamp nested timers to 4 ms, but not messages */
 function postTask (task: () => void): void {
-  if (channel == null) {
-    channel = new MessageChannel()
-    channel.port1.onmessage = () => { tasks.shift()?.() }
+  channel ??= openChannel()
+  tasks.push(task)
+  channel.port1.ref?.()
+  channel.port2.postMessage(undefined)
+}
+
+/** A page that is imitated in Node may have Node's channel, which must not keep the process alive when no turn is awaited */
+function openChannel (): Channel {
+  const channel: Channel = new globalThis.MessageChannel()
+
+  channel.port1.onmessage = () => {
+    if (tasks.length === 1) {
+      channel.port1.unref?.()
+    }
+
+    tasks.shift()?.()
   }
 
-  tasks.push(task)
-  channel.port2.postMessage(undefined)
+  return channel
 }

@@ -3,7 +3,7 @@
  * the process for the sake of one stream (js-libp2p 3415 and 3512). Here it is the emitter's own affair.
  */
 import { StreamAbortEvent, StreamCloseEvent, StreamResetEvent } from '@libp2p/interface'
-import { toError, watch } from './foreign.ts'
+import { attempt, onAbort, toError, toSignal, watch } from './foreign.ts'
 import type { EventHandler, TypedEventTarget } from '@libp2p/interface'
 
 type Listener = EventHandler<Event>
@@ -15,9 +15,8 @@ interface Registration {
   once: boolean
   /** By somebody who was told of the same event before */
   isRemoved: boolean
-  signal: AbortSignal | undefined
-  /** Listens to the signal */
-  onAbort: (() => void) | undefined
+  /** Ends listening to the signal */
+  stopListening: (() => void) | undefined
 }
 
 /**
@@ -44,9 +43,13 @@ interface TargetedEvent extends Event {
   [IS_STOPPED]: boolean
 }
 
-/** The same event, as one that is told */
+/** The same event, as one that is told. Not of a shim's class: if a program can set the target, the shim's constructor may do so too. */
 export function targeted<Base extends new (...args: any[]) => Event> (Base: Base): Base {
-  return class extends Base {
+  return attempt(() => {
+    (new Base('') as { target: unknown }).target = null
+
+    return Base
+  }, () => class extends Base {
     static override readonly name = Base.name;
     [TARGET]: EventTarget | null = null;
     [CURRENT_TARGET]: EventTarget | null = null;
@@ -68,26 +71,35 @@ export function targeted<Base extends new (...args: any[]) => Event> (Base: Base
     override stopImmediatePropagation (): void {
       this[IS_STOPPED] = true
     }
-  }
+  })
 }
 
 export const OwnCloseEvent = targeted(StreamCloseEvent)
 export const OwnAbortEvent = targeted(StreamAbortEvent)
 export const OwnResetEvent = targeted(StreamResetEvent)
-const OwnCustomEvent = targeted(CustomEvent)
+/** A runtime may have events, and no CustomEvent */
+const OwnCustomEvent = targeted(globalThis.CustomEvent ?? class extends Event {
+  readonly detail: unknown
 
-/** The same for an event that somebody else has made */
-function setTarget (evt: Event, target: EventTarget): void {
-  const configurable = true
+  constructor (type: string, init?: CustomEventInit) {
+    super(type, init)
+    this.detail = init?.detail
+  }
+})
 
-  Object.defineProperties(evt, {
-    [CURRENT_TARGET]: { configurable, writable: true, value: target },
-    [IS_STOPPED]: { configurable, writable: true, value: false },
-    target: { configurable, value: target },
-    srcElement: { configurable, value: target },
-    currentTarget: { configurable, get (this: TargetedEvent) { return this[CURRENT_TARGET] } },
-    stopImmediatePropagation: { configurable, value (this: TargetedEvent) { this[IS_STOPPED] = true } }
-  })
+/** The same for an event that somebody else has made. Its properties stay writable, as shims of EventTarget set them, and one that is fixed stays as it is. */
+function setTarget (evt: Partial<TargetedEvent>, target: EventTarget, currentTarget: EventTarget | null): void {
+  const properties: Record<PropertyKey, unknown> = {
+    target,
+    srcElement: target,
+    currentTarget,
+    stopImmediatePropagation: () => { evt[IS_STOPPED] = true },
+    [IS_STOPPED]: false
+  }
+
+  for (const key of Reflect.ownKeys(properties)) {
+    Reflect.defineProperty(evt, key, { writable: true, value: properties[key] })
+  }
 }
 
 /**
@@ -117,15 +129,17 @@ export abstract class GuardedEmitter<Events extends Record<string, any>> extends
   override addEventListener<K extends keyof Events>(type: K, listener: EventHandler<Events[K]> | null, options?: boolean | AddEventListenerOptions): void
   override addEventListener (type: string, listener: Listener | null, options?: boolean | AddEventListenerOptions): void
   override addEventListener (type: string, listener: Listener | null, options?: boolean | AddEventListenerOptions): void {
-    const { capture = false, once = false, signal } = typeof options === 'boolean' ? { capture: options } : options ?? {}
+    const { capture = false, once = false, signal: by } = typeof options === 'boolean' ? { capture: options } : options ?? {}
+    const signal = toSignal(by)
 
     if (listener == null || signal?.aborted === true || this.#find(type, listener, capture) !== undefined) {
       return
     }
 
-    const onAbort = signal && (() => { this.removeEventListener(type, listener, capture) })
-    this.#registrations = [...this.#registrations, { type, listener, capture, once, isRemoved: false, signal, onAbort }]
-    signal?.addEventListener('abort', onAbort as () => void)
+    const registration: Registration = { type, listener, capture, once, isRemoved: false, stopListening: undefined }
+    // before anything is registered, as it may throw. Not by listener: that may have been added anew since.
+    registration.stopListening = signal && onAbort(signal, () => { this.#remove(registration) })
+    this.#registrations = [...this.#registrations, registration]
     this.onListenerAdded(type)
   }
 
@@ -182,13 +196,14 @@ export abstract class GuardedEmitter<Events extends Record<string, any>> extends
   #dispatch (evt: Event & Partial<TargetedEvent>): void {
     const { type } = evt
     const registrations = this.#registrations
+    // and not dispatched again
+    const isOwn = evt[TARGET] === null
 
-    // not one of ours that is dispatched again
-    if (evt[TARGET] === null) {
+    if (isOwn) {
       evt[TARGET] = this
       evt[CURRENT_TARGET] = this
     } else {
-      setTarget(evt, this)
+      setTarget(evt, this, this)
     }
 
     for (let i = 0; i < registrations.length && evt[IS_STOPPED] !== true; i++) {
@@ -203,7 +218,11 @@ export abstract class GuardedEmitter<Events extends Record<string, any>> extends
       }
     }
 
-    evt[CURRENT_TARGET] = null
+    if (isOwn) {
+      evt[CURRENT_TARGET] = null
+    } else {
+      setTarget(evt, this, null)
+    }
   }
 
   /** Hot: runs once per event and listener */
@@ -234,10 +253,9 @@ export abstract class GuardedEmitter<Events extends Record<string, any>> extends
   }
 
   #remove (registration: Registration): void {
-    const { signal, onAbort } = registration
     registration.isRemoved = true
-    this.#registrations = this.#registrations.toSpliced(this.#registrations.indexOf(registration), 1)
-    signal?.removeEventListener('abort', onAbort as () => void)
+    this.#registrations = this.#registrations.filter(({ isRemoved }) => !isRemoved)
+    registration.stopListening?.()
   }
 
   #report (err: unknown, evt: Event): void {

@@ -3,6 +3,7 @@
  * strings, revoked proxies, errors whose properties throw, or nothing at all, where an error belongs. None of it may keep a stream or a
  * connection from its end.
  */
+import { AbortError } from '@libp2p/interface'
 import { isUint8ArrayList } from 'uint8arraylist'
 import { MAX_UINT32 } from './core/wire/frame.ts'
 import { InvalidBytesError } from './errors.ts'
@@ -50,6 +51,31 @@ export function attempt<T, U> (run: () => T, otherwise: (thrown: unknown) => U):
     return run()
   } catch (thrown) {
     return otherwise(thrown)
+  }
+}
+
+/**
+ * Of any class: packages, other realms and programs have their own, which AbortSignal.any() refuses, and which may have no reason and no
+ * throwIfAborted(). Undefined for what is no signal.
+ */
+export function toSignal (value?: AbortSignal): AbortSignal | undefined {
+  return attempt(() => value?.aborted != null && value.addEventListener != null ? value : undefined, () => undefined)
+}
+
+/** Calls `listener` when the signal is aborted. Returns what ends that, and never throws. */
+export function onAbort (signal: AbortSignal, listener: () => void): () => void {
+  signal.addEventListener('abort', listener)
+
+  return () => { attempt(() => { signal.removeEventListener('abort', listener) }, () => {}) }
+}
+
+export function abortReason (signal: AbortSignal): unknown {
+  return signal.reason ?? new AbortError()
+}
+
+export function throwIfAborted (signal?: AbortSignal): void {
+  if (signal?.aborted === true) {
+    throw abortReason(signal)
   }
 }
 

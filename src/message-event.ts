@@ -5,6 +5,7 @@
  */
 import { StreamMessageEvent } from '@libp2p/interface'
 import { targeted } from './emitter.ts'
+import { attempt } from './foreign.ts'
 import type { Uint8ArrayList } from 'uint8arraylist'
 
 type Message = Uint8Array | Uint8ArrayList
@@ -34,10 +35,12 @@ class LightMessageEvent {
   }
 }
 
-/** Native events are quick to make, and where they are native dispatchEvent() takes no others */
-const isEventNative = !String(Event).startsWith('class')
+const OwnLightEvent = targeted(asEvent(LightMessageEvent))
 
-export const OwnMessageEvent = targeted(isEventNative ? StreamMessageEvent : asEvent(LightMessageEvent))
+/** A native dispatchEvent() takes only native events, and jsdom's only its own. A shim keeps what it knows in its events, not in the prototype. */
+const isLight = attempt(() => new OwnLightEvent(new Uint8Array()).timeStamp > 0 && new EventTarget().dispatchEvent(new OwnLightEvent(new Uint8Array())), () => false)
+
+export const OwnMessageEvent = isLight ? OwnLightEvent : targeted(StreamMessageEvent)
 
 function asEvent (Light: typeof LightMessageEvent): typeof StreamMessageEvent {
   const { prototype } = Light
@@ -54,7 +57,7 @@ function asEvent (Light: typeof LightMessageEvent): typeof StreamMessageEvent {
       : {
           configurable: true,
           get (this: LightMessageEvent) { return get.call(Light.whole(this)) },
-          set (this: LightMessageEvent, to: unknown) { set?.call(Light.whole(this), to) }
+          set: set && function (this: LightMessageEvent, to: unknown) { set.call(Light.whole(this), to) }
         })
   }
 

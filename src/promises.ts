@@ -1,6 +1,7 @@
 /**
  * Promises that nobody may be waiting for, and waiting that an AbortSignal may end.
  */
+import { abortReason, onAbort, throwIfAborted, toSignal } from './foreign.ts'
 
 /** Whoever awaits it sees a rejection; when nobody does, it is no unhandled one, which would end the process */
 export function handled<T> (promise: Promise<T>): Promise<T> {
@@ -23,23 +24,25 @@ export function withHandledRejection (): PromiseWithResolvers<void> {
  */
 interface Waiting {
   aborts: Set<() => void>
-  onAbort (): void
+  stopListening (): void
 }
 
 const waitingBy = new WeakMap<AbortSignal, Waiting>()
 
 /** Settles as `promise` does, or is rejected with the signal's reason when that comes first. Without a signal it costs no microtask. */
-export function abortable<T> (promise: Promise<T>, signal?: AbortSignal): Promise<T> {
+export function abortable<T> (promise: Promise<T>, by?: AbortSignal): Promise<T> {
+  const signal = toSignal(by)
+
   return signal == null ? promise : untilAborted(promise, signal)
 }
 
 async function untilAborted<T> (promise: Promise<T>, signal: AbortSignal): Promise<T> {
   // nobody may be left to hear of it
   handled(promise)
-  signal.throwIfAborted()
+  throwIfAborted(signal)
 
   return new Promise((resolve, reject) => {
-    const leave = join(signal, () => { reject(signal.reason) })
+    const leave = join(signal, () => { reject(abortReason(signal)) })
     promise.then(resolve, reject)
     promise.then(leave, leave)
   })
@@ -47,7 +50,7 @@ async function untilAborted<T> (promise: Promise<T>, signal: AbortSignal): Promi
 
 /** Returns what ends the wait */
 function join (signal: AbortSignal, abort: () => void): () => void {
-  const { aborts, onAbort } = waitingBy.get(signal) ?? listenTo(signal)
+  const { aborts, stopListening } = waitingBy.get(signal) ?? listenTo(signal)
   aborts.add(abort)
 
   return () => {
@@ -55,16 +58,27 @@ function join (signal: AbortSignal, abort: () => void): () => void {
 
     if (aborts.size === 0) {
       waitingBy.delete(signal)
-      signal.removeEventListener('abort', onAbort)
+      stopListening()
     }
   }
 }
 
 function listenTo (signal: AbortSignal): Waiting {
   const aborts = new Set<() => void>()
-  const waiting: Waiting = { aborts, onAbort: () => { aborts.forEach(abort => { abort() }) } }
+  const waiting = { aborts, stopListening: onAbort(signal, () => { aborts.forEach(abort => { abort() }) }) }
   waitingBy.set(signal, waiting)
-  signal.addEventListener('abort', waiting.onAbort)
 
   return waiting
+}
+
+/** As AbortSignal.timeout() makes it, which React Native, for one, does not have */
+export function abortedAfter (delayMs: number): AbortSignal {
+  if (AbortSignal.timeout != null) {
+    return AbortSignal.timeout(delayMs)
+  }
+
+  const controller = new AbortController()
+  setTimeout(() => { controller.abort() }, delayMs)
+
+  return controller.signal
 }

@@ -8,10 +8,10 @@ import { ON_OPENING } from '../core/flush.ts'
 import { GoAwayCode } from '../core/wire/frame.ts'
 import { GuardedEmitter } from '../emitter.ts'
 import { RemoteGoAwayError, TransportClosedError } from '../errors.ts'
-import { toError } from '../foreign.ts'
+import { throwIfAborted, toError, toSignal } from '../foreign.ts'
 import { logDebug, logError, reasonOf } from '../log.ts'
 import { createStreamLimits } from '../options/config.ts'
-import { abortable, handled } from '../promises.ts'
+import { abortable, abortedAfter, handled } from '../promises.ts'
 import { Driver } from './driver.ts'
 import { abortBehindLastWords, abortTransport, closeTransport, cutTransport } from './transport-end.ts'
 import type { CloseOptions, YamuxMuxer } from '../api.ts'
@@ -142,7 +142,9 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
     return handled(this.#close(options))
   }
 
-  async #close ({ reason = GoAwayCode.NormalTermination, signal }: CloseOptions): Promise<void> {
+  async #close ({ reason = GoAwayCode.NormalTermination, signal: by }: CloseOptions): Promise<void> {
+    const signal = toSignal(by)
+
     if (this.#isClosingHere || this.#isCut) {
       // how that one ends concerns its own caller; behind the end there is nothing to wait for
       await abortable(Promise.resolve(this.#closing).catch(() => {}), this.#phase === 'closing' ? signal : undefined)
@@ -249,7 +251,7 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
 
   /** Streams are closed for writing, then comes GoAway. Resolves when all is handed down; rejects only when the caller's signal is aborted. */
   async #sayGoodbye (reason: GoAwayCode, callersSignal?: AbortSignal): Promise<void> {
-    const signal = callersSignal ?? AbortSignal.timeout(CLOSE_TIMEOUT_MS)
+    const signal = callersSignal ?? abortedAfter(CLOSE_TIMEOUT_MS)
     const { session } = this.#driver
 
     // in one write with the FINs: a peer that closes at the same time may be gone before a second
@@ -272,7 +274,7 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
     if (this.#phase === 'closing' && session.remoteGoAwayCode === undefined) {
       session.goAway(reason)
       this.#driver.request()
-      await this.#driver.until(() => !session.hasOutput, signal).catch(() => { callersSignal?.throwIfAborted() })
+      await this.#driver.until(() => !session.hasOutput, signal).catch(() => { throwIfAborted(callersSignal) })
     }
   }
 
@@ -297,7 +299,7 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
     this.#driver.session.askForMark()
     this.#driver.request()
     // all is handed down: to wait no longer is no failure
-    await this.#driver.until(() => !this.#awaitsAnswer, AbortSignal.any([signal, AbortSignal.timeout(CONFIRM_TIMEOUT_MS)])).catch(() => {})
+    await abortable(this.#driver.until(() => !this.#awaitsAnswer, abortedAfter(CONFIRM_TIMEOUT_MS)), signal).catch(() => {})
     // when the peer closes at the same time its GoAway is seen by then: one in return would meet the end of its transport
     await new Promise<void>(resolve => { this.#driver.clock.nextTurn(resolve) })
   }

@@ -5,6 +5,7 @@
 import { TooManyOutboundProtocolStreamsError } from '@libp2p/interface'
 import { MaxEarlyStreamsError } from '@libp2p/utils'
 import { StreamIdsExhaustedError } from '../errors.ts'
+import { throwIfAborted } from '../foreign.ts'
 import { abortable } from '../promises.ts'
 import { MuxedStream } from '../stream/stream.ts'
 import type { StreamState } from '../core/stream-state.ts'
@@ -54,7 +55,7 @@ export class StreamList {
    * awaits the stream runs again. Throws MuxerClosedError, TooManyOutboundProtocolStreamsError or StreamIdsExhaustedError.
    */
   async open (limits: StreamLimits, signal?: AbortSignal): Promise<MuxedStream> {
-    signal?.throwIfAborted()
+    throwIfAborted(signal)
     const refusal = this.#refuse()
 
     if (refusal !== undefined) {

@@ -4,7 +4,7 @@
  */
 import { attempt, toError } from '../foreign.ts'
 import { logError } from '../log.ts'
-import { abortable } from '../promises.ts'
+import { abortable, abortedAfter } from '../promises.ts'
 import type { Clock } from '../clock.ts'
 import type { MessageStream } from '@libp2p/interface'
 
@@ -14,7 +14,7 @@ const LAST_WORDS_TIMEOUT_MS = 1000
 /** A microtask later: the transport may be in the middle of a write */
 export function closeTransport (maConn: MessageStream, reason: Error): void {
   queueMicrotask(() => {
-    const signal = AbortSignal.timeout(LAST_WORDS_TIMEOUT_MS)
+    const signal = abortedAfter(LAST_WORDS_TIMEOUT_MS)
     abortable(closeGently(maConn, signal), signal).catch(() => { abortTransport(maConn, reason) })
   })
 }

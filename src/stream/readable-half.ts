@@ -18,7 +18,7 @@
  */
 import { StreamBufferError, StreamStateError } from '@libp2p/interface'
 import { GuardedEmitter } from '../emitter.ts'
-import { copyOf } from '../foreign.ts'
+import { copyOf, throwIfAborted } from '../foreign.ts'
 import { OwnMessageEvent } from '../message-event.ts'
 import { Loops } from './loops.ts'
 import type { StreamState } from '../core/stream-state.ts'
@@ -109,7 +109,7 @@ export abstract class ReadableHalf extends GuardedEmitter<MessageStreamEvents> {
 
   /** Reads no more: what comes is discarded and counts as read */
   async closeRead (options?: AbortOptions): Promise<void> {
-    options?.signal?.throwIfAborted()
+    throwIfAborted(options?.signal)
 
     if (this.#isReadable) {
       this.sendCloseRead()

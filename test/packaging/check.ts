@@ -44,6 +44,15 @@ async function checkConsumer (folder: string): Promise<void> {
   console.info('can be required by CommonJS')
 }
 
+/** Runs an application's tests as Jest and Vitest do, in Node and in the pages that they imitate there */
+async function checkRunners (folder: string): Promise<void> {
+  await Promise.all([
+    run(folder, process.execPath, '--experimental-vm-modules', 'node_modules/jest/bin/jest.js'),
+    run(folder, process.execPath, 'node_modules/vitest/vitest.mjs', 'run')
+  ])
+  console.info('echoes streams in the environments of Jest and Vitest')
+}
+
 /** What is for Node alone: pages would load it for nothing */
 async function checkBundle (folder: string): Promise<void> {
   const scripts = (await readdir(folder, { recursive: true })).filter(name => name.endsWith('.js'))
@@ -92,7 +101,7 @@ const folders: string[] = []
 try {
   const tarball = resolve(process.argv[2])
 
-  for (const [name, check] of Object.entries({ consumer: checkConsumer, dapp: checkDapp })) {
+  for (const [name, check] of Object.entries({ consumer: checkConsumer, runners: checkRunners, dapp: checkDapp })) {
     const folder = await install(name, tarball)
     folders.push(folder)
     await check(folder)

@@ -2,6 +2,7 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest'
 import { GuardedEmitter } from '../../src/emitter.ts'
 import { quietMicrotasks } from '../../testing/protocol/raw-peer.ts'
+import { SIGNAL_KINDS } from '../muxer/fixtures/signals.ts'
 
 interface News {
   news: Event
@@ -206,28 +207,29 @@ describe('listeners', () => {
     expect(announce()).toEqual([])
   })
 
-  test('go with their signal', () => {
-    const controller = new AbortController()
-    emitter.addEventListener('news', hear('it'), { signal: controller.signal })
+  test.each(Object.entries(SIGNAL_KINDS))('go with their signal: %s', (_, create) => {
+    const { signal, abort } = create()
+    emitter.addEventListener('news', hear('it'), { signal })
     expect(announce()).toEqual(['it'])
 
-    controller.abort()
+    abort()
     expect(announce()).toEqual([])
     expect(emitter.listenerCount('news')).toBe(0)
 
-    emitter.addEventListener('news', hear('late'), { signal: controller.signal })
+    emitter.addEventListener('news', hear('late'), { signal })
     expect(emitter.listenerCount('news')).toBe(0)
   })
 
-  test('that are removed leave nothing with their signal: added again, they stay when it aborts', () => {
-    const controller = new AbortController()
+  test.each(Object.entries(SIGNAL_KINDS))('that are removed leave nothing with their signal, %s: added again, they stay when it aborts', (_, create) => {
+    const { signal, abort } = create()
     const listener = hear('it')
-    emitter.addEventListener('news', listener, { signal: controller.signal })
+    emitter.addEventListener('news', hear('another'))
+    emitter.addEventListener('news', listener, { signal })
     emitter.removeEventListener('news', listener)
     emitter.addEventListener('news', listener)
-    controller.abort()
+    abort()
 
-    expect(announce()).toEqual(['it'])
+    expect(announce()).toEqual(['another', 'it'])
   })
 
   test('that fail are told to the emitter, and the next are called', async () => {
