@@ -52,7 +52,6 @@ export function toMetrics ({ latenciesMs, durationMs, spent }: Measured): Metric
   }
 }
 
-const COMMAND_TIMEOUT_MS = 120_000
 const POLL_MS = 50
 /** Beyond the last publication, for the last delivery */
 const LATEST_DELIVERY_MS = 20_000
@@ -65,7 +64,7 @@ const peer = new URL('./hosts-process.ts', import.meta.url)
 
 export function startSession (muxer: ContestantMuxer, isSigned: boolean, { connections, subscribers }: Topology): Session {
   const title = (index: number): string => `process ${index + 1} of ${muxer}`
-  const children = Array.from({ length: availableParallelism() }, (_, index) => startChild<PeerCommands>(peer, title(index), { timeoutMs: COMMAND_TIMEOUT_MS }))
+  const children = Array.from({ length: availableParallelism() }, (_, index) => startChild<PeerCommands>(peer, title(index)))
   const processes = children.map(child => child.commands)
   const processOf = (host: number): number => host % processes.length
   const hosts = new Set(connections.flat()).values().toArray().sort((a, b) => a - b)

@@ -22,8 +22,6 @@ interface Contestant {
   peers: Child<PeersCommands>
 }
 
-const COMMAND_TIMEOUT_MS = 120_000
-
 const row = { id: 'lodestar', label: `${PEERS} peers` }
 
 const columns = [
@@ -107,8 +105,8 @@ await runBenchmark(async stopAtEnd => {
 
   const contestants = muxers.map(muxer => ({
     ...muxer,
-    node: startChild<NodeCommands>(new URL('node-process.ts', import.meta.url), `node of ${muxer.id}`, { timeoutMs: COMMAND_TIMEOUT_MS, youngGenerationMb: YOUNG_GENERATION_MB }),
-    peers: startChild<PeersCommands>(new URL('peers-process.ts', import.meta.url), `peers of ${muxer.id}`, { timeoutMs: COMMAND_TIMEOUT_MS })
+    node: startChild<NodeCommands>(new URL('node-process.ts', import.meta.url), `node of ${muxer.id}`, { youngGenerationMb: YOUNG_GENERATION_MB }),
+    peers: startChild<PeersCommands>(new URL('peers-process.ts', import.meta.url), `peers of ${muxer.id}`)
   }))
 
   stopAtEnd(contestants.flatMap(({ node, peers }) => [node, peers]))
