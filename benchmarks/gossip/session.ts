@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { quantile } from 'simple-statistics'
 import { startChild } from '../../testing/programs/child.ts'
+import { untilCounted } from '../../testing/programs/clock.ts'
 import { topics } from './workload.ts'
 import type { ContestantMuxer } from '../contestants.ts'
 import type { Spent } from '../pair/counters.ts'
@@ -53,8 +54,8 @@ export function toMetrics ({ latenciesMs, durationMs, spent }: Measured): Metric
 }
 
 const POLL_MS = 50
-/** Beyond the last publication, for the last delivery */
-const LATEST_DELIVERY_MS = 20_000
+/** Beyond the last publication, between deliveries */
+const DELIVERIES_STALL_MS = 20_000
 /** For meshes to form: heartbeats, one a second, and answers to them */
 const MESH_MS = 4000
 /** For what is under way when the last message is delivered: copies of it, which gossipsub drops */
@@ -108,20 +109,11 @@ export function startSession (muxer: ContestantMuxer, isSigned: boolean, { conne
   }
 
   async function untilDelivered (expected: number): Promise<void> {
-    const deadlineMs = performance.now() + LATEST_DELIVERY_MS
+    const count = async (): Promise<number> => (await Promise.all(processes.map(async process => process.deliveries()))).reduce((a, b) => a + b)
+    const deliveries = await untilCounted(count, expected, DELIVERIES_STALL_MS)
 
-    while (true) {
-      const deliveries = (await Promise.all(processes.map(async process => process.deliveries()))).reduce((a, b) => a + b)
-
-      if (deliveries === expected) {
-        return
-      }
-
-      if (deliveries > expected || performance.now() > deadlineMs) {
-        throw new Error(`${deliveries} deliveries instead of ${expected}`)
-      }
-
-      await sleep(POLL_MS)
+    if (deliveries !== expected) {
+      throw new Error(`${deliveries} deliveries instead of ${expected}`)
     }
   }
 

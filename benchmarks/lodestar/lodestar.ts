@@ -55,7 +55,7 @@ const legend = [
   'event loop  how late timers fire at the node, which looks each millisecond',
   'request     at the peers, from opening the stream to having checked the block; failed: it did not come whole within 10 s',
   'peers CPU % of a core: all of them in one process, whose main thread comes to its limit on a slow machine',
-  'missed      messages of peers that stay which had not come 5 s after the end',
+  'missed      messages of peers that stay which had not come when no more came for 5 s',
   'mesh, score at the end of a round: gossipsub\'s peers in the mesh of a topic, and what it thinks of all peers',
   'ratios      within each round: median (lowest–highest), below 1 is better'
 ].join('\n')
