@@ -25,8 +25,6 @@ const NODES_PER_END = 25
 const SHORT_NODES_PER_END = 8
 /** Of other nodes, who have to know it before lookups begin: what a bucket holds */
 const KNOWN_PEERS = 20
-/** Two cores have little left for a handshake while tables are filled */
-const DIAL_TIMEOUT_MS = 30_000
 const TABLES_STALL_MS = 60_000
 const PROVIDERS_AT_ONCE = 5
 const LOOKUPS_PER_NODE = 3
@@ -36,12 +34,6 @@ async function createNode ({ muxer, transport }: EndInit): Promise<Libp2p<{ dht:
   return createNodeWith(await createMuxer(muxer), {
     ...await transportInit(muxer, transport),
     ...manyConnections,
-    connectionManager: {
-      ...manyConnections.connectionManager,
-      dialTimeout: DIAL_TIMEOUT_MS,
-      addressDialTimeout: DIAL_TIMEOUT_MS,
-      inboundUpgradeTimeout: DIAL_TIMEOUT_MS
-    },
     services: { identify: identify(), ping: ping(), dht: dht() }
   })
 }
