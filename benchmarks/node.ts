@@ -5,18 +5,25 @@ import { countedNoise } from './pair/counters.ts'
 import type { ServiceMap, StreamMuxerFactory } from '@libp2p/interface'
 import type { Libp2p, Libp2pOptions } from 'libp2p'
 
-/** Idle pairs wait for their turn longer than TCP and libp2p would let them */
-const INACTIVITY_TIMEOUT_MS = 3_600_000
+/** Idle pairs wait for their turn, and handshakes on a busy machine for a core, longer than TCP and libp2p would let them */
+const PATIENCE_MS = 3_600_000
 
 /** The transport of all benchmarks over TCP, with or without libp2p around it */
 export const createTcp = (): ReturnType<typeof tcp> => tcp({
-  inboundSocketInactivityTimeout: INACTIVITY_TIMEOUT_MS,
-  outboundSocketInactivityTimeout: INACTIVITY_TIMEOUT_MS
+  inboundSocketInactivityTimeout: PATIENCE_MS,
+  outboundSocketInactivityTimeout: PATIENCE_MS
 })
 
-/** libp2p would let a host dial five times a second */
+/** libp2p would let a host dial five times a second, and end what takes 10 seconds */
 export const manyConnections: Libp2pOptions = {
-  connectionManager: { inboundConnectionThreshold: Infinity, maxConnections: Infinity, maxIncomingPendingConnections: Infinity }
+  connectionManager: {
+    inboundConnectionThreshold: Infinity,
+    maxConnections: Infinity,
+    maxIncomingPendingConnections: Infinity,
+    dialTimeout: PATIENCE_MS,
+    addressDialTimeout: PATIENCE_MS,
+    inboundUpgradeTimeout: PATIENCE_MS
+  }
 }
 
 /** What all benchmarks have in common, `init` comes on top of it */

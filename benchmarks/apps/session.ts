@@ -24,7 +24,6 @@ export interface Session {
   stop (): Promise<void>
 }
 
-const COMMAND_TIMEOUT_MS = 120_000
 /** For what is under way when the work is done: the ends of streams, what gossip sends twice */
 export const QUIET_MS = 100
 const ENDS = 2
@@ -32,7 +31,7 @@ const ENDS = 2
 const peer = new URL('./host-process.ts', import.meta.url)
 
 export function startEnds (label: string, count: number): Array<Child<PeerCommands>> {
-  return Array.from({ length: count }, (_, index) => startChild<PeerCommands>(peer, `process ${index + 1} of ${label}`, { timeoutMs: COMMAND_TIMEOUT_MS }))
+  return Array.from({ length: count }, (_, index) => startChild<PeerCommands>(peer, `process ${index + 1} of ${label}`))
 }
 
 export function sumOf (counted: Counted[], what: keyof Counted): number {

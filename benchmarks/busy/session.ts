@@ -9,13 +9,10 @@ export interface Session {
   stop(): Promise<void>
 }
 
-/** More than a thousand turns of half a second */
-const COMMAND_TIMEOUT_MS = 600_000
-
 const peer = new URL('./end-process.ts', import.meta.url)
 
 export function startSession (muxer: MuxerName, row: BusyRow): Session {
-  const children = ['busy process', 'sender'].map(title => startChild<PeerCommands>(peer, title, { timeoutMs: COMMAND_TIMEOUT_MS }))
+  const children = ['busy process', 'sender'].map(title => startChild<PeerCommands>(peer, title))
   const [busy, sender] = children.map(({ commands }) => commands)
 
   async function exchange (): Promise<number> {

@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { quantile } from 'simple-statistics'
 import { startChild } from '../../testing/programs/child.ts'
+import { untilCounted } from '../../testing/programs/clock.ts'
 import { topics } from './workload.ts'
 import type { ContestantMuxer } from '../contestants.ts'
 import type { Spent } from '../pair/counters.ts'
@@ -52,10 +53,9 @@ export function toMetrics ({ latenciesMs, durationMs, spent }: Measured): Metric
   }
 }
 
-const COMMAND_TIMEOUT_MS = 120_000
 const POLL_MS = 50
-/** Beyond the last publication, for the last delivery */
-const LATEST_DELIVERY_MS = 20_000
+/** Beyond the last publication, between deliveries */
+const DELIVERIES_STALL_MS = 20_000
 /** For meshes to form: heartbeats, one a second, and answers to them */
 const MESH_MS = 4000
 /** For what is under way when the last message is delivered: copies of it, which gossipsub drops */
@@ -65,7 +65,7 @@ const peer = new URL('./hosts-process.ts', import.meta.url)
 
 export function startSession (muxer: ContestantMuxer, isSigned: boolean, { connections, subscribers }: Topology): Session {
   const title = (index: number): string => `process ${index + 1} of ${muxer}`
-  const children = Array.from({ length: availableParallelism() }, (_, index) => startChild<PeerCommands>(peer, title(index), { timeoutMs: COMMAND_TIMEOUT_MS }))
+  const children = Array.from({ length: availableParallelism() }, (_, index) => startChild<PeerCommands>(peer, title(index)))
   const processes = children.map(child => child.commands)
   const processOf = (host: number): number => host % processes.length
   const hosts = new Set(connections.flat()).values().toArray().sort((a, b) => a - b)
@@ -109,20 +109,11 @@ export function startSession (muxer: ContestantMuxer, isSigned: boolean, { conne
   }
 
   async function untilDelivered (expected: number): Promise<void> {
-    const deadlineMs = performance.now() + LATEST_DELIVERY_MS
+    const count = async (): Promise<number> => (await Promise.all(processes.map(async process => process.deliveries()))).reduce((a, b) => a + b)
+    const deliveries = await untilCounted(count, expected, DELIVERIES_STALL_MS)
 
-    while (true) {
-      const deliveries = (await Promise.all(processes.map(async process => process.deliveries()))).reduce((a, b) => a + b)
-
-      if (deliveries === expected) {
-        return
-      }
-
-      if (deliveries > expected || performance.now() > deadlineMs) {
-        throw new Error(`${deliveries} deliveries instead of ${expected}`)
-      }
-
-      await sleep(POLL_MS)
+    if (deliveries !== expected) {
+      throw new Error(`${deliveries} deliveries instead of ${expected}`)
     }
   }
 

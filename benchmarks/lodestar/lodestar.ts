@@ -22,8 +22,6 @@ interface Contestant {
   peers: Child<PeersCommands>
 }
 
-const COMMAND_TIMEOUT_MS = 120_000
-
 const row = { id: 'lodestar', label: `${PEERS} peers` }
 
 const columns = [
@@ -57,7 +55,7 @@ const legend = [
   'event loop  how late timers fire at the node, which looks each millisecond',
   'request     at the peers, from opening the stream to having checked the block; failed: it did not come whole within 10 s',
   'peers CPU % of a core: all of them in one process, whose main thread comes to its limit on a slow machine',
-  'missed      messages of peers that stay which had not come 5 s after the end',
+  'missed      messages of peers that stay which had not come when no more came for 5 s',
   'mesh, score at the end of a round: gossipsub\'s peers in the mesh of a topic, and what it thinks of all peers',
   'ratios      within each round: median (lowest–highest), below 1 is better'
 ].join('\n')
@@ -107,8 +105,8 @@ await runBenchmark(async stopAtEnd => {
 
   const contestants = muxers.map(muxer => ({
     ...muxer,
-    node: startChild<NodeCommands>(new URL('node-process.ts', import.meta.url), `node of ${muxer.id}`, { timeoutMs: COMMAND_TIMEOUT_MS, youngGenerationMb: YOUNG_GENERATION_MB }),
-    peers: startChild<PeersCommands>(new URL('peers-process.ts', import.meta.url), `peers of ${muxer.id}`, { timeoutMs: COMMAND_TIMEOUT_MS })
+    node: startChild<NodeCommands>(new URL('node-process.ts', import.meta.url), `node of ${muxer.id}`, { youngGenerationMb: YOUNG_GENERATION_MB }),
+    peers: startChild<PeersCommands>(new URL('peers-process.ts', import.meta.url), `peers of ${muxer.id}`)
   }))
 
   stopAtEnd(contestants.flatMap(({ node, peers }) => [node, peers]))

@@ -1,11 +1,10 @@
 // A child process: the node that is measured, which publishes, passes gossip on and answers whoever asks for blocks.
-import { setTimeout as sleep } from 'node:timers/promises'
 import { Registry } from 'prom-client'
 import { mean, min } from 'simple-statistics'
 import { ATTESTATION_TOPICS } from '../../testing/lodestar/gossip.ts'
 import { createErrorLog } from '../../testing/lodestar/log.ts'
 import { Participant } from '../../testing/lodestar/participant.ts'
-import { eachInterval, nowMs } from '../../testing/programs/clock.ts'
+import { eachInterval, nowMs, untilCounted } from '../../testing/programs/clock.ts'
 import { countSocketWrites, startCounting } from '../pair/counters.ts'
 import { answer } from '../../testing/programs/child.ts'
 import { startProfiling } from '../harness/profile.ts'
@@ -40,10 +39,9 @@ export interface Published {
   lateMs: Float64Array
 }
 
-const POLL_MS = 50
-const LATEST_MESH_MS = 20_000
+const MESH_STALL_MS = 20_000
 /** A node whose peers have all come back may be late with what they brought */
-const LATEST_MESSAGE_MS = 5000
+const MESSAGES_STALL_MS = 5000
 
 let node: Participant
 let failure: unknown
@@ -55,21 +53,6 @@ function fail (err: unknown): void {
 
 function receivedFrom (firstPeer: number): number {
   return node.counts.attestationsFrom.entries().reduce((sum, [peer, count]) => peer < firstPeer ? sum : sum + count, 0)
-}
-
-/** Returns false if it is not so in time */
-async function hasBecome (isSo: () => boolean, latestMs: number): Promise<boolean> {
-  const deadlineMs = nowMs() + latestMs
-
-  while (!isSo()) {
-    if (nowMs() > deadlineMs) {
-      return false
-    }
-
-    await sleep(POLL_MS)
-  }
-
-  return true
 }
 
 const commands = {
@@ -98,7 +81,7 @@ const commands = {
     const spent = startCounting(process.cpuUsage)
 
     usageSince = async messages => {
-      await hasBecome(() => receivedFrom(firstPeer) - receivedBefore >= messages, LATEST_MESSAGE_MS)
+      await untilCounted(() => receivedFrom(firstPeer) - receivedBefore, messages, MESSAGES_STALL_MS)
       const scores = node.scores()
       const usage = {
         ...spent(),
@@ -129,8 +112,8 @@ const commands = {
   async untilMeshesHave (peers: number): Promise<void> {
     const sizes = (): number[] => ATTESTATION_TOPICS.map(topic => node.meshPeers(topic))
 
-    if (!await hasBecome(() => sizes().every(size => size >= peers), LATEST_MESH_MS)) {
-      throw new Error(`After ${LATEST_MESH_MS / 1000} s the node's meshes are of ${sizes().join(', ')} instead of ${peers} peers`)
+    if (await untilCounted(() => Math.min(...sizes()), peers, MESH_STALL_MS) < peers) {
+      throw new Error(`The node's meshes are of ${sizes().join(', ')} instead of ${peers} peers, and have not grown for ${MESH_STALL_MS / 1000} s`)
     }
   },
 

@@ -5,7 +5,7 @@ import { ATTESTATION_TOPICS } from '../../testing/lodestar/gossip.ts'
 import { createErrorLog } from '../../testing/lodestar/log.ts'
 import { Participant } from '../../testing/lodestar/participant.ts'
 import { Random } from '../../testing/simulation/random.ts'
-import { nowMs } from '../../testing/programs/clock.ts'
+import { nowMs, untilCounted } from '../../testing/programs/clock.ts'
 import { answer } from '../../testing/programs/child.ts'
 import { LATEST_ECHO_MS } from '../uplink/workload.ts'
 import { ASKERS, BLOCKS_PER_REQUEST, REQUESTS_AT_ONCE } from './uplink-workload.ts'
@@ -33,7 +33,6 @@ export interface Gossiped {
 
 /** As Lodestar waits for a response */
 const ANSWER_TIMEOUT_MS = 10_000
-const POLL_MS = 10
 const DIAL_PAUSE_MS = 200
 /** Of a round, that a peer which leaves is away */
 const AWAY_PART = 10
@@ -191,11 +190,7 @@ const commands = {
 
   /** Resolves when so many messages have come in all */
   async gossiped (expected: number, { fromMs }: Window): Promise<Gossiped> {
-    const deadlineMs = nowMs() + LATEST_ECHO_MS
-
-    while (deliveries.length < expected && nowMs() < deadlineMs) {
-      await sleep(POLL_MS)
-    }
+    await untilCounted(() => deliveries.length, expected, LATEST_ECHO_MS)
 
     if (failure != null) {
       throw failure

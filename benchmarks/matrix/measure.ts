@@ -51,10 +51,9 @@ export class GroupRun {
     this.#pairs = muxers.map(muxer => startPair({ muxer, transport, nodeOptions, program: programs.find(({ name }) => name === muxer) }))
   }
 
+  /** All of them at once, as any may fail first */
   async connect (): Promise<void> {
-    for (const pair of [...this.#pairs]) {
-      await this.#attempt(pair, async () => pair.ready)
-    }
+    await Promise.all(this.#pairs.map(async pair => this.#attempt(pair, async () => pair.ready)))
   }
 
   async warmUp (): Promise<void> {

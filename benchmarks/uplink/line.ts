@@ -169,13 +169,11 @@ export function layRelay (label: string, link: RelayedLink): Line {
   }
 }
 
-const COMMAND_TIMEOUT_MS = 120_000
-
 /** A process at an end of it */
 export function startAt <Commands extends object> ({ commands }: Line, end: number, module: URL, title: string, nodeOptions: string[] = []): Child<Commands> {
   const [execPath, ...execArgv] = [...commands[end], process.execPath, ...nodeOptions]
 
-  return startChild<Commands>(module, title, { execPath, execArgv, timeoutMs: COMMAND_TIMEOUT_MS })
+  return startChild<Commands>(module, title, { execPath, execArgv })
 }
 
 /** Says why not if this machine lets nobody lay one, and fails in CI, where it has to */

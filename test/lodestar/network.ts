@@ -29,7 +29,6 @@ interface Member {
   id: string
 }
 
-const COMMAND_TIMEOUT_MS = 60_000
 /** What is under way when nobody begins anything any more: the last messages, copies of them, the ends of streams */
 const QUIET_MS = 2000
 const SETTLE_BEFORE_LEAVING_MS = 300
@@ -38,9 +37,8 @@ const beaconModule = new URL('beacon-node.ts', import.meta.url)
 const peersModule = new URL('peers.ts', import.meta.url)
 
 export function startNetwork ({ muxers }: Population): Network {
-  const options = { timeoutMs: COMMAND_TIMEOUT_MS }
-  const beacon = startChild<BeaconCommands>(beaconModule, 'beacon node', options)
-  const children = Array.from({ length: PEER_PROCESSES }, (_, index) => startChild<PeersCommands>(peersModule, `process ${index + 1} of peers`, options))
+  const beacon = startChild<BeaconCommands>(beaconModule, 'beacon node')
+  const children = Array.from({ length: PEER_PROCESSES }, (_, index) => startChild<PeersCommands>(peersModule, `process ${index + 1} of peers`))
   const members: Member[] = []
   let beaconAddress = ''
   let nextNumber = 0

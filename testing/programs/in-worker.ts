@@ -2,7 +2,7 @@
 import { Worker } from 'node:worker_threads'
 
 const [module, youngGenerationMb] = process.argv.slice(2)
-const worker = new Worker(new URL(module), { resourceLimits: { maxYoungGenerationSizeMb: Number(youngGenerationMb) } })
+const worker = new Worker(new URL('entry.ts', import.meta.url), { argv: [module], resourceLimits: { maxYoungGenerationSizeMb: Number(youngGenerationMb) } })
 
 process.on('message', message => { worker.postMessage(message) })
 // a reply to a parent that is gone gets lost

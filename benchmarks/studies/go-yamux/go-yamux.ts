@@ -38,9 +38,6 @@ interface Contestant {
   receiver: Child<PeerCommands>
 }
 
-/** Of a command beyond the time that it takes by design */
-const MARGIN_MS = 30_000
-
 const row = { id: 'go-yamux', label: `${STREAMS.toLocaleString('en')} × 4 KiB\nevery ${INTERVAL_MS} ms` }
 
 function bothEnds (heading: string, metric: 'CpuPercent' | 'RssMegabytes'): Column<keyof Metrics> {
@@ -144,7 +141,7 @@ await runBenchmark(async stopAtEnd => {
     counts: { rounds: 3, seconds: 5 }
   })
   const durationMs = seconds * 1000
-  const start = (role: string): Child<PeerCommands> => startChild<PeerCommands>(new URL('./end-process.ts', import.meta.url), role, { timeoutMs: durationMs + MARGIN_MS })
+  const start = (role: string): Child<PeerCommands> => startChild<PeerCommands>(new URL('./end-process.ts', import.meta.url), role)
   const relay = startChild<RelayCommands>(new URL('../../../testing/relay/relay.ts', import.meta.url), 'relay')
   const contestants = muxers.map(muxer => ({ ...muxer, sender: start(`sender of ${muxer.id}`), receiver: start(`receiver of ${muxer.id}`) }))
 
