@@ -26,7 +26,7 @@ export const benchmarks: Benchmark[] = [
   { name: 'recipes', module: 'recipes/recipes.ts', about: 'what docs/recipes.md is worth below each muxer: crypto for Noise, tcp_notsent_lowat, cork()' },
   { name: 'browser', module: 'browser/browser.ts', about: 'messages of a page in Chromium' },
   { name: 'attacks', module: 'attacks.ts', nodeOptions: ['--expose-gc'], about: 'what a million frames of each attack cost' },
-  { name: 'steps', module: 'micro/steps.ts', nodeOptions: WITHOUT_COLLECTIONS, about: 'each step of a message\'s way, in time and in memory' },
+  { name: 'steps', module: 'micro/steps.ts', nodeOptions: WITHOUT_COLLECTIONS, about: 'each step of a message\'s way, timed by tinybench, and what it allocates' },
   { name: 'calls', module: 'micro/calls.ts', about: 'function calls of a lone request, counted' },
   { name: 'cold', module: 'micro/cold.ts', nodeOptions: INTERPRETED, about: 'a lone request while V8\'s compilers stand still' },
   { name: 'received-frame', module: 'micro/received-frame.ts', about: 'a received frame while 1, 100 and 10,000 streams are open' },

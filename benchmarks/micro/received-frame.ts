@@ -10,6 +10,7 @@ import { yamux } from '../../src/index.ts'
 import { takeNoOptions } from '../harness/options.ts'
 import { nsPerOperation } from './timed.ts'
 import { frameOf, Transport } from './transport.ts'
+import type { Run } from './timed.ts'
 import type { StreamMuxerFactory } from '@libp2p/interface'
 
 const STREAM_COUNTS = [1, 100, 10_000]
@@ -26,16 +27,22 @@ function dataFrame (streamIndex: number, flags: number, payloadBytes: number): U
   return frameOf(TYPE_DATA, flags, streamIndex * 2 + 1, payloadBytes, payloadBytes)
 }
 
-function createReceiver (factory: StreamMuxerFactory, streamCount: number): () => Promise<void> {
+async function createReceiver (factory: StreamMuxerFactory, streamCount: number): Promise<Run> {
   const transport = new Transport('inbound')
   const muxer = factory.createStreamMuxer(transport.asMessageStream)
   const frames: Uint8Array[] = []
+  const { promise: announced, resolve: announce } = Promise.withResolvers<void>()
+  let announcedCount = 0
   let receivedBytes = 0
   let next = 0
 
   muxer.addEventListener('stream', ({ detail: stream }) => {
     stream.inactivityTimeout = Infinity
     stream.addEventListener('message', ({ data }) => { receivedBytes += data.byteLength })
+
+    if (++announcedCount === streamCount) {
+      announce()
+    }
   })
 
   for (let i = 0; i < streamCount; i++) {
@@ -43,27 +50,38 @@ function createReceiver (factory: StreamMuxerFactory, streamCount: number): () =
     frames.push(dataFrame(i, 0, PAYLOAD_BYTES))
   }
 
-  return async () => {
-    receivedBytes = 0
+  // ours announces many streams over several turns; before that nobody listens to them
+  await announced
 
-    for (let i = 0; i < FRAMES_PER_RUN; i++) {
-      transport.deliver(frames[next])
-      next = next + 1 === streamCount ? 0 : next + 1
+  return {
+    async run () {
+      receivedBytes = 0
+
+      for (let i = 0; i < FRAMES_PER_RUN; i++) {
+        transport.deliver(frames[next])
+        next = next + 1 === streamCount ? 0 : next + 1
+      }
+
+      // window updates leave when the turn ends
+      await setImmediate()
+    },
+    check () {
+      if (receivedBytes !== FRAMES_PER_RUN * PAYLOAD_BYTES) {
+        throw new Error(`received ${receivedBytes} bytes, sent ${FRAMES_PER_RUN * PAYLOAD_BYTES}`)
+      }
     }
-
-    if (receivedBytes !== FRAMES_PER_RUN * PAYLOAD_BYTES) {
-      throw new Error(`received ${receivedBytes} bytes, sent ${FRAMES_PER_RUN * PAYLOAD_BYTES}`)
-    }
-
-    // window updates leave when the turn ends
-    await setImmediate()
   }
 }
 
 takeNoOptions()
 
-const runs = Object.fromEntries(Object.entries(factories).flatMap(([name, factory]) =>
-  STREAM_COUNTS.map(streamCount => [`${name} ${streamCount}`, createReceiver(factory, streamCount)])))
+const runs: Record<string, Run> = {}
+
+for (const [name, factory] of Object.entries(factories)) {
+  for (const streamCount of STREAM_COUNTS) {
+    runs[`${name} ${streamCount}`] = await createReceiver(factory, streamCount)
+  }
+}
 
 const ns = await nsPerOperation(runs, FRAMES_PER_RUN, 1000)
 const table = new Table({ head: ['open streams', ...Object.keys(factories).flatMap(name => [`${name}, ns per frame`, '× at 1 stream'])] })

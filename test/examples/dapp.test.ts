@@ -1,32 +1,24 @@
 // docs/examples/dapp: its nodes in a process, its page from Vite in Chromium.
-import { chromium } from 'playwright'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { launchOptions, setUpChromium } from '../../testing/browser/chromium.ts'
-import { startExample, Terminal } from './fixtures/terminal.ts'
-import type { Browser } from 'playwright'
-
-const VITE = 'node_modules/vite/bin/vite.js'
+import { Site } from './fixtures/site.ts'
+import { startExample } from './fixtures/terminal.ts'
+import type { Terminal } from './fixtures/terminal.ts'
 
 let nodes: Terminal
-let site: string
-let browser: Browser
+let site: Site
 
 beforeAll(async () => {
   nodes = startExample('dapp/nodes.ts')
-  const vite = new Terminal(VITE, 'docs/examples/dapp', '--port', '0')
-  ;[site] = await vite.shows(/(http:\/\/localhost:\d+\/)/)
-  await setUpChromium()
-  browser = await chromium.launch(launchOptions)
-}, 60_000)
+  site = await Site.serve('dapp')
+})
 
 afterAll(async () => {
-  await browser?.close()
+  await site?.close()
 })
 
 /** What the page shows after these words were sent to the peer of its link */
 async function say (words: string, link: string): Promise<string> {
-  const page = await browser.newPage()
-  await page.goto(new URL(new URL(link).hash, site).href)
+  const page = await site.open(link)
   await page.getByLabel('Your words').fill(words)
   await page.getByRole('button').click()
 
