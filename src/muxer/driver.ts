@@ -313,7 +313,7 @@ export class Driver implements SessionObserver {
 
   onTolerated (streamId: number): void {
     const { initialStreamWindowSize, maxReadBufferLength } = this.config.streamOptions
-    logError(this, '%e', new Error(`The peer has sent more on stream ${streamId} than this side allows: its own initialStreamWindowSize is larger than ${initialStreamWindowSize}. That is tolerated as far as streamOptions.maxReadBufferLength (${maxReadBufferLength}) and maxConnectionWindow (${this.config.maxGrowthBytes}) go. Set initialStreamWindowSize to the peer's.`))
+    logError(this, '%e', new Error(`The peer has sent more on stream ${streamId} than this side allows, as its initialStreamWindowSize is larger than ${initialStreamWindowSize}: set this side's to the same. Up to maxReadBufferLength (${maxReadBufferLength}) is tolerated`))
   }
 
   /** Hands a write down. Returns false when the transport wants no more until it drains. */

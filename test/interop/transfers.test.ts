@@ -60,6 +60,12 @@ describeEachPair((kind, dialler) => {
     await pair.peer.call('echo', Math.min(MANY_STREAMS, kind.maxOwnStreams ?? Infinity), 1_000)
   })
 
+  test.runIf(kind.toolchain === 'go')('300 requests at once, each with its end behind it, that the peer makes in each of 20 rounds', async () => {
+    for (let round = 0; round < 20; round++) {
+      await pair.peer.call('ask', MANY_STREAMS, PIECE_BYTES)
+    }
+  })
+
   test('an answer of the peer after our end of stream', async () => {
     await pair.opener.send(1_000, 1_000, 0)
     await pair.opener.send(0, 1, 0)

@@ -68,7 +68,12 @@ func (e *endpoint) Dial(address string) (peer.Connection, error) {
 		return nil, err
 	}
 
-	return e, e.host.Connect(context.Background(), *info)
+	if err := e.host.Connect(context.Background(), *info); err != nil {
+		return nil, err
+	}
+
+	// as identify would have told: then streams do not wait until the protocol is agreed on
+	return e, e.host.Peerstore().AddProtocols(info.ID, protocol)
 }
 
 func resetCode(err error) (code uint32, isReset bool) {

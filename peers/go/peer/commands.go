@@ -48,6 +48,8 @@ func (p *program) run(command string, parameters []string) (result string, err e
 		p.connection, err = p.endpoint.Dial(parameters[0])
 	case "echo":
 		err = echoAll(p.connected(), numbers[0], numbers[1])
+	case "ask":
+		err = askAll(p.connected(), numbers[0], numbers[1])
 	case "send":
 		err = send(p.connected(), numbers[0], numbers[1], numbers[2])
 	case "receive":

@@ -56,6 +56,30 @@ func openEcho(connection Connection, sent []byte) (Stream, error) {
 	return stream, expectSame(received, sent)
 }
 
+// askAll sends so many requests at once, each with its end behind it, and reads each answer to its end: the same bytes.
+func askAll(connection Connection, streamCount, byteLength int) error {
+	return forEach(streamCount, func(index int) error {
+		sent := bytesAt(startOfStream(index), byteLength)
+		stream, err := open(connection, "echo\n")
+		if err != nil {
+			return err
+		}
+		if _, err := stream.Write(sent); err != nil {
+			return err
+		}
+		if err := stream.CloseWrite(); err != nil {
+			return err
+		}
+
+		received, err := io.ReadAll(stream)
+		if err != nil {
+			return fmt.Errorf("stream %d, after %d bytes of its answer: %w", index, len(received), err)
+		}
+
+		return expectSame(received, sent)
+	})
+}
+
 func send(connection Connection, byteLength, pieceBytes, pauseMs int) error {
 	stream, err := open(connection, "hash %d\n", pauseMs)
 	if err != nil {
