@@ -184,7 +184,7 @@ export interface YamuxMuxerInit extends StreamMuxerOptions<YamuxStreamOptions> {
   /**
    * Whether the buffers of large transfers are freed by cheap collections, on Node 24 and newer. While 16 KiB or more are read or written at
    * once, the muxer fills the young generation of V8's heap when it is due, which takes up to 1.2 ms at a time. That concerns the whole
-   * process: turn it off where others tune V8. [Tuning Node](tuning-node.md#the-young-generation)
+   * process: turn it off where others tune V8. [Tuning Node](../../docs/tuning-node.md#the-young-generation)
    *
    * @default true
    */
