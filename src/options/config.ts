@@ -61,8 +61,8 @@ export interface YamuxStreamOptions extends StreamOptions {
    * - what the application puts back with `push()` and `unshift()` while it does not read, or in a `message` listener, if that is more than the window.
    *   Beyond it the stream is reset
    * - what a loop may miss while other readers of its stream go on. Beyond it the loop throws
-   * - what a `@libp2p/yamux` peer may send on a stream because its own `initialStreamWindowSize` is larger than this side's, out of
-   *   `maxConnectionWindow`. Beyond it the connection ends
+   * - what a `@libp2p/yamux` peer may send on a stream because its own `initialStreamWindowSize` is larger than this side's, as
+   *   much as `maxConnectionWindow` on all streams. Beyond it the connection ends
    * - all unread data with `windowUpdateMode: 'onReceive'`. Beyond it the stream is reset
    *
    * @unit bytes
@@ -155,8 +155,9 @@ export interface YamuxMuxerInit extends StreamMuxerOptions<YamuxStreamOptions> {
    * have all of it, as far as `streamOptions.maxStreamWindowSize` allows; when others need some, they share. By default that is
    * half: 16 MiB carry 1 Gbit/s at a round trip of 100 ms. An eighth is kept for streams that are denied their share, so that readers that
    * stand still do not slow those that come later.
-   * Where credit takes more than 4 ms to travel, a new stream takes a reserve, which raises its window to 1,088 KiB at most. No peer
-   * can make a connection hold more than this and what each stream's window begins with, 262,144 bytes by default.
+   * Where credit takes more than 4 ms to travel, a new stream takes a reserve, which raises its window to 1,088 KiB at most. A
+   * stock peer may send as much once more on windows of its own that nobody gave it. So no peer can make a connection hold more than twice
+   * this and what each stream's window begins with, 262,144 bytes by default.
    *
    * @unit bytes
    * @default `2 * streamOptions.maxStreamWindowSize`

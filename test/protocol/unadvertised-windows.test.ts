@@ -57,15 +57,30 @@ describe('a peer that uses more than it was given', () => {
     await expectEnded(peer, 1)
   })
 
-  test('takes it from what all windows may grow by', async () => {
+  test('has no more on all streams than all windows may grow by', async () => {
     const peer = converse({ maxToleratedBytes: MAX_TOLERATED_BYTES, maxConnectionWindow: 2 * MEBIBYTE })
     await peer.open()
     await peer.open()
     peer.deliver(data(1, pattern(WINDOW_BYTES + MEBIBYTE)))
     await expectAlive(peer)
     peer.deliver(data(3, pattern(WINDOW_BYTES + MEBIBYTE)))
+    await expectAlive(peer)
+    peer.deliver(data(3, pattern(1)))
 
     await expectEnded(peer, 1)
+  })
+
+  test('has it also where windows have grown by all they may', async () => {
+    const peer = converse({ maxToleratedBytes: MAX_TOLERATED_BYTES, maxConnectionWindow: MEBIBYTE, streamOptions: { initialStreamWindowSize: WINDOW_BYTES } })
+    const [first] = [await peer.open(), await peer.open()]
+    // both ends write, and the first stream gets all there is
+    first.send(pattern(2 * WINDOW_BYTES))
+    peer.deliver(data(1, pattern(WINDOW_BYTES)))
+    await nextTurn()
+    peer.takeFrames()
+    peer.deliver(data(3, pattern(WINDOW_BYTES + MEBIBYTE / 2)))
+
+    await expectAlive(peer)
   })
 
   test('gives it back with the stream', async () => {

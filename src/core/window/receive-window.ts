@@ -100,14 +100,13 @@ export class ReceiveWindow {
 
   /**
    * The peer sends more than it was given. @libp2p/yamux does if its own initialStreamWindowSize is larger than this side's: it takes that for
-   * its credit from the beginning, and never says so. The window is as large then as that peer believes, out of the budget, and this is no
-   * violation until a stream was tolerated `maxBytes`.
+   * its credit from the beginning, and never says so. The window is as large then as that peer believes. This is a violation beyond `maxBytes`
+   * for a stream, and beyond what the connection tolerates.
    */
   tolerate (excessBytes: number, maxBytes: number, budget: ConnectionBudget): boolean {
-    const isTolerated = this.toleratedBytes + excessBytes <= maxBytes && budget.takeWhole(this, excessBytes)
+    const isTolerated = this.toleratedBytes + excessBytes <= maxBytes && budget.tolerate(this, excessBytes)
 
     if (isTolerated) {
-      this.toleratedBytes += excessBytes
       this.windowBytes += excessBytes
       this.#workingBytes += excessBytes
       this.availableBytes += excessBytes
@@ -249,7 +248,7 @@ const EACH_RESERVE_PART = 1 / 8
 const EACH_LATE_PART = 1 / 4
 
 /** A window's part */
-export type BudgetShare = Pick<ReceiveWindow, 'grownBytes' | 'reserveBytes' | 'lateBytes' | 'isDenied'>
+export type BudgetShare = Pick<ReceiveWindow, 'grownBytes' | 'reserveBytes' | 'lateBytes' | 'toleratedBytes' | 'isDenied'>
 
 /**
  * What all receive windows of a connection may grow by together. A thousand streams that each earn
@@ -268,6 +267,7 @@ export class ConnectionBudget {
   availableBytes: number
   /** What is left of what is kept */
   #lateBytes: number
+  #toleratedBytes = 0
   /** All reserves together. They are no shares: a window that has only a reserve takes nothing from the fair part of others. */
   #reserveBytes = 0
   /** Shares that hold something or were denied it */
@@ -308,15 +308,16 @@ export class ConnectionBudget {
     return grantedBytes
   }
 
-  /** All or nothing, whoever else may want it. Returns whether it was all. */
-  takeWhole (share: BudgetShare, bytes: number): boolean {
-    const isThere = bytes <= this.availableBytes
+  /** What a peer has sent unasked: as much as all windows may grow by, beside that, for windows that have grown must not end a connection */
+  tolerate (share: BudgetShare, bytes: number): boolean {
+    const isTolerated = this.#toleratedBytes + bytes <= this.#totalBytes + this.#keptBytes
 
-    if (isThere) {
-      this.#set(share, share.grownBytes + bytes, share.isDenied)
+    if (isTolerated) {
+      this.#toleratedBytes += bytes
+      share.toleratedBytes += bytes
     }
 
-    return isThere
+    return isTolerated
   }
 
   /** Returns how much of the wish a new stream gets for its reserve */
@@ -346,7 +347,9 @@ export class ConnectionBudget {
   release (share: BudgetShare): void {
     this.#set(share, 0, false)
     this.#lateBytes += share.lateBytes
+    this.#toleratedBytes -= share.toleratedBytes
     share.lateBytes = 0
+    share.toleratedBytes = 0
 
     if (share.reserveBytes > 0) {
       this.#setReserve(share, 0)

@@ -4,7 +4,7 @@ import { ConnectionBudget } from '../../../src/core/window/receive-window.ts'
 import type { BudgetShare } from '../../../src/core/window/receive-window.ts'
 
 function share (): BudgetShare {
-  return { grownBytes: 0, reserveBytes: 0, lateBytes: 0, isDenied: false }
+  return { grownBytes: 0, reserveBytes: 0, lateBytes: 0, toleratedBytes: 0, isDenied: false }
 }
 
 /** As windows do: what is too much goes back when they are renewed, then they ask again */

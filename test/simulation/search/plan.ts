@@ -99,8 +99,22 @@ export function planOf (seed: number): Plan {
   applyMischief(plan, random.fork())
   planBounds(plan, random.fork())
   planRequests(plan, random.fork())
+  planStockWindow(plan, random.fork())
 
   return plan
+}
+
+/** A stock muxer takes its own initial window for what it may send, and tells nobody: the other side has to have room for that */
+function planStockWindow ({ sides: { dialler, listener } }: Plan, random: Random): void {
+  for (const [{ isOurs, options }, peer] of [[dialler, listener], [listener, dialler]] as const) {
+    const initialStreamWindowSize = random.pick([undefined, MEGABYTE, 4_194_304])
+
+    if (!isOurs && initialStreamWindowSize !== undefined) {
+      options.streamOptions = { ...options.streamOptions, initialStreamWindowSize }
+      peer.options.maxConnectionWindow = undefined
+      peer.options.streamOptions = { ...peer.options.streamOptions, maxReadBufferLength: undefined, maxStreamWindowSize: undefined }
+    }
+  }
 }
 
 /** Requests as libp2p's programs make them: many in a turn, each closed behind its only message, and read by whoever has negotiated the protocol */

@@ -12,8 +12,9 @@ import type { Run } from './run.ts'
 import type { MessageStreamEvents, Stream } from '@libp2p/interface'
 
 const MAX_PUMPED_MESSAGES = 100
-/** A stock stream that has used its window may hang when it is closed */
-const MAX_STOCK_BYTES = 200_000
+/** A stock stream that has used its window may hang when it is closed: it sends this part of it */
+const MAX_STOCK_PART = 3 / 4
+const STOCK_WINDOW_BYTES = 262_144
 const FOREIGN_CHANCE = 0.4
 const PAUSE_IN_LISTENER_CHANCE = 0.3
 const FLOOD_MESSAGE_BYTES = 3
@@ -90,7 +91,8 @@ export class StreamEnd {
   /** What it may still send */
   get leftBytes (): number {
     const { outgoing, side } = this
-    const flowBytes = side.isOurs ? outgoing.leftBytes : MAX_STOCK_BYTES - outgoing.sentBytes
+    const stockBytes = MAX_STOCK_PART * (side.plan.options.streamOptions?.initialStreamWindowSize ?? STOCK_WINDOW_BYTES)
+    const flowBytes = side.isOurs ? outgoing.leftBytes : Math.min(outgoing.leftBytes, stockBytes - outgoing.sentBytes)
 
     return Math.max(0, Math.min(flowBytes, this.#run.budgetBytes - this.#run.sentBytes))
   }
