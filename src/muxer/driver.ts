@@ -15,7 +15,7 @@
 import { ON_CHUNK } from '../core/flush.ts'
 import { URGENT } from '../core/scheduler/lane.ts'
 import { Session } from '../core/session.ts'
-import { EVENT_OPENED } from '../core/stream-state.ts'
+import { EVENT_OPENED, EVENT_REMOTE_FIN } from '../core/stream-state.ts'
 import { partsOf, toError } from '../foreign.ts'
 import { createFrameTraces, logDebug, logError, StreamLog } from '../log.ts'
 import { ConnectionMetrics } from '../metrics.ts'
@@ -381,8 +381,8 @@ export class Driver implements SessionObserver {
         const { events } = state
         state.events = 0
 
-        // opened and reset in one chunk: nobody need see it
-        if ((events & EVENT_OPENED) !== 0 && !state.life.isReset) {
+        // opened and reset in one chunk: nobody need see it, unless all has come
+        if ((events & EVENT_OPENED) !== 0 && (!state.life.isReset || ((events & EVENT_REMOTE_FIN) !== 0 && state.readBuffer.byteLength > 0))) {
           this.muxer.onOpened(state)
         }
 

@@ -325,6 +325,7 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
     if (this.#phase !== 'ended') {
       const err = new RemoteGoAwayError(code)
       logError(this.#driver, '%e', err)
+      this.#announceAll()
       this.#end(stream => { stream.onEnded(err) })
       // the peer ends the connection itself, and knows why; nor may the transport be in the middle of a write
       this.#driver.clock.nextTurn(() => { cutTransport(this.#transport, err) })
@@ -336,9 +337,7 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
     // what it has brought comes first, and programs are told of it
     this.#driver.receiveWaiting()
 
-    if (this.#phase !== 'aborting') {
-      this.#driver.streamList.announceAll()
-    }
+    this.#announceAll()
 
     if (this.#phase === 'ended') {
       return
@@ -360,6 +359,13 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
         stream.onEnded(new TransportClosedError({ cause }))
       }
     })
+  }
+
+  /** What came before the connection ended can be read like all else */
+  #announceAll (): void {
+    if (this.#phase !== 'aborting') {
+      this.#driver.streamList.announceAll()
+    }
   }
 
   #resetAll (err: Error, message: string): void {

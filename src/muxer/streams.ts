@@ -127,9 +127,16 @@ export class StreamList {
     return unannounced
   }
 
-  /** The stream has ended, which may be said twice */
-  remove (stream: MuxedStream): void {
+  /** No program will be told of the stream */
+  forget (stream: MuxedStream): void {
     this.#unannounced.delete(stream)
+  }
+
+  /** The stream has ended, which may be said twice. One that has come in whole is announced nevertheless, unless this side has aborted it. */
+  remove (stream: MuxedStream): void {
+    if (stream.status !== 'open') {
+      this.forget(stream)
+    }
 
     if (this.#ended.push(stream) === 1) {
       queueMicrotask(this.settle)

@@ -40,8 +40,8 @@ export class MuxedStream extends ReadableHalf implements YamuxStream {
   #finished: PromiseWithResolvers<void> | undefined
   /** Settled at the next drain */
   #drained: PromiseWithResolvers<void> | undefined
-  /** The peer's end came before any program was told of the stream */
-  #isFinUntold = false
+  /** EVENT_REMOTE_FIN, and a reset behind it, that came before any program was told of the stream */
+  #untold = 0
   /** Why the stream is over. Made only for those who wait: an error takes a stack trace. */
   #createError: (() => Error) | undefined
 
@@ -248,7 +248,9 @@ export class MuxedStream extends ReadableHalf implements YamuxStream {
   }
 
   /** In the order in which it happened, as far as it matters: close() resolves by a FIN that was taken before the peer's RST came */
-  #handleRare (events: number): void {
+  #handleRare (told: number): void {
+    const events = this.driver.streamList.isUnannounced(this) ? this.#holdBack(told) : told
+
     if ((events & EVENT_LOCAL_FIN) !== 0) {
       this.onFinHandedDown()
     }
@@ -287,13 +289,24 @@ export class MuxedStream extends ReadableHalf implements YamuxStream {
 
   /** A program was told of the stream, and may listen: what has come since the SYN is told in the order in which it came */
   onAnnounced (): void {
-    this.handle(this.#isFinUntold ? EVENT_DATA | EVENT_REMOTE_FIN : EVENT_DATA)
+    this.handle(EVENT_DATA | this.#untold)
+  }
+
+  /** What has come in whole can be read, also behind a reset. A stream that was reset before is announced to nobody. Returns what the stream is told of now. */
+  #holdBack (events: number): number {
+    this.#untold |= events & EVENT_REMOTE_FIN
+
+    if (this.#untold !== 0) {
+      this.#untold |= events & EVENT_REMOTE_RST
+    } else if ((events & EVENT_REMOTE_RST) !== 0) {
+      this.driver.streamList.forget(this)
+    }
+
+    return events & ~this.#untold
   }
 
   #onRemoteFin (): void {
-    this.#isFinUntold = this.driver.streamList.isUnannounced(this)
-
-    if (this.status === 'open' && !this.#isFinUntold) {
+    if (this.status === 'open') {
       this.remoteWriteStatus = 'closed'
       this.safeDispatchEvent('remoteCloseWrite')
       this.onRemoteFin()
@@ -315,7 +328,7 @@ export class MuxedStream extends ReadableHalf implements YamuxStream {
   refuseRest (): void {
     this.driver.reset(this.state, 0)
     this.#end('closed')
-    this.discard(new StreamBufferError(`${this.readBufferLength} bytes were discarded: the stream was closed for writing, and nobody had begun to read it`))
+    this.discard(new StreamBufferError(`${this.readBufferLength} bytes were discarded: the stream was closed for writing, and nobody read it`))
     this.dispatchEvent(new OwnCloseEvent())
   }
 
