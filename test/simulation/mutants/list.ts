@@ -65,8 +65,8 @@ export const mutants: Mutant[] = [
     edits: [
       [
         'src/stream/stream.ts',
-        'this.handle(this.#isFinUntold ? EVENT_DATA | EVENT_REMOTE_FIN : EVENT_DATA)',
-        'if (this.#isFinUntold) { this.handle(EVENT_REMOTE_FIN) }'
+        'this.handle(EVENT_DATA | this.#untold)',
+        'this.handle(this.#untold)'
       ],
       [
         'src/stream/readable-half.ts',
