@@ -104,7 +104,7 @@ test('opens that wait for the peer are not open: 3,000 short streams, 100 in a t
 
 test('of 600 opens whose streams stay, 300 get one where maxOutboundStreams is 300, and the others an error when the limit is reached', async () => {
   const peer = dial({ maxOutboundStreams: 300 })
-  const opens = Array.from({ length: 600 }, async () => peer.muxer.createStream())
+  const settled = Promise.allSettled(Array.from({ length: 600 }, async () => peer.muxer.createStream()))
 
   for (let turn = 0; turn < 20; turn++) {
     await nextTurn()
@@ -112,7 +112,7 @@ test('of 600 opens whose streams stay, 300 get one where maxOutboundStreams is 3
     ids.forEach(id => { peer.deliver(windowUpdate(id, 0, ACK)) })
   }
 
-  const outcomes = await Promise.allSettled(opens)
+  const outcomes = await settled
   const reasons = outcomes.flatMap(outcome => outcome.status === 'rejected' ? [outcome.reason.name] : [])
   expect(outcomes.slice(0, 300).every(({ status }) => status === 'fulfilled')).toBe(true)
   expect(reasons).toEqual(Array.from({ length: 300 }, () => 'TooManyOutboundProtocolStreamsError'))
