@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises'
 import { ReadBuffer } from '../../src/core/buffers/read-buffer.ts'
 import { Batch } from '../../src/core/scheduler/batch.ts'
 import { Decoder } from '../../src/core/wire/decoder.ts'
-import { encodeHeader, FLAG_SYN, HEADER_BYTES, TYPE_DATA, TYPE_WINDOW_UPDATE } from '../../src/core/wire/frame.ts'
+import { encodeHeader, FLAG_ACK, FLAG_SYN, HEADER_BYTES, TYPE_DATA, TYPE_WINDOW_UPDATE } from '../../src/core/wire/frame.ts'
 import { yamux } from '../../src/index.ts'
 import { createScheduler, createStream } from '../../testing/core/lanes.ts'
 import { createSession } from '../../testing/core/sessions.ts'
@@ -250,7 +250,10 @@ async function send (): Promise<Run> {
   const transport = new Transport('outbound')
   // the other end answers no ping, so all that was ever sent would count as under way to it
   const muxer = yamux({ enableKeepAlive: false, coalesce: { maxQueueDelayMs: Infinity } })().createStreamMuxer(transport.asMessageStream)
-  const streams = await Promise.all(ids.map(async () => muxer.createStream()))
+  const first = await muxer.createStream()
+  // ten streams are opened to a peer that has answered nothing
+  transport.deliver(frameOf(TYPE_WINDOW_UPDATE, FLAG_ACK, ids[0], 0))
+  const streams = [first, ...await Promise.all(ids.slice(1).map(async () => muxer.createStream()))]
   const grants = Buffer.concat(ids.map(id => frameOf(TYPE_WINDOW_UPDATE, 0, id, MESSAGES_PER_STREAM * MESSAGE_BYTES)))
   await setImmediate()
   transport.writtenBytes = 0
