@@ -253,9 +253,12 @@ export abstract class GuardedEmitter<Events extends Record<string, any>> extends
   }
 
   #remove (registration: Registration): void {
-    registration.isRemoved = true
-    this.#registrations = this.#registrations.filter(({ isRemoved }) => !isRemoved)
-    registration.stopListening?.()
+    // a signal may ask for it once more
+    if (!registration.isRemoved) {
+      registration.isRemoved = true
+      this.#registrations = this.#registrations.toSpliced(this.#registrations.indexOf(registration), 1)
+      registration.stopListening?.()
+    }
   }
 
   #report (err: unknown, evt: Event): void {

@@ -249,7 +249,7 @@ export class MuxedStream extends ReadableHalf implements YamuxStream {
 
   /** In the order in which it happened, as far as it matters: close() resolves by a FIN that was taken before the peer's RST came */
   #handleRare (told: number): void {
-    const events = this.driver.streamList.isUnannounced(this) ? this.#holdBack(told) : told
+    const events = !this.state.isOutbound && this.driver.streamList.isUnannounced(this) ? this.#holdBack(told) : told
 
     if ((events & EVENT_LOCAL_FIN) !== 0) {
       this.onFinHandedDown()
@@ -320,7 +320,10 @@ export class MuxedStream extends ReadableHalf implements YamuxStream {
       this.writeStatus = 'closed'
       this.#finished?.resolve()
       this.#closeIfDone()
-      this.driver.stalls.suspect(this.state)
+
+      if (this.state.hasAnswered) {
+        this.driver.stalls.suspect(this.state)
+      }
     }
   }
 
