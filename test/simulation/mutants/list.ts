@@ -154,6 +154,7 @@ export const mutants: Mutant[] = [
   {
     name: 'opened-while-closing',
     bug: 'A stream that came in one chunk with the one whose handler closes the connection is announced.',
+    test: 'test/protocol/ping-and-go-away.test.ts',
     edits: [
       [
         'src/muxer/muxer.ts',
