@@ -43,7 +43,7 @@ async function searchAll (first: number, seeds: number, workers: number): Promis
 
   const [finding] = result.findings
   const took = `${((performance.now() - startMs) / 60_000).toFixed(1)} min with ${workers} worker${workers === 1 ? '' : 's'}`
-  console.info(`${count(result.seeds)} seeds from ${first} on, ${count(result.steps)} steps, ${count(result.events)} events, ${count(result.bytes / 1e6)} MB, ${took}: ${finding == null ? 'no finding' : `seed ${finding.seed} fails`}`)
+  console.info(`${count(result.seeds)} seeds from ${first} on, ${count(result.steps)} steps, ${count(result.events)} events, ${count(result.bytes / 1e6)} MB, wire ${result.wireDigest.toString(16)}, ${took}: ${finding == null ? 'no finding' : `seed ${finding.seed} fails`}`)
 
   if (finding != null) {
     console.info(`\n${finding.message}\n\nnpm run simulate -- --seed ${finding.seed}`)

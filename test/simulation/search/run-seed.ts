@@ -1,4 +1,5 @@
 // One seed from its plan to its end: what a search is made of.
+import { createHash } from 'node:crypto'
 import { simulate } from '../../../testing/simulation/simulate.ts'
 import { act } from './actions.ts'
 import { endConnection } from './endings.ts'
@@ -10,6 +11,7 @@ import { ApplicationFault, printable, Run } from './run.ts'
 import { Side } from './side.ts'
 import { deliverForeignChunks, readLogs, refuseWrite } from './unruly-link.ts'
 import { Random } from '../../../testing/simulation/random.ts'
+import type { Hash } from 'node:crypto'
 import type { Plan } from './plan.ts'
 import type { Simulation } from '../../../testing/simulation/simulate.ts'
 import type { LinkEnd } from '../../../testing/simulation/link.ts'
@@ -33,12 +35,18 @@ export interface SeedResult {
   steps: number
   events: number
   bytes: number
+  /** Of all that was written to the transports, in order; those of many seeds are added up, modulo WIRE_DIGESTS */
+  wireDigest: number
 }
+
+export const WIRE_DIGESTS = 2 ** 48
+const WIRE_DIGEST_BYTES = 6
 
 /** Throws when a law is broken. `write` gets a trace, line by line; `onEvent` runs when something has happened. */
 export async function runSeed (seed: number, write?: (line: string) => void, onEvent = () => {}): Promise<SeedResult> {
   const plan = planOf(seed)
-  const result: SeedResult = { steps: 0, events: 0, bytes: 0 }
+  const result: SeedResult = { steps: 0, events: 0, bytes: 0, wireDigest: 0 }
+  const wire = createHash('sha256')
   let run: Run | undefined
 
   const onFault = (err: unknown): void => {
@@ -55,7 +63,7 @@ export async function runSeed (seed: number, write?: (line: string) => void, onE
     await simulate({ seed, shufflesTies: true, endMs: END_MS }, async sim => {
       run = new Run(sim, plan, new Random(seed ^ APPLICATION), write)
       watch(run, sim, result, onEvent)
-      connect(run, new Random(seed ^ MISCHIEF))
+      connect(run, new Random(seed ^ MISCHIEF), wire)
       await play(run, result, plan.steps)
       await end(run, result)
     })
@@ -67,6 +75,7 @@ export async function runSeed (seed: number, write?: (line: string) => void, onE
   }
 
   result.bytes = run?.sentBytes ?? 0
+  result.wireDigest = wire.digest().readUIntBE(0, WIRE_DIGEST_BYTES)
 
   return result
 }
@@ -82,7 +91,7 @@ function watch (run: Run, sim: Simulation, result: SeedResult, onEvent: () => vo
   }))
 }
 
-function connect (run: Run, mischief: Random): void {
+function connect (run: Run, mischief: Random, wire: Hash): void {
   const { sim, plan, random, sides } = run
   sides.push(new Side(run, true, random.fork()), new Side(run, false, random.fork()))
   const [dialler, listener] = sides
@@ -91,6 +100,8 @@ function connect (run: Run, mischief: Random): void {
   const { diallerEnd, listenerEnd } = sim.link({
     ...plan.link,
     onSend: ({ to, bytes }) => {
+      wire.update(`${to} ${bytes.byteLength}`).update(bytes)
+
       try {
         sideOf(to).peer.tap.wrote(bytes)
       } catch (err) {

@@ -1,5 +1,6 @@
 // Many seeds, in threads of their own: each has its own clock, and one that hangs can be ended.
 import { Worker } from 'node:worker_threads'
+import { WIRE_DIGESTS } from './run-seed.ts'
 import type { SeedResult } from './run-seed.ts'
 
 /** Small enough that all threads end at nearly the same time */
@@ -42,7 +43,7 @@ export interface SearchResult extends SeedResult {
 
 /** Stops soon after a seed has failed */
 export async function search ({ first, seeds, workers = 1, onProgress }: SearchInit): Promise<SearchResult> {
-  const result: SearchResult = { seeds: 0, steps: 0, events: 0, bytes: 0, findings: [] }
+  const result: SearchResult = { seeds: 0, steps: 0, events: 0, bytes: 0, wireDigest: 0, findings: [] }
   let next = first
 
   const takeBatch = (): Batch | undefined => {
@@ -56,6 +57,8 @@ export async function search ({ first, seeds, workers = 1, onProgress }: SearchI
     for (const key of ['seeds', 'steps', 'events', 'bytes'] as const) {
       result[key] += batch[key]
     }
+
+    result.wireDigest = (result.wireDigest + batch.wireDigest) % WIRE_DIGESTS
 
     if (batch.finding != null) {
       result.findings.push(batch.finding)
@@ -73,7 +76,7 @@ export async function search ({ first, seeds, workers = 1, onProgress }: SearchI
 async function runWorker (takeBatch: () => Batch | undefined, onResult: (result: BatchResult) => void): Promise<void> {
   const progress: Progress = { seed: new Int32Array(new SharedArrayBuffer(4)), events: new Int32Array(new SharedArrayBuffer(4)) }
   const worker = new Worker(new URL('./worker.ts', import.meta.url), { workerData: progress })
-  const nothing = { seeds: 0, steps: 0, events: 0, bytes: 0 }
+  const nothing = { seeds: 0, steps: 0, events: 0, bytes: 0, wireDigest: 0 }
 
   try {
     for (let batch = takeBatch(); batch != null; batch = takeBatch()) {
