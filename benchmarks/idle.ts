@@ -24,7 +24,7 @@ const columns = [
 
 const legend = [
   'Time from opening the stream of a 100-byte request, or from sending it where the stream is open already, to its',
-  'whole reply. Nothing else is under way: each request waits for the reply to the one before and 5 ms more. Both',
+  'whole reply. Nothing else is in flight: each request waits for the reply to the one before and 5 ms more. Both',
   'processes are kept awake. Two processes per muxer, TCP on the loopback interface, Noise; everything that arrives is verified.',
   '× off and × stock compare p50 within each round: median (lowest–highest), above 1 is slower'
 ].join('\n')

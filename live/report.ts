@@ -2,7 +2,7 @@
  * What a contestant tells the page, some twenty times a second. Of the direction in which the bulk goes, since the beginning.
  */
 
-/** Frames that are under way, from the one that arrives next on. Where there are too many, neighbours share a cell. */
+/** Frames that are in flight, from the one that arrives next on. Where there are too many, neighbours share a cell. */
 export interface Cells {
   /** When its first and its last byte arrive, from the time of the report on */
   fromMs: Float32Array
@@ -36,7 +36,7 @@ export interface Report {
   messages: number
   arrivedBytes: number
   /** Handed down and not arrived */
-  underWayBytes: number
+  inFlightBytes: number
   /** Waits in its stream, where it can be overtaken */
   waitingBytes: number
   /** Of urgent messages whose echo has come since the last report, each since it was due */

@@ -18,36 +18,15 @@
  * })
  * ```
  */
-import { serviceCapabilities } from '@libp2p/interface'
-import { systemClock } from './clock.ts'
-import { NodePaths } from './core/path/node-paths.ts'
-import { UnsupportedLibp2pError } from './errors.ts'
+import { createFactory } from './factory.ts'
 import { attempt } from './foreign.ts'
+import { createFrameTraces } from './frame-trace.ts'
 import { NodeMetrics } from './metrics.ts'
-import { Muxer, YAMUX_PROTOCOL_ID } from './muxer/muxer.ts'
-import { createConfig } from './options/config.ts'
-import type { YamuxMuxer } from './api.ts'
+import { fullControl } from './path-control.ts'
+import type { YamuxFactory } from './factory.ts'
 import type { YamuxMuxerInit } from './options/config.ts'
-import type { ComponentLogger, MessageStream, Metrics, StreamMuxerFactory } from '@libp2p/interface'
 
-export { isYamuxStream } from './api.ts'
-export { GoAwayCode } from './core/wire/frame.ts'
-export { ProtocolError, ReceivedBytesChangedError, SentBytesChangedError } from './core/errors.ts'
-export { InvalidBytesError, RemoteGoAwayError, RemoteResetError, StreamIdsExhaustedError, TransportClosedError, UnsupportedLibp2pError, YamuxTimeoutError } from './errors.ts'
-export type { CloseOptions, YamuxMuxer, YamuxStream } from './api.ts'
-export type { CoalesceOptions, MergeMessages, Strategy } from './options/coalesce.ts'
-export type { WindowUpdateMode, YamuxMuxerInit, YamuxStreamOptions } from './options/config.ts'
-export type { LimitOptions } from './options/limits.ts'
-export type { Priority } from './options/priority.ts'
-export type { Lane } from './core/scheduler/lane.ts'
-export type { Limit } from './core/peer-limits.ts'
-export type { ProtocolErrorCode } from './core/errors.ts'
-
-/** What libp2p hands to the factory */
-export interface YamuxComponents {
-  metrics?: Metrics
-  logger?: ComponentLogger
-}
+export * from './exports.ts'
 
 /**
  * Makes the factory that `createLibp2p` takes as a stream muxer.
@@ -55,32 +34,14 @@ export interface YamuxComponents {
  * Throws InvalidParametersError when an option is out of its range, and for a name that is not an option of `streamOptions`, `limits`
  * or `coalesce`. Among the other options such a name is logged, since it may belong to another muxer.
  */
-export function yamux (init?: YamuxMuxerInit | null): (components?: YamuxComponents) => StreamMuxerFactory<YamuxMuxer> {
-  const unknown: string[] = []
-  const config = createConfig(init ?? {}, report => { unknown.push(report) })
-
-  return ({ metrics, logger } = {}) => {
-    const log = logger?.forComponent('libp2p:yamux')
-    unknown.forEach(report => log?.error(report))
-    const nodeMetrics = metrics && attempt(() => new NodeMetrics(metrics), err => {
+export function yamux (init?: YamuxMuxerInit | null): YamuxFactory {
+  return createFactory(init, ({ pathControl = fullControl() }, metrics, log) => ({
+    createPathControl: pathControl,
+    createFrameTraces,
+    metrics: metrics && attempt(() => new NodeMetrics(metrics), err => {
       log?.error('metrics could not be registered - %e', err)
 
       return undefined
     })
-    const node = { paths: new NodePaths(), metrics: nodeMetrics }
-
-    return {
-      protocol: YAMUX_PROTOCOL_ID,
-      [Symbol.toStringTag]: 'libp2p-coalescing-yamux',
-      [serviceCapabilities]: ['@libp2p/stream-multiplexing'],
-      createStreamMuxer: maConn => {
-        // libp2p 2 gives options instead
-        if (typeof (maConn as Partial<MessageStream> | undefined)?.addEventListener !== 'function') {
-          throw new UnsupportedLibp2pError()
-        }
-
-        return new Muxer(maConn, config, systemClock, node)
-      }
-    }
-  }
+  }))
 }

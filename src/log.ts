@@ -1,9 +1,6 @@
 /**
- * What goes into libp2p's log: errors and lines for whoever debugs, the loggers of streams, and each frame as a line for `libp2p:*:yamux:trace`.
+ * What goes into libp2p's log: errors, lines for whoever debugs, and the loggers of streams.
  */
-import { FIRST_MARK_VALUE } from './core/path/marks.ts'
-import { Decoder } from './core/wire/decoder.ts'
-import { FLAG_ACK, FLAG_FIN, FLAG_RST, FLAG_SYN, TYPE_DATA, TYPE_GO_AWAY, TYPE_PING, TYPE_WINDOW_UPDATE } from './core/wire/frame.ts'
 import { attempt, print } from './foreign.ts'
 import type { Logger } from '@libp2p/interface'
 
@@ -110,68 +107,4 @@ function labelled (shared: Write, logger: Logger, label: string): Write & { enab
   }
 
   return Object.defineProperty(Object.assign(write, { shared }), 'enabled', ENABLED) as Write & { enabled: boolean }
-}
-
-const FLAG_NAMES: Array<[flag: number, name: string]> = [[FLAG_SYN, 'SYN'], [FLAG_ACK, 'ACK'], [FLAG_FIN, 'FIN'], [FLAG_RST, 'RST']]
-
-/** One direction of a connection, from its first byte on */
-export class FrameTrace {
-  readonly #decoder: Decoder
-  #isReadable = true
-
-  /** `label` stands in front of every line */
-  constructor (log: Logger, label: string) {
-    this.#decoder = new Decoder({
-      onHeader: (type, flags, streamId, length) => {
-        log.trace('%s %s', label, describeFrame(type, flags, streamId, length))
-
-        return false
-      },
-      onBody: () => {},
-      onBodyEnd: () => {}
-    })
-  }
-
-  push (bytes: Uint8Array | Iterable<Uint8Array>): void {
-    try {
-      for (const part of bytes instanceof Uint8Array ? [bytes] : bytes) {
-        if (this.#isReadable) {
-          this.#decoder.push(part)
-        }
-      }
-    } catch {
-      // not yamux: the session ends the connection and says why
-      this.#isReadable = false
-    }
-  }
-}
-
-/** Both directions if somebody reads them, undefined otherwise */
-export function createFrameTraces (log: Logger): { sent: FrameTrace, received: FrameTrace } | undefined {
-  // libp2p's loggers have it, its interface does not
-  const { enabled: isEnabled } = log.trace as { enabled?: boolean }
-
-  return isEnabled === true ? { sent: new FrameTrace(log, '->'), received: new FrameTrace(log, '<-') } : undefined
-}
-
-/**
- * `DATA 5 ACK 100 bytes`, `WINDOW_UPDATE 5 FIN +0`, `WINDOW_UPDATE 5 RST code 7`, `PING ACK 17`, `GO_AWAY code 0`, `TYPE_9 5 SYN 0`, and
- * `PING SYN mark 3` for one that stands behind data, and says that it has arrived
- */
-function describeFrame (type: number, flags: number, streamId: number, length: number): string {
-  const names = FLAG_NAMES.filter(([flag]) => (flags & flag) !== 0).map(([, name]) => `${name} `).join('')
-
-  switch (type) {
-    case TYPE_DATA:
-      return `DATA ${streamId} ${names}${length} bytes`
-    case TYPE_PING:
-      return `PING ${names}${length < FIRST_MARK_VALUE ? length : `mark ${length - FIRST_MARK_VALUE}`}`
-    case TYPE_GO_AWAY:
-      return `GO_AWAY code ${length}`
-    case TYPE_WINDOW_UPDATE:
-      return `WINDOW_UPDATE ${streamId} ${names}${(flags & FLAG_RST) === 0 ? '+' : 'code '}${length}`
-    default:
-      // the session ends the connection because of it
-      return `TYPE_${type} ${streamId} ${names}${length}`
-  }
 }

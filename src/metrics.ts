@@ -1,12 +1,13 @@
 /**
  * What libp2p's metrics can show of all connections of a node. Without them none of this exists.
  */
-import { systemClock } from './clock.ts'
+import { systemClock } from './host/clock.ts'
 import { LANES } from './core/scheduler/lane.ts'
 import { attempt, toError, watch } from './foreign.ts'
 import { logError } from './log.ts'
-import type { Clock } from './clock.ts'
+import type { Clock } from './host/clock.ts'
 import type { FlushReason } from './core/flush.ts'
+import type { PathFigures } from './core/path-control.ts'
 import type { Session } from './core/session.ts'
 import type { StreamState } from './core/stream-state.ts'
 import type { Logger, Metrics } from '@libp2p/interface'
@@ -114,24 +115,29 @@ export class NodeMetrics {
       inbound: sum(sessions, ({ streams }) => streams.inboundCount),
       outbound: sum(sessions, ({ streams }) => streams.outboundCount)
     }))
-    group('under_way_bytes', 'of', 'Bytes on their way to peers, and how many may be, where there is a bound', () => ({
-      actual: sum(this.#bounded(), ({ underWay }) => underWay.pendingBytes(clock.nowMs())),
-      bound: sum(this.#bounded(), ({ underWay: { estimate } }) => estimate.bound.bytes)
+    group('in_flight_bytes', 'of', 'Bytes on their way to peers, and how many may be, where there is a bound', () => ({
+      actual: sum(this.#bounded(clock.nowMs()), ({ inFlightBytes }) => inFlightBytes),
+      bound: sum(this.#bounded(clock.nowMs()), ({ boundBytes }) => boundBytes)
     }))
-    gauge('path_bytes_per_second', 'What all known paths carry together', () => sum(sessions, ({ underWay }) => underWay.estimate.bytesPerMs * 1000))
-    gauge('path_round_trip_seconds', 'The longest round trip without a queue', () => largest(sessions, ({ underWay }) => underWay.estimate.roundTripMs ?? 0) / 1000)
+    gauge('path_bytes_per_second', 'What all known paths carry together', () => sum(sessions, ({ path }) => (path.figures(clock.nowMs())?.bytesPerMs ?? 0) * 1000))
+    gauge('path_round_trip_seconds', 'The longest round trip without a queue', () => largest(sessions, ({ path }) => path.figures(clock.nowMs())?.roundTripMs ?? 0) / 1000)
     // no counter: @libp2p/prometheus-metrics adds to one what it calculates, once more at each scrape
-    gauge('held_back_seconds_total', 'How long data waited because enough was under way', () => (this.#heldMs + sum(sessions, ({ underWay }) => underWay.heldMs)) / 1000)
+    gauge('held_back_seconds_total', 'How long data waited because enough was in flight', () => (this.#heldMs + sum(sessions, ({ path }) => path.figures(clock.nowMs())?.heldMs ?? 0)) / 1000)
     group('window_bytes', 'window', 'Receive windows of all streams', () => ({
       sum: sum(this.#streams(), ({ receiveWindow }) => receiveWindow.windowBytes),
       largest: largest(this.#streams(), ({ receiveWindow }) => receiveWindow.windowBytes)
     }))
   }
 
+  /** One more */
+  connect (session: Session<unknown>, log: Logger): ConnectionMetrics {
+    return new ConnectionMetrics(this, session, log)
+  }
+
   /** Its connection has ended */
   forget (session: Session<unknown>): void {
     if (this.sessions.delete(session)) {
-      this.#heldMs += session.underWay.heldMs
+      this.#heldMs += session.path.figures(0)?.heldMs ?? 0
     }
   }
 
@@ -168,8 +174,8 @@ export class NodeMetrics {
     this.#isTelling = false
   }
 
-  #bounded (): Array<Session<unknown>> {
-    return Array.from(this.sessions).filter(({ underWay: { isBounded, estimate } }) => isBounded && estimate.bound.bytes < Infinity)
+  #bounded (nowMs: number): PathFigures[] {
+    return Array.from(this.sessions, ({ path }) => path.figures(nowMs)).filter(figures => figures !== undefined && figures.boundBytes < Infinity) as PathFigures[]
   }
 
   * #streams (): Iterable<StreamState> {

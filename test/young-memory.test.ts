@@ -4,7 +4,7 @@ import { versions } from 'node:process'
 import { setImmediate } from 'node:timers/promises'
 import v8 from 'node:v8'
 import { describe, expect, it, vi } from 'vitest'
-import { fillYoungMemory, isFillDue, needsYoungMemory } from '../src/young-memory.ts'
+import { fillYoungMemory, isFillDue, needsYoungMemory } from '../src/host/young-memory.ts'
 import { data } from '../testing/protocol/frames.ts'
 import { createRawPeer } from '../testing/protocol/raw-peer.ts'
 

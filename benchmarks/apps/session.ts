@@ -24,7 +24,7 @@ export interface Session {
   stop (): Promise<void>
 }
 
-/** For what is under way when the work is done: the ends of streams, what gossip sends twice */
+/** For what is in flight when the work is done: the ends of streams, what gossip sends twice */
 export const QUIET_MS = 100
 const ENDS = 2
 

@@ -30,7 +30,7 @@ const legend = [
   'published, and each has to arrive once at every other subscriber of its topic.',
   '',
   'deliveries  messages handed to subscribers; per second until the last one has arrived',
-  'CPU         user and system time of all processes, until nothing is under way any more, by deliveries',
+  'CPU         user and system time of all processes, until nothing is in flight any more, by deliveries',
   'CPU %       of one core',
   'writes      write and writev calls on the sockets of all processes',
   'records     Noise records that were encrypted',

@@ -58,7 +58,7 @@ const POLL_MS = 50
 const DELIVERIES_STALL_MS = 20_000
 /** For meshes to form: heartbeats, one a second, and answers to them */
 const MESH_MS = 4000
-/** For what is under way when the last message is delivered: copies of it, which gossipsub drops */
+/** For what is in flight when the last message is delivered: copies of it, which gossipsub drops */
 const QUIET_MS = 100
 
 const peer = new URL('./hosts-process.ts', import.meta.url)

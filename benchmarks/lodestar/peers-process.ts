@@ -132,7 +132,7 @@ const commands = {
     const left = Promise.all(Array.from({ length: leaving }, async (_, number) => leaveAndReturn(number, durationMs, random).catch(fail)))
 
     await Promise.all(requests.map(async ({ slot, intervalMs }) => {
-      const underWay: Array<Promise<void>> = []
+      const inFlight: Array<Promise<void>> = []
 
       for (let atMs = performance.now(); atMs < endMs; atMs += intervalMs) {
         const waitMs = atMs - performance.now()
@@ -143,13 +143,13 @@ const commands = {
 
         const startMs = performance.now()
 
-        underWay.push(raceSignal((peers[leaving + asked++ * 7 % staying] as Participant).requestBlocks(nodeId, slot, 1), AbortSignal.timeout(ANSWER_TIMEOUT_MS)).then(
+        inFlight.push(raceSignal((peers[leaving + asked++ * 7 % staying] as Participant).requestBlocks(nodeId, slot, 1), AbortSignal.timeout(ANSWER_TIMEOUT_MS)).then(
           () => { requestMs.push(performance.now() - startMs) },
           () => { failed++ }
         ))
       }
 
-      await Promise.all(underWay)
+      await Promise.all(inFlight)
     }))
 
     clearInterval(gossiper)

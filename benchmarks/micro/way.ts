@@ -248,7 +248,7 @@ function receiveAndTake (): Run {
 /** From `send()` to the write of the whole turn */
 async function send (): Promise<Run> {
   const transport = new Transport('outbound')
-  // the other end answers no ping, so all that was ever sent would count as under way to it
+  // the other end answers no ping, so all that was ever sent would count as in flight to it
   const muxer = yamux({ enableKeepAlive: false, coalesce: { maxQueueDelayMs: Infinity } })().createStreamMuxer(transport.asMessageStream)
   const first = await muxer.createStream()
   // ten streams are opened to a peer that has answered nothing

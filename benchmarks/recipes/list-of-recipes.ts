@@ -81,7 +81,7 @@ const notsentLowat: Recipe = {
     times('p99', 'p99Ms', AS_IT_COMES.id, 'without'),
     figure('bulk\nMbit/s', 'besideMegabytesPerS', MEGABYTE_MBIT),
     times('bulk', 'besideMegabytesPerS', AS_IT_COMES.id, 'without'),
-    figure('under\nway KB', 'underWayMegabytes', 1000),
+    figure('in\nflight KB', 'inFlightMegabytes', 1000),
     times('sender\nCPU', 'senderCpuSPerGigabyte', AS_IT_COMES.id, 'without')
   ],
 

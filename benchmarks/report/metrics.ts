@@ -29,7 +29,7 @@ export interface Metrics {
   /** Of the streams beside those that are measured */
   besideMegabytesPerS?: number
   /** That one muxer has handed down and has not reached the other */
-  underWayMegabytes?: number
+  inFlightMegabytes?: number
   /** How late send() was called */
   lateP99Ms?: number
   /** What waits in front of a line, by its rate */

@@ -41,7 +41,7 @@ const columns = [
 
 const legend = [
   'Virtual time, socket buffers of 64 KiB. What is written arrives as Noise would let it: 65,519 bytes at once, with the last of them. The streams are opened when the clock starts; what follows their SYN at once is',
-  'held back by the 256 KiB that the protocol begins with, whatever the muxer: no more can be under way in the first round trip.',
+  'held back by the 256 KiB that the protocol begins with, whatever the muxer: no more can be in flight in the first round trip.',
   '',
   'muxer        ours, stock, and mplex, which has no windows',
   'time         from the first send to the arrival of the last byte',

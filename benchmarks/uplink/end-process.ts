@@ -9,10 +9,10 @@ import { markUrgent } from '../pair/scenarios/beside-bulk.ts'
 import { bytesAt, isAt, startOfStream } from '../../testing/verified/pattern.ts'
 import { onIndexed, sendIndex } from '../../testing/verified/stream-index.ts'
 import { openStreams, viewsOf } from '../../testing/verified/streams.ts'
-import { sampleWatched, watchMuxer } from './under-way.ts'
+import { sampleWatched, watchMuxer } from './in-flight.ts'
 import { BULK_MESSAGE_BYTES, LATEST_ECHO_MS, PAUSE_EVERY_MS, PAUSE_MS, URGENT_INDEX, URGENT_INTERVAL_MS, URGENT_MESSAGE_BYTES } from './workload.ts'
 import type { Endpoint } from '../pair/endpoints/endpoint.ts'
-import type { Instant } from './under-way.ts'
+import type { Instant } from './in-flight.ts'
 import type { Contestant, Window } from './workload.ts'
 import type { Stream, StreamCloseEvent } from '@libp2p/interface'
 
@@ -108,7 +108,7 @@ const commands = {
     await endpoint.dial(addresses)
   },
 
-  /** While nothing is under way: negotiating takes round trips */
+  /** While nothing is in flight: negotiating takes round trips */
   async open (bulkStreams: number): Promise<void> {
     streams = await openStreams(async () => endpoint.openStream(), 1 + bulkStreams)
     streams.forEach(sendIndex)

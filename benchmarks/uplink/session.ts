@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { median, quantile, sum } from 'simple-statistics'
 import { nowMs } from '../../testing/programs/clock.ts'
 import { startAt } from './line.ts'
-import { underWayBytes } from './under-way.ts'
+import { inFlightBytes } from './in-flight.ts'
 import type { Child } from '../../testing/programs/child.ts'
 import type { Line } from './line.ts'
 import type { PeerCommands, Urgent, Watched } from './end-process.ts'
@@ -19,22 +19,22 @@ const [SENDER_END, RECEIVER_END] = [0, 1]
 const peer = new URL('./end-process.ts', import.meta.url)
 
 /** Of each connection, each way that bulk goes */
-function allUnderWayBytes (senders: Watched[], receivers: Watched[]): number[] {
+function allInFlightBytes (senders: Watched[], receivers: Watched[]): number[] {
   const ways = senders.flatMap((sender, pair) => [[sender, receivers[pair]], [receivers[pair], sender]])
 
-  return ways.filter(([, to]) => to.bulkBytes > 0).flatMap(([from, to]) => underWayBytes(from.instants, to.instants))
+  return ways.filter(([, to]) => to.bulkBytes > 0).flatMap(([from, to]) => inFlightBytes(from.instants, to.instants))
 }
 
 function toMetrics (urgent: Urgent[], senders: Watched[], receivers: Watched[], measuredMs: number): UplinkMetrics {
   const latenciesMs = urgent.flatMap(({ latenciesMs }) => [...latenciesMs])
   const total = (peers: Watched[], what: 'bulkBytes' | 'cpuMs'): number => sum(peers.map(watched => watched[what]))
-  const underWay = allUnderWayBytes(senders, receivers)
+  const inFlight = allInFlightBytes(senders, receivers)
   const megabytes = (total(senders, 'bulkBytes') + total(receivers, 'bulkBytes')) / 1e6
 
   return {
     p50Ms: quantile(latenciesMs, 0.5),
     p99Ms: quantile(latenciesMs, 0.99),
-    underWayMegabytes: underWay.length === 0 ? undefined : median(underWay) / 1e6,
+    inFlightMegabytes: inFlight.length === 0 ? undefined : median(inFlight) / 1e6,
     lateP99Ms: quantile(urgent.flatMap(({ lateMs }) => [...lateMs]), 0.99),
     besideMegabytesPerS: megabytes / measuredMs * 1000,
     senderCpuSPerGigabyte: total(senders, 'cpuMs') / megabytes,

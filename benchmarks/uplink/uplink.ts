@@ -23,7 +23,7 @@ const columns = [
   times('p99', 'p99Ms', 'mplex'),
   figure('bulk\nMbit/s', 'besideMegabytesPerS', MEGABYTE_MBIT),
   times('bulk', 'besideMegabytesPerS', 'stock'),
-  figure('under\nway KB', 'underWayMegabytes', 1000),
+  figure('in\nflight KB', 'inFlightMegabytes', 1000),
   figure('sender\nCPU s\nper GB', 'senderCpuSPerGigabyte'),
   figure('receiver\nCPU s\nper GB', 'receiverCpuSPerGigabyte'),
   figure('late\np99 ms', 'lateP99Ms')
@@ -40,7 +40,7 @@ function renderLegend ({ scenario, streams, warmUpMs }: Work): string {
     `p50, p99  of the round trip of the ${URGENT_MESSAGE_BYTES} B, from when they were due; without an echo ${LATEST_ECHO_MS / 1000} s after the last they count as that late`,
     '× stock   within each round: median (lowest–highest); × mplex of mplex',
     'bulk      payload that has arrived, 10^6 bits',
-    'under way what the muxer has handed down and has not reached that of the peer, 10^3 bytes, median over the window: it cannot be overtaken any more,',
+    'in flight what the muxer has handed down and has not reached that of the peer, 10^3 bytes, median over the window: it cannot be overtaken any more,',
     '          and 1,000 KB take 0.8 s at 10 Mbit/s. Counted between muxer and Noise, so not with QUIC',
     'CPU       user and system time of the process, by payload of bulk',
     'late      how late the 100 B were sent, because the process or the machine was busy; part of p50 and p99',

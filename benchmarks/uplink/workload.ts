@@ -30,7 +30,7 @@ export function rateOf (mbit: number): Rate {
   return { id: String(mbit), label: mbit === Infinity ? 'loopback' : `${mbit} Mbit/s`, mbit }
 }
 
-export type UplinkMetrics = Pick<Metrics, 'p50Ms' | 'p99Ms' | 'underWayMegabytes' | 'lateP99Ms' | 'besideMegabytesPerS' | 'senderCpuSPerGigabyte' | 'receiverCpuSPerGigabyte'>
+export type UplinkMetrics = Pick<Metrics, 'p50Ms' | 'p99Ms' | 'inFlightMegabytes' | 'lateP99Ms' | 'besideMegabytesPerS' | 'senderCpuSPerGigabyte' | 'receiverCpuSPerGigabyte'>
 
 /** How TCP decides what it sends: what most kernels come with */
 export const CONGESTION = 'cubic'

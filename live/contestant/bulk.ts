@@ -1,7 +1,7 @@
 /**
  * Streams that always have a message to send, and take turns.
  */
-import { systemClock } from '../../src/clock.ts'
+import { systemClock } from '../../src/host/clock.ts'
 import { bytesAt, checkBytes } from './bytes.ts'
 import type { Setup } from '../setup.ts'
 import type { Stream } from '@libp2p/interface'

@@ -2,7 +2,7 @@
  * One muxer at both ends of a link, and the application that uses it. All in one thread.
  */
 import { yamux as stock } from '@libp2p/yamux'
-import { systemClock } from '../../src/clock.ts'
+import { systemClock } from '../../src/host/clock.ts'
 import { yamux as ours } from '../../src/index.ts'
 import { Bulk } from './bulk.ts'
 import { Link } from './link.ts'
@@ -71,7 +71,7 @@ export class Contestant {
 
   report (): Report {
     const atMs = systemClock.nowMs()
-    const { there, frames, underWayBytes } = this.#link
+    const { there, frames, inFlightBytes } = this.#link
     const bytesPerMs = (there.readBytes - this.#last.readBytes) / (atMs - this.#last.atMs)
     this.#last = { atMs, readBytes: there.readBytes, bytesPerMs: (this.#last.bytesPerMs + bytesPerMs) / 2 }
 
@@ -81,7 +81,7 @@ export class Contestant {
       own: this.#metrics && { ...this.#metrics.totals },
       messages: this.#bulk.arrivedMessages,
       arrivedBytes: there.readBytes,
-      underWayBytes,
+      inFlightBytes,
       waitingBytes: this.#bulk.waitingBytes,
       latenciesMs: this.#urgent.takeLatenciesMs(),
       oldestMs: this.#urgent.oldestMs,

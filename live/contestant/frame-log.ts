@@ -1,5 +1,5 @@
 /**
- * The frames that one end of a line was handed, as their headers tell: those under way, and those of the last writes. Runs once
+ * The frames that one end of a line was handed, as their headers tell: those in flight, and those of the last writes. Runs once
  * for each frame of either muxer.
  */
 import { Decoder } from '../../src/core/wire/decoder.ts'
@@ -38,7 +38,7 @@ export class FrameLog {
   #ends = new Float64Array(FIRST_CAPACITY)
   #endOfLast = 0
   /** The first that has not arrived, as far as it is known */
-  #firstUnderWay = 0
+  #firstInFlight = 0
   #writes: Write[] = []
 
   constructor (urgentId: number) {
@@ -63,8 +63,8 @@ export class FrameLog {
 
   /** What the other end has read may be forgotten */
   onRead (readBytes: number): void {
-    while (this.#firstUnderWay < this.totals.frames && this.#ends[this.#at(this.#firstUnderWay)] <= readBytes) {
-      this.#firstUnderWay++
+    while (this.#firstInFlight < this.totals.frames && this.#ends[this.#at(this.#firstInFlight)] <= readBytes) {
+      this.#firstInFlight++
     }
   }
 
@@ -86,7 +86,7 @@ export class FrameLog {
     const ends: number[] = []
     const streamIds: number[] = []
 
-    for (let frame = this.#firstUnderWay; frame < this.totals.frames; frame++) {
+    for (let frame = this.#firstInFlight; frame < this.totals.frames; frame++) {
       const streamId = this.#streamIds[this.#at(frame)]
       const last = ends.length - 1
       const isShared = last >= 0 && streamId !== this.#urgentId && streamIds[last] !== this.#urgentId && ends[last] - starts[last] < cellBytes
@@ -109,7 +109,7 @@ export class FrameLog {
   }
 
   #push (streamId: number, byteLength: number): void {
-    if (this.totals.frames - this.#firstUnderWay === this.#ends.length) {
+    if (this.totals.frames - this.#firstInFlight === this.#ends.length) {
       this.#grow()
     }
 
@@ -124,7 +124,7 @@ export class FrameLog {
     const streamIds = new Uint32Array(2 * capacity)
     const ends = new Float64Array(2 * capacity)
 
-    for (let frame = this.#firstUnderWay; frame < this.totals.frames; frame++) {
+    for (let frame = this.#firstInFlight; frame < this.totals.frames; frame++) {
       streamIds[frame % ends.length] = this.#streamIds[frame % capacity]
       ends[frame % ends.length] = this.#ends[frame % capacity]
     }

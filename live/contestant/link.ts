@@ -1,7 +1,7 @@
 /**
  * Two ends and a line in each direction, in real time.
  */
-import { systemClock } from '../../src/clock.ts'
+import { systemClock } from '../../src/host/clock.ts'
 import { FrameLog } from './frame-log.ts'
 import { Line } from './line.ts'
 import { LineEnd } from './line-end.ts'
@@ -44,7 +44,7 @@ export class Link {
   }
 
   /** Handed down by the sender's muxer, and not read by the receiver's */
-  get underWayBytes (): number {
+  get inFlightBytes (): number {
     return this.frames.totals.bytes - this.there.readBytes
   }
 

@@ -2,7 +2,7 @@
  * A stream with a small message now and then that somebody waits for. Each counts from when it was due, so a busy thread,
  * which sends late, does not look fast.
  */
-import { systemClock } from '../../src/clock.ts'
+import { systemClock } from '../../src/host/clock.ts'
 import { URGENT_MESSAGE_BYTES } from '../setup.ts'
 import { bytesAt, checkBytes } from './bytes.ts'
 import type { Setup } from '../setup.ts'

@@ -1,5 +1,5 @@
 /**
- * What is under way, as a pipe: from its entrance at the left, at the muxer, to the peer at the right. Both muxers' have one scale.
+ * What is in flight, as a pipe: from its entrance at the left, at the muxer, to the peer at the right. Both muxers' have one scale.
  */
 import { isUrgent, prepare } from './canvas.ts'
 import type { Palette } from './canvas.ts'

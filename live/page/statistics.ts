@@ -20,7 +20,7 @@ export interface Figures {
   usedPart?: number
   writesPerS: number
   framesPerWrite: number
-  underWayBytes: number
+  inFlightBytes: number
   waitingBytes: number
 }
 
@@ -60,7 +60,7 @@ export class Statistics {
       usedPart: linkMbitPerS === Infinity ? undefined : Math.min(1, mbitPerS / linkMbitPerS),
       writesPerS: (last.wire.writes - first.wire.writes) / seconds,
       framesPerWrite: (last.wire.frames - first.wire.frames) / (last.wire.writes - first.wire.writes),
-      underWayBytes: last.underWayBytes,
+      inFlightBytes: last.inFlightBytes,
       waitingBytes: last.waitingBytes
     }
   }

@@ -2,7 +2,10 @@
  * When to write: the strategies of `coalesce.strategy`, and what they delay least: urgent data, control frames, and answers to what has
  * just come in. Owns no timer and no bytes. Hot: decides for each send that finds nothing arranged.
  */
-import type { Session } from './session.ts'
+import type { PathControl } from './path-control.ts'
+import type { ControlLane } from './scheduler/control.ts'
+import type { DataLanes } from './scheduler/lanes.ts'
+import type { RoundTrip } from './window/round-trip.ts'
 
 /* What has made output */
 
@@ -52,6 +55,16 @@ export const NOW = 5
  */
 export type FlushReason = 'urgent' | 'control' | 'acks' | 'turn' | 'chunk' | 'next-turn' | 'rest' | 'delay' | 'watermark' | 'off' | 'drain' | 'forced'
 
+/** What is to be flushed: a session */
+export interface FlushSubject {
+  readonly isClosing: boolean
+  readonly receivedMs: number
+  readonly lanes: Pick<DataLanes<never>, 'queuedBytes' | 'hasUrgent'>
+  readonly control: Pick<ControlLane<never>, 'hasMoreThanAcks'>
+  readonly path: Pick<PathControl, 'isMarkOwed'>
+  readonly roundTrip: Pick<RoundTrip, 'shorterMs'>
+}
+
 /** What this turn of the event loop has written */
 export interface Turn {
   /** How many flushes it has seen */
@@ -90,8 +103,8 @@ const MAX_FLUSHES_PER_TURN = 3
 /** Of the round trip: so the delay hides in the time that the bytes travel anyway */
 const ADAPTIVE_DELAY_PART = 1 / 4
 
-/** The writer knows it by identity: once it is decided, only urgent data leaves sooner, and what answers a chunk that has just come */
-export const ENOUGH = decision(NEXT_TURN, 'next-turn')
+/** Once it is decided, only urgent data leaves sooner, and what answers a chunk that has just come */
+const ENOUGH = decision(NEXT_TURN, 'next-turn')
 const URGENT_NOW = decision(NOW, 'urgent')
 const URGENT_SOON = decision(SOON, 'urgent')
 const CONTROL_NOW = decision(NOW, 'control')
@@ -138,7 +151,7 @@ export class FlushPolicy {
   }
 
   /** There is output and the transport takes it: when should it leave? `isRest`: it is what the last flush left behind its full writes. */
-  decide (occasion: number, turn: Turn, isRest: boolean, isArranged: boolean, session: Session<unknown>): FlushDecision {
+  decide (occasion: number, turn: Turn, isRest: boolean, isArranged: boolean, session: FlushSubject): FlushDecision {
     const isNow = !turn.isSpent && turn.flushes < AT_ONCE_BEFORE_FLUSHES[occasion]
     const isEnough = turn.isSpent || turn.flushes >= MAX_FLUSHES_PER_TURN
     const enough = isEnough && occasion === ON_CHUNK && turn.takesAnswer(session.receivedMs) ? CHUNK_NOW : ENOUGH
@@ -152,7 +165,7 @@ export class FlushPolicy {
       return turn.isOver ? ENOUGH : isNow ? URGENT_NOW : URGENT_SOON
     }
 
-    if (session.control.hasMoreThanAcks || session.underWay.isMarkOwed) {
+    if (session.control.hasMoreThanAcks || session.path.isMarkOwed) {
       return isEnough ? enough : isNow ? CONTROL_NOW : CONTROL_SOON
     }
 
@@ -167,7 +180,7 @@ export class FlushPolicy {
     return isEnough ? enough : isRest ? REST : isNow ? CHUNK_NOW : TURN_SOON
   }
 
-  #delay ({ lanes, roundTrip }: Session<unknown>, full: FlushDecision, isArranged: boolean): FlushDecision {
+  #delay ({ lanes, roundTrip }: FlushSubject, full: FlushDecision, isArranged: boolean): FlushDecision {
     const { strategy, watermarkBytes, delayMs, maxDelayMs } = this.#init
 
     if (lanes.queuedBytes >= watermarkBytes) {

@@ -14,14 +14,14 @@ export interface Limits {
   emptyFrames: Limit
   /** Streams opened beyond the limit or while this side closes, and those that the application resets within RAPID_MS (CVE-2025-8671) */
   refusedStreams: Limit
-  /** Frames for streams that are not open, beyond those that may have been under way when the stream ended here */
+  /** Frames for streams that are not open, beyond those that may have been in flight when the stream ended here */
   unknownStreamFrames: Limit
 }
 
 /** A reset so soon after the SYN is taken for an attack if there are many; 1,000 open streams bound those that come later */
 export const RAPID_MS = 1000
 
-/** Frames without payload that may be under way to a stream besides updates: ACK, FIN, RST and a raised window */
+/** Frames without payload that may be in flight to a stream besides updates: ACK, FIN, RST and a raised window */
 const OTHER_LATE_FRAMES = 4
 
 const VIOLATIONS: Record<keyof Limits, [code: ProtocolErrorCode, what: string]> = {

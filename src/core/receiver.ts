@@ -2,21 +2,45 @@
  * What each frame from the peer does, and which it may not send. Hot: runs once per frame received.
  */
 import { ProtocolError } from './errors.ts'
-import { EVENT_DATA, EVENT_DRAINED, EVENT_STALLED } from './stream-state.ts'
+import { EVENT_DATA, EVENT_STALLED } from './stream-state.ts'
 import { InboundIds } from './stream-table.ts'
 import { Decoder } from './wire/decoder.ts'
 import { FLAG_FIN, FLAG_RST, FLAG_SYN, INITIAL_WINDOW_BYTES, MAX_FRAME_BYTES, MAX_UINT32, SESSION_ID, TYPE_DATA, TYPE_GO_AWAY, TYPE_PING, TYPE_WINDOW_UPDATE } from './wire/frame.ts'
-import type { Limits } from './peer-limits.ts'
-import type { Session, SessionInit } from './session.ts'
+import type { PathControl } from './path-control.ts'
+import type { Limits, PeerLimits } from './peer-limits.ts'
+import type { ControlLane } from './scheduler/control.ts'
+import type { SessionInit } from './session-init.ts'
 import type { StreamState } from './stream-state.ts'
+import type { StreamTable } from './stream-table.ts'
+import type { Credit } from './window/credit.ts'
 import type { FrameSink } from './wire/decoder.ts'
 
 /** How long an update waits for the end of a frame: 256 KiB take so long at 80 Mbit/s */
 const LONG_FRAME_MS = 25
 
+export interface ReceiverHost<Owner> {
+  readonly receivedMs: number
+  readonly isClosing: boolean
+  readonly hasSaidGoAway: boolean
+  readonly streams: StreamTable<Owner>
+  readonly limits: PeerLimits
+  readonly credit: Credit<Owner>
+  readonly control: ControlLane<Owner>
+  readonly path: Pick<PathControl, 'onPing'>
+  accept (id: number): StreamState<Owner>
+  refuse (id: number): void
+  onTolerated (streamId: number): void
+  onCredit (stream: StreamState<Owner>, bytes: number): void
+  handleGoAway (code: number): void
+  handlePong (value: number): boolean
+  finishRemote (stream: StreamState<Owner>): void
+  resetByPeer (stream: StreamState<Owner>, errorCode: number): void
+  emit (stream: StreamState<Owner>, event: number): void
+}
+
 export class Receiver<Owner> implements FrameSink {
   readonly decoder = new Decoder(this)
-  readonly #session: Session<Owner>
+  readonly #host: ReceiverHost<Owner>
   readonly #isDialler: boolean
   readonly #creditsOnReceipt: boolean
   readonly #ids: InboundIds
@@ -30,8 +54,8 @@ export class Receiver<Owner> implements FrameSink {
   #bodyBytes = 0
   #bodyBeganMs = 0
 
-  constructor (init: SessionInit, session: Session<Owner>) {
-    this.#session = session
+  constructor (init: SessionInit, host: ReceiverHost<Owner>) {
+    this.#host = host
     this.#isDialler = init.isDialler
     this.#creditsOnReceipt = init.creditsOnReceipt
     this.#ids = new InboundIds(init.isDialler ? 2 : 1)
@@ -71,7 +95,7 @@ export class Receiver<Owner> implements FrameSink {
     } else if (type === TYPE_PING) {
       this.#handlePing(flags, length)
     } else {
-      this.#session.handleGoAway(length)
+      this.#host.handleGoAway(length)
     }
 
     return false
@@ -83,11 +107,11 @@ export class Receiver<Owner> implements FrameSink {
     // the application may have reset the stream since the header came
     if (!stream.life.isReset) {
       stream.readBuffer.append(piece, this.#bodyBytes)
-      stream.lastActiveMs = this.#session.receivedMs
-      this.#session.emit(stream, EVENT_DATA)
+      stream.lastActiveMs = this.#host.receivedMs
+      this.#host.emit(stream, EVENT_DATA)
 
       if (this.#creditsOnReceipt) {
-        this.#session.credit.giveBack(stream, piece.byteLength)
+        this.#host.credit.giveBack(stream, piece.byteLength)
       }
     }
   }
@@ -99,11 +123,11 @@ export class Receiver<Owner> implements FrameSink {
 
     if (stream.hasHeldUpdate) {
       stream.hasHeldUpdate = false
-      this.#session.credit.giveBack(stream, 0)
+      this.#host.credit.giveBack(stream, 0)
     }
 
     if ((this.#bodyFlags & FLAG_FIN) !== 0) {
-      this.#session.finishRemote(stream)
+      this.#host.finishRemote(stream)
     }
   }
 
@@ -127,7 +151,7 @@ export class Receiver<Owner> implements FrameSink {
     if ((flags & FLAG_RST) !== 0) {
       // a body that nobody will read is bounded like any other
       stream.receiveWindow.receive(length, streamId)
-      this.#session.resetByPeer(stream, 0)
+      this.#host.resetByPeer(stream, 0)
       return false
     }
 
@@ -138,21 +162,21 @@ export class Receiver<Owner> implements FrameSink {
 
       const excessBytes = length - stream.receiveWindow.availableBytes
 
-      if (excessBytes > 0 && stream.receiveWindow.tolerate(excessBytes, this.#maxToleratedBytes, this.#session.streams.budget)) {
-        this.#session.onTolerated(streamId)
+      if (excessBytes > 0 && stream.receiveWindow.tolerate(excessBytes, this.#maxToleratedBytes, this.#host.streams.budget)) {
+        this.#host.onTolerated(streamId)
       }
 
       stream.receiveWindow.receive(length, streamId)
 
       if ((stream.sendQueue.byteLength > 0 || stream.hasAnswered) && stream.isStalled) {
-        this.#session.emit(stream, EVENT_STALLED)
+        this.#host.emit(stream, EVENT_STALLED)
       }
     }
 
     this.#bodyStream = stream
     this.#bodyFlags = flags
     this.#bodyBytes = length
-    this.#bodyBeganMs = this.#session.receivedMs
+    this.#bodyBeganMs = this.#host.receivedMs
 
     return true
   }
@@ -165,7 +189,7 @@ export class Receiver<Owner> implements FrameSink {
     }
 
     if ((flags & FLAG_RST) !== 0) {
-      this.#session.resetByPeer(stream, length)
+      this.#host.resetByPeer(stream, length)
       return
     }
 
@@ -174,41 +198,32 @@ export class Receiver<Owner> implements FrameSink {
         throw new ProtocolError('ERR_SEND_WINDOW_OVERFLOW', `received a window update of ${length} bytes on stream ${streamId}, whose credit is ${stream.creditBytes}, allowed ${MAX_UINT32} together`)
       }
 
-      stream.creditBytes += length
-      this.#session.answeredMs = this.#session.receivedMs
-      this.#session.lanes.enlist(stream, 0)
-
-      // where much is queued a writer may queue more as it has credit
-      if (stream.awaitsDrain && this.#session.lanes.mayGoOn(stream)) {
-        this.#session.emit(stream, EVENT_DRAINED)
-      }
+      this.#host.onCredit(stream, length)
     }
 
     if ((flags & FLAG_FIN) !== 0) {
-      this.#session.finishRemote(stream)
+      this.#host.finishRemote(stream)
     }
   }
 
   #handlePing (flags: number, value: number): void {
     if ((flags & FLAG_SYN) !== 0) {
-      const { control, hasSaidGoAway, underWay } = this.#session
+      const { control, hasSaidGoAway, path } = this.#host
       this.#spend('pings')
-      underWay.onPing(value, this.#session.receivedMs)
+      path.onPing(value, this.#host.receivedMs)
 
       // this side is about to close the transport: a write that meets that would make an error of a clean end
       if (!hasSaidGoAway) {
         control.pong(value)
       }
-    } else if (this.#session.handlePong(value)) {
-      this.#session.answeredMs = this.#session.receivedMs
-    } else {
+    } else if (!this.#host.handlePong(value)) {
       this.#spend('emptyFrames')
     }
   }
 
   /** A frame of length 0 says something if it opens, ends or acknowledges the stream, and that once */
   #countIfEmpty (flags: number, streamId: number): void {
-    const stream = this.#session.streams.get(streamId)
+    const stream = this.#host.streams.get(streamId)
     const isNews = (flags & (FLAG_SYN | FLAG_RST)) !== 0 ||
       stream === undefined || stream.awaitsAck || ((flags & FLAG_FIN) !== 0 && stream.life.remoteWriteStatus === 'writable')
 
@@ -218,7 +233,7 @@ export class Receiver<Owner> implements FrameSink {
   }
 
   #spend (kind: keyof Limits): void {
-    this.#session.limits.spend(kind, this.#session.receivedMs)
+    this.#host.limits.spend(kind, this.#host.receivedMs)
   }
 
   /** The stream a frame is for; undefined when the frame is to be ignored */
@@ -227,11 +242,11 @@ export class Receiver<Owner> implements FrameSink {
       return this.#accept(flags, streamId)
     }
 
-    const { streams, limits } = this.#session
+    const { streams, limits } = this.#host
     const stream = streams.get(streamId)
 
     if (stream === undefined) {
-      limits.spendUnknown(payloadBytes, this.#session.receivedMs)
+      limits.spendUnknown(payloadBytes, this.#host.receivedMs)
     } else if (stream.awaitsAck) {
       // not only by an ACK: hashicorp/yamux never sends one for a stream that was closed before it was accepted
       streams.acknowledge(stream)
@@ -252,7 +267,7 @@ export class Receiver<Owner> implements FrameSink {
       throw new ProtocolError('ERR_INVALID_STREAM_ID', `received a SYN for stream ${streamId} which was used before`)
     }
 
-    const { limits, streams } = this.#session
+    const { limits, streams } = this.#host
     limits.checkRefusals()
 
     if ((flags & FLAG_RST) !== 0) {
@@ -260,11 +275,11 @@ export class Receiver<Owner> implements FrameSink {
       return undefined
     }
 
-    if (this.#session.isClosing || streams.isInboundFull) {
-      this.#session.refuse(streamId)
+    if (this.#host.isClosing || streams.isInboundFull) {
+      this.#host.refuse(streamId)
       return undefined
     }
 
-    return this.#session.accept(streamId)
+    return this.#host.accept(streamId)
   }
 }

@@ -2,57 +2,22 @@
  * One yamux session: its streams, how they begin and end, and what is to be said of them. Pure: bytes and time in; bytes, and
  * events of streams, out. What each frame of the peer means is in receiver.ts, what goes out next in sender.ts.
  */
-import { BytesUnderWay } from './path/bytes-under-way.ts'
-import { FIRST_MARK_VALUE } from './path/marks.ts'
 import { PeerLimits, RAPID_MS } from './peer-limits.ts'
+import { Positions } from './positions.ts'
 import { Receiver } from './receiver.ts'
 import { ControlLane } from './scheduler/control.ts'
 import { URGENT } from './scheduler/lane.ts'
 import { DataLanes } from './scheduler/lanes.ts'
 import { Sender } from './sender.ts'
-import { EVENT_FAILED, EVENT_LOCAL_FIN, EVENT_OPENED, EVENT_REMOTE_FIN, EVENT_REMOTE_RST, PENDING_ACK, PENDING_FIN, PENDING_RST, PENDING_SYN } from './stream-state.ts'
+import { EVENT_DRAINED, EVENT_FAILED, EVENT_LOCAL_FIN, EVENT_OPENED, EVENT_REMOTE_FIN, EVENT_REMOTE_RST, PENDING_ACK, PENDING_FIN, PENDING_RST, PENDING_SYN } from './stream-state.ts'
 import { StreamTable } from './stream-table.ts'
 import { Credit } from './window/credit.ts'
 import { RoundTrip } from './window/round-trip.ts'
-import { GoAwayCode, INITIAL_WINDOW_BYTES } from './wire/frame.ts'
-import type { NodePaths } from './path/node-paths.ts'
-import type { Limits } from './peer-limits.ts'
+import { FIRST_MARK_VALUE, GoAwayCode, INITIAL_WINDOW_BYTES } from './wire/frame.ts'
+import type { PathControl } from './path-control.ts'
+import type { SessionInit } from './session-init.ts'
 import type { StreamState } from './stream-state.ts'
 import type { Uint8ArrayList } from 'uint8arraylist'
-
-export interface SessionInit {
-  isDialler: boolean
-  maxInboundStreams: number
-  /** How many streams may be opened before the peer has answered anything: it may not listen for streams yet */
-  maxUnansweredStreams: number
-  /** What every new stream's receive window is raised to */
-  initialWindowBytes: number
-  /** What it may grow to */
-  maxWindowBytes: number
-  /** What all windows of the connection may grow by together */
-  maxGrowthBytes: number
-  /** What a stream may bring beyond its window, as far as all windows may grow */
-  maxToleratedBytes: number
-  /** Messages share frames from when so many bytes of their stream wait, and so do events on receipt: 0 always, Infinity never */
-  mergeFromBytes: number
-  /** The largest payload of a frame while streams contend, unless the path is fast; without merging, the longest message that is never cut */
-  frameBytes: number
-  /** The largest payload of a frame that no other stream waits behind, on a path that is not fast */
-  loneFrameBytes: number
-  /** And of any frame */
-  maxFrameBytes: number
-  /** Credit is given back for what arrives, not for what is read */
-  creditsOnReceipt: boolean
-  /** How long what is handed down may wait below the muxer */
-  maxQueueDelayMs: number
-  /** Of all connections of this node */
-  nodePaths: NodePaths
-  /** What is sealed below as one record: the most one write holds on a slow path, and where something urgent may come */
-  recordBytes: number
-  /** And on a fast path: several records */
-  maxWriteBytes: number
-  limits: Limits
-}
 
 /** Who follows what goes on inside, and does not call back */
 export interface SessionObserver {
@@ -71,7 +36,8 @@ export class Session<Owner> {
   readonly limits: PeerLimits
   readonly credit: Credit<Owner>
   readonly roundTrip = new RoundTrip()
-  readonly underWay: BytesUnderWay
+  readonly positions = new Positions()
+  readonly path: PathControl
   /** Streams that something has happened to, each once; to be emptied after every `receive` and `pull` */
   readonly eventful: Array<StreamState<Owner>> = []
   /** When the last chunk came */
@@ -87,11 +53,6 @@ export class Session<Owner> {
   readonly #observer: SessionObserver
   readonly #sender: Sender<Owner>
   readonly #receiver: Receiver<Owner>
-  /** How much had been handed down in front of the last ping that is no mark */
-  #pingedBytes = 0
-  framesWritten = 0
-  /** How much had been handed down when the last data was in it */
-  dataEndBytes = 0
   #hasTolerated = false
   /** Streams whose FIN is in a batch that the transport has not taken yet */
   finsInBatch: Array<StreamState<Owner>> = []
@@ -100,24 +61,28 @@ export class Session<Owner> {
     this.#observer = observer
     this.streams = new StreamTable(init)
     this.limits = new PeerLimits(init.limits)
-    this.underWay = new BytesUnderWay(init.maxQueueDelayMs, init.recordBytes, init.nodePaths)
+    this.path = init.createPathControl(init, this.positions)
     this.control = new ControlLane(this)
     this.lanes = new DataLanes(init, this)
-    this.#sender = new Sender(init, this)
+    this.#sender = new Sender(this)
     this.#receiver = new Receiver(init, this)
-    this.credit = new Credit(this, this.#receiver)
+    this.credit = new Credit(this)
   }
 
   /** There is something that may be written now. Hot. */
   get hasOutput (): boolean {
-    const { underWay, lanes } = this
+    const { path, lanes } = this
 
-    return (lanes.streamCount > 0 && (!underWay.isHeld || (lanes.hasUrgent && !underWay.urgent.isSpent))) || underWay.isMarkOwed || this.control.hasOutput
+    return (lanes.streamCount > 0 && (!path.isHeld || (lanes.hasUrgent && !path.isUrgentSpent))) || path.isMarkOwed || this.control.hasOutput
   }
 
   /** The peer may not have read all data: no mark behind it was answered yet */
   get hasUnconfirmedData (): boolean {
-    return this.underWay.confirmedBytes < this.dataEndBytes
+    return this.positions.confirmedBytes < this.positions.dataEndBytes
+  }
+
+  get framesWritten (): number {
+    return this.#sender.framesWritten
   }
 
   // What the application does
@@ -215,17 +180,19 @@ export class Session<Owner> {
     this.control.ping(this.roundTrip.begin())
   }
 
-  /** Asks for a mark behind all data that was written, unless there is one */
-  askForMark (): void {
-    if (this.underWay.markedBytes < this.dataEndBytes) {
-      this.underWay.oweMark(true)
+  /** Asks for a pong to all data that was written, unless one is on its way or will be */
+  askToConfirm (): void {
+    const { markedBytes, pingedBytes, dataEndBytes } = this.positions
+
+    if (markedBytes < dataEndBytes && !this.path.oweMark(true) && pingedBytes < dataEndBytes) {
+      this.ping()
     }
   }
 
   /** This side takes its leave: what it has to say before that waits for nothing */
   close (nowMs: number): void {
     this.isClosing = true
-    this.underWay.letGo(nowMs)
+    this.path.letGo(nowMs)
   }
 
   goAway (code: number): void {
@@ -246,8 +213,8 @@ export class Session<Owner> {
     this.receivedMs = nowMs
     this.credit.programMs = programMs
 
-    if (this.underWay.awaitsPong) {
-      this.underWay.onChunk(lengthOf(parts), nowMs)
+    if (this.positions.confirmedBytes < this.positions.markedBytes) {
+      this.path.onChunk(lengthOf(parts), nowMs)
     }
 
     for (let i = 0; i < parts.length; i++) {
@@ -281,7 +248,12 @@ export class Session<Owner> {
     this.finsInBatch = []
   }
 
-  // What the lanes say
+  // What lanes and control frames say
+
+  /** In a batch that the transport has not taken yet */
+  onFinWritten (stream: StreamState<Owner>): void {
+    this.finsInBatch.push(stream)
+  }
 
   /** The stream cannot go on, and nothing else is wrong */
   fail (stream: StreamState<Owner>, err: Error, nowMs: number): void {
@@ -292,7 +264,7 @@ export class Session<Owner> {
 
   onPingWritten (nowMs: number): void {
     this.roundTrip.sent(nowMs)
-    this.#pingedBytes = this.underWay.handedDownBytes
+    this.positions.pingedBytes = this.positions.writtenBytes
   }
 
   // What frames do: for the receiver
@@ -320,6 +292,18 @@ export class Session<Owner> {
     }
   }
 
+  /** The peer gives more credit */
+  onCredit (stream: StreamState<Owner>, bytes: number): void {
+    stream.creditBytes += bytes
+    this.answeredMs = this.receivedMs
+    this.lanes.enlist(stream, 0)
+
+    // where much is queued a writer may queue more as it has credit
+    if (stream.awaitsDrain && this.lanes.mayGoOn(stream)) {
+      this.emit(stream, EVENT_DRAINED)
+    }
+  }
+
   handleGoAway (code: number): void {
     if (this.remoteGoAwayCode === undefined) {
       this.remoteGoAwayCode = code
@@ -337,22 +321,18 @@ export class Session<Owner> {
 
   /** Returns false for one that nobody waits for */
   handlePong (value: number): boolean {
-    const nowMs = this.receivedMs
+    const isAwaited = value >= FIRST_MARK_VALUE ? this.path.onPong(value, this.receivedMs) : this.#endPing(value)
 
-    if (value >= FIRST_MARK_VALUE) {
-      return this.underWay.onPong(value, nowMs)
-    }
-
-    const { roundTrip, streams } = this
-    const isAwaited = roundTrip.end(value, nowMs)
-    streams.isAnswered ||= isAwaited
-
-    // to an earlier ping it does not say what stood in front of the last
-    if (isAwaited && !roundTrip.isPending) {
-      this.underWay.onPingAnswered(this.#pingedBytes, roundTrip.soundMs, nowMs)
+    if (isAwaited) {
+      this.answeredMs = this.receivedMs
     }
 
     return isAwaited
+  }
+
+  /** See Receiver */
+  delaysUpdate (stream: StreamState<Owner>, nowMs: number): boolean {
+    return this.#receiver.delaysUpdate(stream, nowMs)
   }
 
   finishRemote (stream: StreamState<Owner>): void {
@@ -390,6 +370,21 @@ export class Session<Owner> {
     this.control.enlist(stream, isPatient)
   }
 
+  /** A ping of the session's own was answered, if anybody waits for it */
+  #endPing (value: number): boolean {
+    const { roundTrip, streams, positions } = this
+    const isAwaited = roundTrip.end(value, this.receivedMs)
+    streams.isAnswered ||= isAwaited
+
+    // to an earlier ping it does not say what stood in front of the last
+    if (isAwaited && !roundTrip.isPending) {
+      positions.confirm(positions.pingedBytes)
+      this.path.onRoundTrip(positions.pingedBytes, roundTrip.soundMs, this.receivedMs)
+    }
+
+    return isAwaited
+  }
+
   /** Both FINs are through */
   #release (stream: StreamState<Owner>): void {
     this.streams.remove(stream)
@@ -397,7 +392,7 @@ export class Session<Owner> {
     this.limits.expectLate(0, stream.dataFramesSent)
   }
 
-  /** What the stream's window allows may be under way, and is no attack */
+  /** What the stream's window allows may be in flight, and is no attack */
   #expectLate (stream: StreamState<Owner>): void {
     this.limits.expectLate(stream.life.remoteWriteStatus === 'closed' ? 0 : stream.receiveWindow.availableBytes, stream.dataFramesSent)
   }

@@ -9,7 +9,7 @@ import { LaneMember } from './scheduler/lane.ts'
 import { OPEN } from './stream-life.ts'
 import { ReceiveWindow } from './window/receive-window.ts'
 import { FLAG_ACK, FLAG_FIN, FLAG_RST, FLAG_SYN, INITIAL_WINDOW_BYTES, MAX_FRAME_BYTES } from './wire/frame.ts'
-import type { SessionInit } from './session.ts'
+import type { SessionInit } from './session-init.ts'
 import type { Step } from './stream-life.ts'
 
 /**

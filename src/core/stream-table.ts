@@ -8,7 +8,7 @@ import { URGENT } from './scheduler/lane.ts'
 import { StreamState } from './stream-state.ts'
 import { ConnectionBudget } from './window/receive-window.ts'
 import { MAX_UINT32 } from './wire/frame.ts'
-import type { SessionInit } from './session.ts'
+import type { SessionInit } from './session-init.ts'
 
 /**
  * Streams this side has opened that the peer has not answered. go-yamux and hashicorp/yamux queue

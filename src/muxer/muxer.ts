@@ -12,14 +12,16 @@ import { throwIfAborted, toError, toSignal } from '../foreign.ts'
 import { logDebug, logError, reasonOf } from '../log.ts'
 import { createStreamLimits } from '../options/config.ts'
 import { abortable, abortedAfter, handled } from '../promises.ts'
-import { Driver } from './driver.ts'
+import { Driver } from '../host/driver.ts'
+import { StreamList } from './streams.ts'
 import { abortBehindLastWords, abortTransport, closeTransport, cutTransport } from './transport-end.ts'
 import type { CloseOptions, YamuxMuxer } from '../api.ts'
-import type { Clock } from '../clock.ts'
+import type { Clock } from '../host/clock.ts'
 import type { StreamState } from '../core/stream-state.ts'
 import type { Config } from '../options/config.ts'
 import type { MuxedStream } from '../stream/stream.ts'
-import type { NodeState } from './driver.ts'
+import type { StreamAnnouncer } from './streams.ts'
+import type { DriverHost, NodeParts } from '../host/driver.ts'
 import type { AbortOptions, CreateStreamOptions, MessageStream, StreamMuxerEvents, StreamMuxerStatus } from '@libp2p/interface'
 
 export const YAMUX_PROTOCOL_ID = '/yamux/1.0.0'
@@ -43,7 +45,7 @@ const CONFIRM_TIMEOUT_MS = 500
  *
  * - `goneAway`: the peer has said GoAway(0). It takes no streams; open ones get to finish, and so do those that it should not have opened behind it.
  * - `left`: all of them have finished since, and the transport is being closed
- * - `closing`: close() is under way here, whatever the peer has said
+ * - `closing`: close() is in flight here, whatever the peer has said
  * - `closed`: close() is done, and the transport is still open
  * - `aborting`: all streams are being reset. What their listeners call begins no other end.
  * - `ended`: nothing can be sent or received any more
@@ -60,19 +62,21 @@ const STATUS: Record<Phase, StreamMuxerStatus> = {
   ended: 'closed'
 }
 
-export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implements YamuxMuxer {
+export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implements YamuxMuxer, DriverHost<MuxedStream>, StreamAnnouncer {
   readonly protocol = YAMUX_PROTOCOL_ID
   readonly #transport: MessageStream
-  readonly #driver: Driver
+  readonly #driver: Driver<MuxedStream>
+  readonly #streamList: StreamList
   #phase: Phase = 'open'
   #closing: Promise<void> | undefined
   /** Aborts the transport without waiting for the last words; undefined when libp2p does it */
   #abortTransport: (() => void) | undefined
 
-  constructor (transport: MessageStream, config: Config, clock: Clock, node: NodeState) {
+  constructor (transport: MessageStream, config: Config, clock: Clock, parts: NodeParts) {
     super()
     this.#transport = transport
-    this.#driver = new Driver(transport, config, clock, node, this)
+    this.#driver = new Driver<MuxedStream>(transport, config, clock, parts, this)
+    this.#streamList = new StreamList(this.#driver, this)
     transport.addEventListener('message', evt => { this.#driver.receive(evt.data) })
     transport.addEventListener('drain', () => { this.#driver.writer.drained() })
     transport.addEventListener('close', evt => { this.#onTransportClosed(evt.error) })
@@ -86,7 +90,7 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
 
   /** The open streams, always in the same list */
   get streams (): MuxedStream[] {
-    return this.#driver.streamList.current
+    return this.#streamList.current
   }
 
   /**
@@ -98,7 +102,7 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
    */
   async createStream (options: CreateStreamOptions = {}): Promise<MuxedStream> {
     const limits = createStreamLimits(options, this.#driver.config.streamOptions)
-    const stream = await this.#driver.streamList.open(limits, options.signal)
+    const stream = await this.#streamList.open(limits, options.signal)
     this.#driver.request(ON_OPENING)
 
     return stream
@@ -116,7 +120,7 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
       this.#driver.ping()
     }
 
-    // by its own value: others may be under way when it is answered, or have been begun since
+    // by its own value: others may be in flight when it is answered, or have been begun since
     const { lastValue } = roundTrip
     let roundTripMs: number | undefined
     await this.#driver.until(() => {
@@ -151,11 +155,11 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
       return
     }
 
-    const { session, streamList } = this.#driver
+    const { session } = this.#driver
     this.#phase = 'closing'
     session.close(this.#driver.clock.nowMs())
-    streamList.refuseOpens(new MuxerClosedError())
-    streamList.takeUnannounced().forEach(stream => { stream.abort(new MuxerClosedError()) })
+    this.#streamList.refuseOpens(new MuxerClosedError())
+    this.#streamList.takeUnannounced().forEach(stream => { stream.abort(new MuxerClosedError()) })
     this.#logClosed('this side', reason)
     this.#closing = this.#sayGoodbye(reason, signal)
 
@@ -179,7 +183,7 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
 
   override onListenerAdded (type: string): void {
     if (type === 'stream') {
-      this.#driver.streamList.onListener()
+      this.#streamList.onListener()
     }
   }
 
@@ -195,7 +199,7 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
   onGoAway (code: number): void {
     if (this.#phase === 'open') {
       this.#phase = 'goneAway'
-      this.#driver.streamList.refuseOpens(new MuxerClosedError('The peer is going away'))
+      this.#streamList.refuseOpens(new MuxerClosedError('The peer is going away'))
       this.#logClosed('the peer', code)
     }
 
@@ -208,8 +212,18 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
       // it came in the same chunk as one whose handler has ended the session
       this.#driver.reset(state, 0)
     } else {
-      this.#driver.streamList.onOpenedByPeer(state)
+      this.#streamList.onOpenedByPeer(state)
     }
+  }
+
+  onStreamEnded (stream: MuxedStream): void {
+    this.#streamList.remove(stream)
+  }
+
+  /** A program is told of a stream of the peer */
+  announce (stream: MuxedStream): void {
+    this.safeDispatchEvent('stream', { detail: stream })
+    stream.onAnnounced()
   }
 
   /** The peer has broken a rule, is gone, or cannot be served: tells the peer why, and ends the connection */
@@ -256,7 +270,7 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
 
     // in one write with the FINs: a peer that closes at the same time may be gone before a second
     if (session.lanes.queuedBytes === 0 && this.#awaitsAnswer) {
-      session.askForMark()
+      session.askToConfirm()
     }
 
     await Promise.all([...this.streams].map(async stream => {
@@ -296,7 +310,7 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
 
     // from here on what the peer sends is dropped, as it would be if the transport were closed
     this.#endStreams(stream => { stream.onClosed() })
-    this.#driver.session.askForMark()
+    this.#driver.session.askToConfirm()
     this.#driver.request()
     // all is handed down: to wait no longer is no failure
     await abortable(this.#driver.until(() => !this.#awaitsAnswer, abortedAfter(CONFIRM_TIMEOUT_MS)), signal).catch(() => {})
@@ -335,7 +349,7 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
   /** Nothing can be sent or received any more */
   #onTransportClosed (cause?: Error): void {
     // what it has brought comes first, and programs are told of it
-    this.#driver.receiveWaiting()
+    this.#driver.receiveWaiting(true)
 
     this.#announceAll()
 
@@ -364,14 +378,14 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
   /** What came before the connection ended can be read like all else */
   #announceAll (): void {
     if (this.#phase !== 'aborting') {
-      this.#driver.streamList.announceAll()
+      this.#streamList.announceAll()
     }
   }
 
   #resetAll (err: Error, message: string): void {
     const { session } = this.#driver
     this.#phase = 'aborting'
-    this.#driver.streamList.refuseOpens(new MuxerClosedError())
+    this.#streamList.refuseOpens(new MuxerClosedError())
     this.#driver.stopReading()
     logError(this.#driver, message, err)
     const code = err instanceof ProtocolError ? err.goAwayCode : GoAwayCode.InternalError
@@ -390,10 +404,10 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
 
   /** Every stream learns why, and all that waits is settled. Runs twice if the transport ends while streams are reset: no stream is left the second time. */
   #end (endStream: (stream: MuxedStream, hasUnsent: boolean) => void): void {
-    const { streamList, metrics } = this.#driver
+    const { metrics } = this.#driver
     this.#phase = 'ended'
-    streamList.refuseOpens(new MuxerClosedError())
-    streamList.takeUnannounced()
+    this.#streamList.refuseOpens(new MuxerClosedError())
+    this.#streamList.takeUnannounced()
     this.#driver.stop()
     this.#endStreams(endStream)
     metrics?.end()
@@ -401,14 +415,14 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
 
   /** Without a word to the peer */
   #endStreams (endStream: (stream: MuxedStream, hasUnsent: boolean) => void): void {
-    const { session, streamList } = this.#driver
+    const { session } = this.#driver
 
     for (const state of [...session.streams.values()]) {
       const hasUnsent = state.sendQueue.byteLength > 0
       session.abandon(state)
 
       if (state.owner != null) {
-        streamList.remove(state.owner)
+        this.#streamList.remove(state.owner)
         endStream(state.owner, hasUnsent)
       }
     }

@@ -9,8 +9,10 @@ import { throwIfAborted } from '../foreign.ts'
 import { abortable } from '../promises.ts'
 import { MuxedStream } from '../stream/stream.ts'
 import type { StreamState } from '../core/stream-state.ts'
-import type { StreamLimits } from '../options/config.ts'
-import type { Driver } from './driver.ts'
+import type { Session } from '../core/session.ts'
+import type { Clock } from '../host/clock.ts'
+import type { Config, StreamLimits } from '../options/config.ts'
+import type { StreamHost, StreamRegistry } from '../stream/stream-host.ts'
 
 /** libp2p has work to do for each, and a chunk of 64 KiB may open a thousand. Announced together those made a turn of 28 to 94 ms; 32 at a time, 13 to 48. */
 const MAX_ANNOUNCED_PER_TURN = 32
@@ -22,8 +24,25 @@ interface WaitingOpen extends PromiseWithResolvers<MuxedStream> {
   limits: StreamLimits
 }
 
-export class StreamList {
-  readonly #driver: Driver
+/** What the list needs of its connection, and its streams too */
+export interface StreamListHost extends StreamHost<MuxedStream> {
+  readonly session: Session<MuxedStream>
+  readonly clock: Clock
+  readonly config: Config
+  readonly afterTelling: Set<() => void>
+  ping (): void
+}
+
+/** Who tells programs of streams */
+export interface StreamAnnouncer {
+  listenerCount (type: string): number
+  announce (stream: MuxedStream): void
+  fail (err: Error): void
+}
+
+export class StreamList implements StreamRegistry<MuxedStream> {
+  readonly #host: StreamListHost
+  readonly #announcer: StreamAnnouncer
   readonly #streams: MuxedStream[] = []
   /** Still in the list */
   readonly #ended: MuxedStream[] = []
@@ -36,8 +55,9 @@ export class StreamList {
   /** Since the event loop was last asked to say where a turn ends */
   #announced = 0
 
-  constructor (driver: Driver) {
-    this.#driver = driver
+  constructor (host: StreamListHost, announcer: StreamAnnouncer) {
+    this.#host = host
+    this.#announcer = announcer
   }
 
   /**
@@ -85,8 +105,8 @@ export class StreamList {
 
   /** The peer has opened a stream */
   onOpenedByPeer (state: StreamState<MuxedStream>): void {
-    const stream = this.#create(state, this.#driver.config.streamOptions)
-    const isListenedTo = this.#driver.muxer.listenerCount('stream') > 0
+    const stream = this.#create(state, this.#host.config.streamOptions)
+    const isListenedTo = this.#announcer.listenerCount('stream') > 0
 
     if (isListenedTo && this.#unannounced.size === 0 && this.#announced < MAX_ANNOUNCED_PER_TURN) {
       this.#announce(stream)
@@ -95,9 +115,9 @@ export class StreamList {
 
     this.#unannounced.add(stream)
 
-    if (!isListenedTo && this.#unannounced.size > this.#driver.config.maxEarlyStreams) {
+    if (!isListenedTo && this.#unannounced.size > this.#host.config.maxEarlyStreams) {
       // libp2p listens some microtasks after it has made a muxer. The first chunk comes sooner, and may open any number of streams.
-      this.#driver.clock.nextTurn(this.#checkEarly)
+      this.#host.clock.nextTurn(this.#checkEarly)
     }
   }
 
@@ -155,31 +175,31 @@ export class StreamList {
   }
 
   #create (state: StreamState<MuxedStream>, limits: StreamLimits): MuxedStream {
-    const stream = new MuxedStream(state, this.#driver, limits)
+    const stream = new MuxedStream(state, this.#host, this, limits)
     state.owner = stream
     this.#streams.push(stream)
-    this.#driver.timers.watch(state)
+    this.#host.timers.watch(state)
 
     return stream
   }
 
   #openNow (limits: StreamLimits): MuxedStream {
-    const { session, clock } = this.#driver
+    const { session, clock } = this.#host
 
     return this.#create(session.open(clock.nowMs()), limits)
   }
 
   /** The peer takes another stream, and the reset of an earlier one does not hold its place */
   get #hasPlace (): boolean {
-    const { isAckBacklogFull, outboundCount } = this.#driver.session.streams
+    const { isAckBacklogFull, outboundCount } = this.#host.session.streams
 
-    return !isAckBacklogFull && outboundCount < this.#driver.config.maxOutboundStreams
+    return !isAckBacklogFull && outboundCount < this.#host.config.maxOutboundStreams
   }
 
   /** Why no stream can be opened now, nor by waiting for the peer */
   #refuse (waitingCount = this.#waitingOpens.size): Error | undefined {
-    const { openOutboundCount, hasOutboundId } = this.#driver.session.streams
-    const { maxOutboundStreams } = this.#driver.config
+    const { openOutboundCount, hasOutboundId } = this.#host.session.streams
+    const { maxOutboundStreams } = this.#host.config
 
     if (this.#refusal !== undefined || !hasOutboundId) {
       return this.#refusal ?? new StreamIdsExhaustedError()
@@ -195,13 +215,13 @@ export class StreamList {
   async #awaitPlace (limits: StreamLimits, signal?: AbortSignal): Promise<MuxedStream> {
     const waiting: WaitingOpen = { ...Promise.withResolvers<MuxedStream>(), limits }
     this.#waitingOpens.add(waiting)
-    this.#driver.afterTelling.add(this.#admit)
+    this.#host.afterTelling.add(this.#admit)
 
-    const { streams, roundTrip } = this.#driver.session
+    const { streams, roundTrip } = this.#host.session
 
     // a peer may acknowledge a stream with its first data only, which may never come
     if (!streams.isAnswered && !roundTrip.isPending) {
-      this.#driver.ping()
+      this.#host.ping()
     }
 
     try {
@@ -232,25 +252,24 @@ export class StreamList {
       this.#waitingOpens.delete(waiting)
     }
 
-    this.#driver.afterTelling.delete(this.#admit)
+    this.#host.afterTelling.delete(this.#admit)
   }
 
   #announce (stream: MuxedStream): void {
     // counted across turns: only every 32nd stream costs a look at where the turn ends
     if (++this.#announced === MAX_ANNOUNCED_PER_TURN) {
-      this.#driver.clock.nextTurn(() => {
+      this.#host.clock.nextTurn(() => {
         this.#announced = 0
         this.#announceWaiting()
       })
     }
 
-    this.#driver.muxer.safeDispatchEvent('stream', { detail: stream })
-    stream.onAnnounced()
+    this.#announcer.announce(stream)
   }
 
   readonly #announceWaiting = (): void => {
     for (const stream of this.#unannounced) {
-      if (this.#announced === MAX_ANNOUNCED_PER_TURN || this.#driver.muxer.listenerCount('stream') === 0) {
+      if (this.#announced === MAX_ANNOUNCED_PER_TURN || this.#announcer.listenerCount('stream') === 0) {
         break
       }
 
@@ -261,10 +280,10 @@ export class StreamList {
 
   readonly #checkEarly = (): void => {
     const { size } = this.#unannounced
-    const { maxEarlyStreams } = this.#driver.config
+    const { maxEarlyStreams } = this.#host.config
 
-    if (this.#driver.muxer.listenerCount('stream') === 0 && size > maxEarlyStreams) {
-      this.#driver.muxer.fail(new MaxEarlyStreamsError(`${size} streams were opened before anybody listened for them, maxEarlyStreams allows ${maxEarlyStreams}`))
+    if (this.#announcer.listenerCount('stream') === 0 && size > maxEarlyStreams) {
+      this.#announcer.fail(new MaxEarlyStreamsError(`${size} streams were opened before anybody listened for them, maxEarlyStreams allows ${maxEarlyStreams}`))
     }
   }
 }

@@ -5,7 +5,7 @@
 import { attempt, toError } from '../foreign.ts'
 import { logError } from '../log.ts'
 import { abortable, abortedAfter } from '../promises.ts'
-import type { Clock } from '../clock.ts'
+import type { Clock } from '../host/clock.ts'
 import type { MessageStream } from '@libp2p/interface'
 
 /** A connection that has said GoAway gets this long to hand it over before it is cut */

@@ -5,8 +5,9 @@ import { HEADER_BYTES, INITIAL_WINDOW_BYTES, MAX_FRAME_BYTES, MAX_UINT32 } from 
 import { coalesce, createCoalesceConfig, MAX_RECORDS, RECORD_BYTES } from './coalesce.ts'
 import { limits } from './limits.ts'
 import { createLaneOf } from './priority.ts'
-import { YOUNG_FROM_BYTES } from '../young-memory.ts'
-import { choice, integer, number, optional, readSection, section } from './rules.ts'
+import { YOUNG_FROM_BYTES } from '../host/young-memory.ts'
+import { check, choice, integer, number, optional, readSection, section } from './rules.ts'
+import type { CreatePathControl } from '../core/path-control.ts'
 import type { CoalesceOptions } from './coalesce.ts'
 import type { LimitOptions } from './limits.ts'
 import type { Priority } from './priority.ts'
@@ -191,6 +192,14 @@ export interface YamuxMuxerInit extends StreamMuxerOptions<YamuxStreamOptions> {
    */
   tuneGarbageCollection?: boolean
 
+  /**
+   * Decides how much may be in flight, in place of the muxer's own control. Called once for each connection. Experimental: the interface may change
+   * in any version. [A control of your own](../../docs/path-control.md)
+   *
+   * @default `fullControl()` of `libp2p-coalescing-yamux/path-control`; none in `libp2p-coalescing-yamux/light`
+   */
+  pathControl?: CreatePathControl
+
   /** Options of each stream */
   streamOptions?: YamuxStreamOptions
 
@@ -228,6 +237,12 @@ export type StreamLimits = Required<StreamOptions>
 
 const maxConnectionWindow: Rule<number> = (value, name, { streamOptions }) => integer(2 * streamOptions.maxStreamWindowSize)(value, name)
 
+const pathControl: Rule<CreatePathControl | undefined> = optional((value, name) => {
+  check(typeof value === 'function', name, value, 'a function that makes a PathControl')
+
+  return value
+})
+
 const OPTIONS = {
   enableKeepAlive: choice(true, false),
   keepAliveInterval: number(30_000, 1),
@@ -244,6 +259,7 @@ const OPTIONS = {
   maxConnectionWindow,
   tuneGarbageCollection: choice(true, false),
   priority: createLaneOf,
+  pathControl,
   coalesce,
   limits
 }

@@ -88,7 +88,7 @@ export interface LimitOptions extends Partial<Record<keyof Limits, Partial<Limit
  */
 const CHEAP: Limit = { burst: 10_000, perSecond: 1000 }
 const RESETS: Limit = { burst: 10_000, perSecond: 200 }
-/** What a fast sender has under way over a long path when its stream is reset: 30 frames a millisecond for 300 ms */
+/** What a fast sender has in flight over a long path when its stream is reset: 30 frames a millisecond for 300 ms */
 const UNDER_WAY: Limit = { burst: 100_000, perSecond: 10_000 }
 
 /** Rates are multiplied by time, which Infinity would not survive; beyond this there is none */

@@ -22,9 +22,8 @@ import { copyOf, throwIfAborted } from '../foreign.ts'
 import { OwnMessageEvent } from '../message-event.ts'
 import { Loops } from './loops.ts'
 import type { StreamState } from '../core/stream-state.ts'
-import type { Driver } from '../muxer/driver.ts'
 import type { StreamLimits } from '../options/config.ts'
-import type { MuxedStream } from './stream.ts'
+import type { StreamHost } from './stream-host.ts'
 import type { AbortOptions, MessageStreamEvents, MessageStreamReadStatus, MessageStreamStatus, MessageStreamWriteStatus } from '@libp2p/interface'
 import type { Uint8ArrayList } from 'uint8arraylist'
 
@@ -33,14 +32,14 @@ type Chunk = Uint8Array | Uint8ArrayList
 /** Most streams are listened to */
 const NO_LOOPS = new Loops(0)
 
-export abstract class ReadableHalf extends GuardedEmitter<MessageStreamEvents> {
+export abstract class ReadableHalf<Stream> extends GuardedEmitter<MessageStreamEvents> {
   abstract status: MessageStreamStatus
   readStatus: MessageStreamReadStatus = 'readable'
   remoteWriteStatus: MessageStreamWriteStatus = 'writable'
   readableEnded = false
   maxReadBufferLength: number
-  protected readonly state: StreamState<MuxedStream>
-  protected readonly driver: Driver
+  protected readonly state: StreamState<Stream>
+  protected readonly host: StreamHost<Stream>
   #loops = NO_LOOPS
   #isDelivering = false
   /** A reader has put bytes back, and would be given the same again and again: they are offered to it later */
@@ -54,10 +53,10 @@ export abstract class ReadableHalf extends GuardedEmitter<MessageStreamEvents> {
   /** Why there will be no more, if bytes may be missing */
   #endError: Error | undefined
 
-  constructor (state: StreamState<MuxedStream>, driver: Driver, limits: StreamLimits) {
+  constructor (state: StreamState<Stream>, host: StreamHost<Stream>, limits: StreamLimits) {
     super()
     this.state = state
-    this.driver = driver
+    this.host = host
     this.maxReadBufferLength = limits.maxReadBufferLength
   }
 
@@ -184,7 +183,7 @@ export abstract class ReadableHalf extends GuardedEmitter<MessageStreamEvents> {
     this.#isPutBack = false
     this.#deliver()
 
-    if (this.driver.config.creditsOnReceipt) {
+    if (this.host.config.creditsOnReceipt) {
       this.#check(this.maxReadBufferLength)
     }
   }
@@ -336,7 +335,7 @@ export abstract class ReadableHalf extends GuardedEmitter<MessageStreamEvents> {
     this.#pushedBackBytes -= readAgainBytes
 
     if (readBytes > readAgainBytes) {
-      this.driver.read(this.state, readBytes - readAgainBytes)
+      this.host.read(this.state, readBytes - readAgainBytes)
     }
   }
 
@@ -348,7 +347,7 @@ export abstract class ReadableHalf extends GuardedEmitter<MessageStreamEvents> {
     } else if (!this.#isPutBack) {
       // a reader that cannot use what it was given
       this.#isPutBack = true
-      this.driver.clock.setTimer(() => {
+      this.host.clock.setTimer(() => {
         this.#isPutBack = false
         this.#deliver()
       }, 0)

@@ -19,12 +19,12 @@ import type { YamuxStream } from '../api.ts'
 import type { PieceQueue } from '../core/buffers/piece-queue.ts'
 import type { Lane } from '../core/scheduler/lane.ts'
 import type { StreamState } from '../core/stream-state.ts'
-import type { Driver } from '../muxer/driver.ts'
 import type { StreamLimits } from '../options/config.ts'
+import type { StreamHost, StreamRegistry } from './stream-host.ts'
 import type { AbortOptions, Logger, MessageStreamDirection, MessageStreamReadStatus, MessageStreamStatus, MessageStreamTimeline, MessageStreamWriteStatus } from '@libp2p/interface'
 import type { Uint8ArrayList } from 'uint8arraylist'
 
-export class MuxedStream extends ReadableHalf implements YamuxStream {
+export class MuxedStream extends ReadableHalf<MuxedStream> implements YamuxStream {
   readonly id: string
   readonly direction: MessageStreamDirection
   readonly timeline: MessageStreamTimeline = { open: Date.now() }
@@ -33,6 +33,7 @@ export class MuxedStream extends ReadableHalf implements YamuxStream {
   remoteReadStatus: MessageStreamReadStatus = 'readable'
   maxWriteBufferLength: number
 
+  readonly #registry: StreamRegistry<MuxedStream>
   #log: Logger | undefined
   #protocol = ''
   #inactivityTimeout: number
@@ -45,8 +46,9 @@ export class MuxedStream extends ReadableHalf implements YamuxStream {
   /** Why the stream is over. Made only for those who wait: an error takes a stack trace. */
   #createError: (() => Error) | undefined
 
-  constructor (state: StreamState<MuxedStream>, driver: Driver, limits: StreamLimits) {
-    super(state, driver, limits)
+  constructor (state: StreamState<MuxedStream>, host: StreamHost<MuxedStream>, registry: StreamRegistry<MuxedStream>, limits: StreamLimits) {
+    super(state, host, limits)
+    this.#registry = registry
     this.id = String(state.id)
     this.direction = state.isOutbound ? 'outbound' : 'inbound'
     this.#inactivityTimeout = limits.inactivityTimeout
@@ -55,7 +57,7 @@ export class MuxedStream extends ReadableHalf implements YamuxStream {
 
   /** Made when somebody wants it */
   get log (): Logger {
-    this.#log ??= this.driver.streamLog.of(this.#label)
+    this.#log ??= this.host.streamLog.of(this.#label)
 
     return this.#log
   }
@@ -67,7 +69,7 @@ export class MuxedStream extends ReadableHalf implements YamuxStream {
   /** Set by libp2p when it is agreed on; the stream changes to the lane that `priority` gives the protocol */
   set protocol (protocol: string) {
     this.#protocol = protocol
-    this.driver.setLane(this.state, this.driver.config.laneOf(protocol))
+    this.host.setLane(this.state, this.host.config.laneOf(protocol))
   }
 
   get inactivityTimeout (): number {
@@ -76,7 +78,7 @@ export class MuxedStream extends ReadableHalf implements YamuxStream {
 
   set inactivityTimeout (timeoutMs: number) {
     this.#inactivityTimeout = number()(timeoutMs, 'stream.inactivityTimeout')
-    this.driver.timers.watch(this.state)
+    this.host.timers.watch(this.state)
   }
 
   get priority (): Lane {
@@ -84,7 +86,7 @@ export class MuxedStream extends ReadableHalf implements YamuxStream {
   }
 
   set priority (lane: Lane) {
-    this.driver.setLane(this.state, toLaneIndex(lane, 'stream.priority'))
+    this.host.setLane(this.state, toLaneIndex(lane, 'stream.priority'))
   }
 
   get writableNeedsDrain (): boolean {
@@ -118,7 +120,7 @@ export class MuxedStream extends ReadableHalf implements YamuxStream {
 
     const state = this.state
     const wasToldToWait = state.awaitsDrain
-    this.driver.write(state, data)
+    this.host.write(state, data)
     const queuedBytes = state.sendQueue.byteLength
 
     if (wasToldToWait && queuedBytes > this.maxWriteBufferLength) {
@@ -126,7 +128,7 @@ export class MuxedStream extends ReadableHalf implements YamuxStream {
       return false
     }
 
-    if (queuedBytes < CROWDED_MARK_BYTES || !this.driver.isFull(state)) {
+    if (queuedBytes < CROWDED_MARK_BYTES || !this.host.isFull(state)) {
       return true
     }
 
@@ -172,8 +174,8 @@ export class MuxedStream extends ReadableHalf implements YamuxStream {
       // answer can come, which @libp2p/ping takes for impossible; it ended the process of a DHT.
       if (options?.signal?.aborted === true) {
         // a FIN that waits for the peer to leave does not wait when it is asked for again
-        this.driver.closeWrite(this.state)
-        this.driver.flushWhile(() => this.state.life.writeStatus === 'closing')
+        this.host.closeWrite(this.state)
+        this.host.flushWhile(() => this.state.life.writeStatus === 'closing')
       }
 
       if (this.writeStatus === 'closing') {
@@ -194,7 +196,7 @@ export class MuxedStream extends ReadableHalf implements YamuxStream {
 
   /** Asks for the FIN. Like sendCloseRead a step of its own. */
   protected sendCloseWrite (): void {
-    this.driver.closeWrite(this.state)
+    this.host.closeWrite(this.state)
   }
 
   // Its end
@@ -204,7 +206,7 @@ export class MuxedStream extends ReadableHalf implements YamuxStream {
 
     if (this.status !== 'open') {
       // a program that aborts the first stream of the list until there is none comes to its end
-      this.driver.streamList.settle()
+      this.#registry.settle()
       this.discardUnread(err)
       return
     }
@@ -212,8 +214,8 @@ export class MuxedStream extends ReadableHalf implements YamuxStream {
     const hasQueued = this.writeBufferLength > 0
     this.#end('aborted', err)
     logError(this, 'aborted - %e', err)
-    this.driver.flushBeforeReset(this.state)
-    this.driver.reset(this.state, errorCodeOf(err))
+    this.host.flushBeforeReset(this.state)
+    this.host.reset(this.state, errorCodeOf(err))
 
     if (hasQueued) {
       this.safeDispatchEvent('idle')
@@ -249,14 +251,14 @@ export class MuxedStream extends ReadableHalf implements YamuxStream {
 
   /** In the order in which it happened, as far as it matters: close() resolves by a FIN that was taken before the peer's RST came */
   #handleRare (told: number): void {
-    const events = !this.state.isOutbound && this.driver.streamList.isUnannounced(this) ? this.#holdBack(told) : told
+    const events = !this.state.isOutbound && this.#registry.isUnannounced(this) ? this.#holdBack(told) : told
 
     if ((events & EVENT_LOCAL_FIN) !== 0) {
       this.onFinHandedDown()
     }
 
     if ((events & EVENT_STALLED) !== 0) {
-      this.driver.stalls.suspect(this.state)
+      this.host.stalls.suspect(this.state)
     }
 
     if ((events & EVENT_REMOTE_FIN) !== 0) {
@@ -275,7 +277,7 @@ export class MuxedStream extends ReadableHalf implements YamuxStream {
   #onDrained (): void {
     const state = this.state
 
-    if (state.awaitsDrain && this.driver.mayGoOn(state)) {
+    if (state.awaitsDrain && this.host.mayGoOn(state)) {
       state.awaitsDrain = false
       this.#drained?.resolve()
       this.#drained = undefined
@@ -299,7 +301,7 @@ export class MuxedStream extends ReadableHalf implements YamuxStream {
     if (this.#untold !== 0) {
       this.#untold |= events & EVENT_REMOTE_RST
     } else if ((events & EVENT_REMOTE_RST) !== 0) {
-      this.driver.streamList.forget(this)
+      this.#registry.forget(this)
     }
 
     return events & ~this.#untold
@@ -322,14 +324,14 @@ export class MuxedStream extends ReadableHalf implements YamuxStream {
       this.#closeIfDone()
 
       if (this.state.hasAnswered) {
-        this.driver.stalls.suspect(this.state)
+        this.host.stalls.suspect(this.state)
       }
     }
   }
 
   /** This side has said all, and nobody reads: the peer need not send the rest. That is no error, but to a reader that comes after all. */
   refuseRest (): void {
-    this.driver.reset(this.state, 0)
+    this.host.reset(this.state, 0)
     this.#end('closed')
     this.discard(new StreamBufferError(`${this.readBufferLength} bytes were discarded: the stream was closed for writing, and nobody read it`))
     this.dispatchEvent(new OwnCloseEvent())
@@ -374,7 +376,7 @@ export class MuxedStream extends ReadableHalf implements YamuxStream {
     this.remoteWriteStatus = 'closed'
     this.remoteReadStatus = 'closed'
     this.timeline.close = Date.now()
-    logDebug(this.driver.streamLog.shared, () => `${this.#label}: ${status}${reasonOf(err)}`)
+    logDebug(this.host.streamLog.shared, () => `${this.#label}: ${status}${reasonOf(err)}`)
   }
 
   get #label (): string {

@@ -1,6 +1,6 @@
 // Turns of a page's event loop: browsers clamp nested timers to 4 ms, so none may be involved.
 import { afterEach, expect, test, vi } from 'vitest'
-import { systemClock } from '../../src/clock.ts'
+import { systemClock } from '../../src/host/clock.ts'
 import { ACK, pattern, windowUpdate } from '../../testing/protocol/frames.ts'
 import { createRawPeer, nextTurn } from '../../testing/protocol/raw-peer.ts'
 

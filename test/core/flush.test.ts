@@ -3,7 +3,6 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { FlushPolicy, ON_CHUNK, ON_OPENING, ON_WRITE } from '../../src/core/flush.ts'
 import type { FlushDecision, FlushInit } from '../../src/core/flush.ts'
-import type { Session } from '../../src/core/session.ts'
 
 const WATERMARK_BYTES = 52_415
 
@@ -60,9 +59,9 @@ function ask (policy: FlushPolicy, snapshot: Partial<Snapshot>): FlushDecision {
   const { hasUrgent, hasControl, isMarkOwed, queuedBytes, roundTripMs, flushesThisTurn, isTurnSpent, isTurnOver, takesAnswer, occasion, isRest, isArranged } = { ...SNAPSHOT, ...snapshot }
   const turn = { flushes: flushesThisTurn, isSpent: isTurnSpent, isOver: isTurnOver, takesAnswer: () => takesAnswer }
 
-  const session = { lanes: { hasUrgent, queuedBytes }, control: { hasMoreThanAcks: hasControl }, underWay: { isMarkOwed }, roundTrip: { shorterMs: roundTripMs } }
+  const session = { lanes: { hasUrgent, queuedBytes }, control: { hasMoreThanAcks: hasControl }, path: { isMarkOwed }, roundTrip: { shorterMs: roundTripMs }, receivedMs: 0, isClosing: false }
 
-  return policy.decide(occasion, turn, isRest, isArranged, session as Session<unknown>)
+  return policy.decide(occasion, turn, isRest, isArranged, session)
 }
 
 describe.each([

@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { EVENT_DRAINED } from '../../src/core/stream-state.ts'
 import { ACK, data, FIN, pattern, PING, ping, SYN, WINDOW_UPDATE, windowUpdate } from '../../testing/protocol/frames.ts'
-import { createSession, pull, pullAll, takeEvents } from '../../testing/core/sessions.ts'
+import { controlOf, createSession, pull, pullAll, takeEvents } from '../../testing/core/sessions.ts'
 import type { Session } from '../../src/core/session.ts'
 import type { StreamState } from '../../src/core/stream-state.ts'
 
@@ -67,18 +67,18 @@ describe('data that was written', () => {
     session.ping()
     pull(session, 65_519, 60_000)
 
-    expect(session.underWay.byteLength).toBeLessThan(1000)
+    expect(controlOf(session).byteLength).toBeLessThan(1000)
     expect(session.hasUnconfirmedData).toBe(true)
   })
 })
 
-describe('a clock that jumps while a ping is under way', () => {
+describe('a clock that jumps while a ping is in flight', () => {
   function measure (sentMs: number, answeredMs: number): number | undefined {
     session.ping()
     const [{ length }] = pull(session, 65_519, sentMs)
     session.receive(ping(length, ACK), answeredMs)
 
-    return session.underWay.estimate.roundTripMs
+    return controlOf(session).estimate.roundTripMs
   }
 
   beforeEach(() => {

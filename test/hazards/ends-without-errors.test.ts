@@ -1,6 +1,6 @@
 // Ends whose reason is no error, or one that cannot be looked at, and transports that fail as they are closed: all that ends does so once, with an error, and nothing is left uncaught.
 import { describe, expect, test } from 'vitest'
-import { systemClock } from '../../src/clock.ts'
+import { systemClock } from '../../src/host/clock.ts'
 import { ACK, data, DATA, FIN, frame, GO_AWAY, goAway, parseFrames, pattern, RST, SYN, WINDOW_UPDATE, windowUpdate } from '../../testing/protocol/frames.ts'
 import { nextTurn } from '../../testing/protocol/raw-peer.ts'
 import { VirtualClock } from '../../testing/protocol/virtual-clock.ts'

@@ -2,7 +2,7 @@
 import { concat } from 'uint8arrays/concat'
 import { equals } from 'uint8arrays/equals'
 import { expect, test } from 'vitest'
-import { systemClock } from '../../src/clock.ts'
+import { systemClock } from '../../src/host/clock.ts'
 import { DATA, pattern, windowUpdate } from '../../testing/protocol/frames.ts'
 import { nextTurn } from '../../testing/protocol/raw-peer.ts'
 import { converse, endings, WINDOW_BYTES } from '../../testing/protocol/conversation.ts'

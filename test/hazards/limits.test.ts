@@ -155,7 +155,7 @@ test('resets of streams that this side has opened do not count', async () => {
   await expectAlive(peer)
 })
 
-describe('what may be under way to a stream that ends here', () => {
+describe('what may be in flight to a stream that ends here', () => {
   test.each<[string, (peer: Conversation, id: number) => void]>([
     ['is reset', (peer, id) => { peer.muxer.streams.find(stream => stream.id === String(id))?.abort(new Error('Enough')) }],
     ['is closed on both sides', (peer, id) => {

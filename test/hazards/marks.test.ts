@@ -1,6 +1,6 @@
 // Peers that answer marks too early or too late: what they lie about is their own connection.
 import { expect, test } from 'vitest'
-import { FIRST_MARK_VALUE } from '../../src/core/path/marks.ts'
+import { FIRST_MARK_VALUE } from '../../src/core/wire/frame.ts'
 import { ACK, DATA, pattern, ping, windowUpdate } from '../../testing/protocol/frames.ts'
 import { nextTurn } from '../../testing/protocol/raw-peer.ts'
 import { createMeteredPeer, openStreams } from '../muxer/fixtures/metered-peer.ts'
@@ -8,7 +8,7 @@ import { marksOf, payloadBytes, written } from '../muxer/fixtures/marks.ts'
 import type { MeteredPeer } from '../muxer/fixtures/metered-peer.ts'
 import type { YamuxStream } from '../../src/index.ts'
 
-/** What is under way of which nothing is known, at most */
+/** What is in flight of which nothing is known, at most */
 const FIRST_BYTES = 65_536
 
 async function connect (): Promise<{ peer: MeteredPeer, bulk: YamuxStream, urgent: YamuxStream }> {

@@ -2,7 +2,7 @@
 import { concat } from 'uint8arrays/concat'
 import { equals } from 'uint8arrays/equals'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { systemClock } from '../../src/clock.ts'
+import { systemClock } from '../../src/host/clock.ts'
 import { NodeMetrics } from '../../src/metrics.ts'
 import { ACK, data, DATA, parseFrames, pattern, PING, ping, RST, SYN, WINDOW_UPDATE, windowUpdate } from '../../testing/protocol/frames.ts'
 import { StrictPeer } from '../../testing/protocol/strict-peer.ts'

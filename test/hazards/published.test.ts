@@ -199,7 +199,7 @@ test('rust-yamux 127: reads were served after an overflow, with a gap: a loop ge
   expect(stream.readBufferLength).toBe(0)
 })
 
-test('rust-yamux 110: an RST for a stream that is gone raced frames under way: a late update after the close gets no answer', async () => {
+test('rust-yamux 110: an RST for a stream that is gone raced frames in flight: a late update after the close gets no answer', async () => {
   const peer = converse()
   const stream = await peer.open()
   stream.send(pattern(100_000))

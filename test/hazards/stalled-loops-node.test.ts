@@ -3,8 +3,8 @@ import { createConnection, createServer } from 'node:net'
 import { StreamCloseEvent, StreamMessageEvent, TypedEventEmitter } from '@libp2p/interface'
 import { defaultLogger } from '@libp2p/logger'
 import { afterEach, expect, test, vi } from 'vitest'
-import { systemClock } from '../../src/clock.ts'
-import { NodePaths } from '../../src/core/path/node-paths.ts'
+import { systemClock } from '../../src/host/clock.ts'
+import { fullControl } from '../../src/path-control.ts'
 import { createConfig } from '../../src/options/config.ts'
 import { Muxer } from '../../src/muxer/muxer.ts'
 import { ACK, concat, data, FIN, pattern, PING, ping, SYN, windowUpdate } from '../../testing/protocol/frames.ts'
@@ -81,7 +81,7 @@ interface Wait {
 async function connect (init: YamuxMuxerInit): Promise<{ muxer: Muxer, peer: Socket }> {
   const [own, peer] = await connectSockets()
   const transport = new SocketTransport(own)
-  const muxer = new Muxer(transport as unknown as MessageStream, createConfig({ enableKeepAlive: false, ...init }), systemClock, { paths: new NodePaths() })
+  const muxer = new Muxer(transport as unknown as MessageStream, createConfig({ enableKeepAlive: false, ...init }), systemClock, { createPathControl: fullControl() })
   peer.resume()
 
   return { muxer, peer }

@@ -197,7 +197,7 @@ test.each([0, 1, 5])('a peer that leaves one ping unanswered, as go-yamux may, k
   expect(await Promise.race([peer.muxer.ping(), nextTurn().then(() => 'waits')])).toBe('waits')
 })
 
-test('a peer that answers each ping keeps the connection, although another is under way at the end of every interval', async () => {
+test('a peer that answers each ping keeps the connection, although another is in flight at the end of every interval', async () => {
   const { peer, clock } = connect({ enableKeepAlive: true, keepAliveInterval: 1000 })
 
   for (let i = 0; i < 100; i++) {

@@ -1,4 +1,4 @@
-// What a peer had under way, or answers as stock yamux does, when a stream ends here: no limit takes it for an attack, and none lets more through than that.
+// What a peer had in flight, or answers as stock yamux does, when a stream ends here: no limit takes it for an attack, and none lets more through than that.
 import { describe, expect, test } from 'vitest'
 import { ACK, concat, data, FIN, frame, pattern, RST, SYN, WINDOW_UPDATE, windowUpdate } from '../../testing/protocol/frames.ts'
 import { nextTurn } from '../../testing/protocol/raw-peer.ts'
@@ -65,7 +65,7 @@ async function expectUndisturbed (peer: Conversation, { stream, received }: Byst
 }
 
 describe.each(LIMITS)('with %s', (_, limits) => {
-  test.each([[131_072, 2], [WINDOW_BYTES, 1], [1000, 1], [16, 16_384]])('%i DATA frames of %i bytes under way to a stream that is aborted end nothing', async (count, byteLength) => {
+  test.each([[131_072, 2], [WINDOW_BYTES, 1], [1000, 1], [16, 16_384]])('%i DATA frames of %i bytes in flight to a stream that is aborted end nothing', async (count, byteLength) => {
     const peer = connect({ limits })
     const bystander = await bystanderOf(peer)
     const stream = await peer.open()

@@ -1,4 +1,4 @@
-// Urgent messages beside bulk on a slow path with a large buffer. They overtake only if the peer's pongs show what is under way.
+// Urgent messages beside bulk on a slow path with a large buffer. They overtake only if the peer's pongs show what is in flight.
 import { median } from 'simple-statistics'
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { RecordingMetrics } from '../muxer/fixtures/recording-metrics.ts'
@@ -24,7 +24,7 @@ const LONGEST_ROUND_TRIP_MS = 50
 const LEARNING_TIMEOUT_MS = 10_000
 
 /** Ten times what fills the path, for a machine that stands still makes it look longer */
-const MOST_UNDER_WAY_BYTES = TOTAL_BYTES / 2
+const MOST_IN_FLIGHT_BYTES = TOTAL_BYTES / 2
 /** Of the bulk that was to come when a message was sent, what passes until it is back: a tenth on an idle machine, and all of it if nothing is held back */
 const MOST_PASSED_PART = 3 / 4
 const FEWEST_MESSAGES = 5
@@ -37,7 +37,7 @@ interface Message {
   /** What passed it from then until the message was back */
   passedBytes: number
   /** When it was sent. No bound is 0. */
-  underWay: { actual: number, bound: number }
+  inFlight: { actual: number, bound: number }
 }
 
 describeEachPair((kind, dialler) => {
@@ -88,9 +88,9 @@ describeEachPair((kind, dialler) => {
 
     await Promise.all([bulk, echoBeside(bulk, pair.session.openStream, () => {
       const sentAtBytes = path.passedBytes
-      const underWay = sink.calculate('under_way_bytes') as Message['underWay']
+      const inFlight = sink.calculate('in_flight_bytes') as Message['inFlight']
 
-      return () => { messages.push({ aheadBytes: endBytes - sentAtBytes, passedBytes: path.passedBytes - sentAtBytes, underWay }) }
+      return () => { messages.push({ aheadBytes: endBytes - sentAtBytes, passedBytes: path.passedBytes - sentAtBytes, inFlight }) }
     })])
 
     return messages.filter(({ aheadBytes }) => aheadBytes > TOTAL_BYTES / 4 && aheadBytes < TOTAL_BYTES * 3 / 4)
@@ -98,8 +98,8 @@ describeEachPair((kind, dialler) => {
 
   function expectOvertaking (messages: Message[]): void {
     expect(messages.length).toBeGreaterThanOrEqual(FEWEST_MESSAGES)
-    expect(Math.min(...messages.map(({ underWay }) => underWay.bound))).toBeGreaterThan(0)
-    expect(Math.max(...messages.map(({ underWay }) => underWay.actual))).toBeLessThan(MOST_UNDER_WAY_BYTES)
+    expect(Math.min(...messages.map(({ inFlight }) => inFlight.bound))).toBeGreaterThan(0)
+    expect(Math.max(...messages.map(({ inFlight }) => inFlight.actual))).toBeLessThan(MOST_IN_FLIGHT_BYTES)
     expect(median(messages.map(({ passedBytes, aheadBytes }) => passedBytes / aheadBytes))).toBeLessThan(MOST_PASSED_PART)
   }
 

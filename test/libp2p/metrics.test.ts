@@ -32,7 +32,7 @@ const TYPES = {
   queue_bytes: 'gauge',
   blocked_bytes: 'gauge',
   unread_bytes: 'gauge',
-  under_way_bytes: 'gauge',
+  in_flight_bytes: 'gauge',
   path_bytes_per_second: 'gauge',
   path_round_trip_seconds: 'gauge',
   held_back_seconds_total: 'gauge',
@@ -156,7 +156,7 @@ describe('a scrape of @libp2p/prometheus-metrics', () => {
 test('a second scrape of @libp2p/prometheus-metrics shows the same time held back', async () => {
   const registry = new Registry()
   const metrics = new NodeMetrics(prometheusMetrics({ registry, collectDefaultMetrics: false })({ logger: defaultLogger() }))
-  const ended = { underWay: { heldMs: 1500 } } as Session<unknown>
+  const ended = { path: { figures: () => ({ heldMs: 1500 }) } } as unknown as Session<unknown>
   metrics.sessions.add(ended)
   metrics.forget(ended)
 
@@ -178,7 +178,7 @@ describe('a report of @libp2p/simple-metrics', () => {
       return metrics
     })
 
-    // those that were made while the traffic was under way
+    // those that were made while the traffic was in flight
     reports.splice(0)
     await vi.waitFor(() => {
       expect(reports.at(-1)).toMatchObject({

@@ -49,7 +49,7 @@ test('writes, their frames and their bytes are counted, however they are cut int
   expect(log.totals).toEqual({ writes: 2, frames: 4, bytes: 3 * FRAME_BYTES + HEADER_BYTES })
 })
 
-test('a cell is a frame that is under way, from when its first to when its last byte arrives', () => {
+test('a cell is a frame that is in flight, from when its first to when its last byte arrives', () => {
   const { write, pass, cells } = setUp()
   write(frameOf(BULK_ID), frameOf(URGENT_ID), ping(1, SYN))
   pass(12)

@@ -55,7 +55,7 @@ export function checkOutcome ({ quiet, alone, peers, departed, peerFailures, pee
     ['blocks of the beacon node came to its mesh', sum(({ counts }) => counts.blocksReceived) >= 6 * quiet.counts.blocksGossiped],
     ['the beacon node was given the blocks that it asked for', quiet.counts.requests > durationS],
     ['peers were given the blocks that they asked for', sum(({ counts }) => counts.requests) > durationS],
-    ['only gossip has streams when nothing is under way, one each way to a peer',
+    ['only gossip has streams when nothing is in flight, one each way to a peer',
       quiet.openStreams.every(stream => GOSSIP_STREAM.test(stream)) && quiet.openStreams.length === 2 * peers.length],
     ['the same at the peers', peers.every(({ openStreams }) => openStreams.length === 2 && openStreams.every(stream => GOSSIP_STREAM.test(stream)))],
     ['a peer that has left has no stream open', departed.every(({ openStreams, connections }) => openStreams.length === 0 && connections === 0)],

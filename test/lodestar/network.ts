@@ -8,7 +8,7 @@ import type { Departure, Population } from './plan.ts'
 import type { PeerReport, PeersCommands } from './peers.ts'
 
 export interface Outcome {
-  /** While all peers are connected, nothing is under way and gossip goes on */
+  /** While all peers are connected, nothing is in flight and gossip goes on */
   quiet: BeaconReport
   /** All peers have gone */
   alone: BeaconReport
@@ -29,7 +29,7 @@ interface Member {
   id: string
 }
 
-/** What is under way when nobody begins anything any more: the last messages, copies of them, the ends of streams */
+/** What is in flight when nobody begins anything any more: the last messages, copies of them, the ends of streams */
 const QUIET_MS = 2000
 const SETTLE_BEFORE_LEAVING_MS = 300
 

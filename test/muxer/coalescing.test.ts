@@ -1,6 +1,6 @@
 // When output is written and how much of it a write holds: the `turn` strategy, `off`, and back-pressure.
 import { beforeEach, describe, expect, test } from 'vitest'
-import { systemClock } from '../../src/clock.ts'
+import { systemClock } from '../../src/host/clock.ts'
 import { ACK, data, DATA, FIN, parseFrames, pattern, ping, SYN, WINDOW_UPDATE, windowUpdate } from '../../testing/protocol/frames.ts'
 import { createRawPeer, nextTurn, quietMicrotasks } from '../../testing/protocol/raw-peer.ts'
 import { VirtualClock } from '../../testing/protocol/virtual-clock.ts'

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { createConfig } from '../../src/options/config.ts'
 import { NORMAL } from '../../src/core/scheduler/lane.ts'
 import { yamux } from '../../src/index.ts'
-import { YOUNG_FROM_BYTES } from '../../src/young-memory.ts'
+import { YOUNG_FROM_BYTES } from '../../src/host/young-memory.ts'
 import type { YamuxMuxerInit } from '../../src/index.ts'
 
 function init (path: string, value: unknown): YamuxMuxerInit {
@@ -199,7 +199,7 @@ describe('a name that is no option', () => {
     const reports: string[] = []
     createConfig({ maxInboundStream: 5, maxStreamWindowSize: 1, keepAliveInterval: 5, peerId: undefined } as YamuxMuxerInit, report => { reports.push(report) })
 
-    const names = 'enableKeepAlive, keepAliveInterval, maxInboundStreams, maxOutboundStreams, maxEarlyStreams, maxMessageSize, windowUpdateMode, streamOptions, maxConnectionWindow, tuneGarbageCollection, priority, coalesce, limits'
+    const names = 'enableKeepAlive, keepAliveInterval, maxInboundStreams, maxOutboundStreams, maxEarlyStreams, maxMessageSize, windowUpdateMode, streamOptions, maxConnectionWindow, tuneGarbageCollection, priority, pathControl, coalesce, limits'
     expect(reports).toEqual([`maxInboundStream is no option, these are: ${names}`, `maxStreamWindowSize is no option, these are: ${names}`])
   })
 })

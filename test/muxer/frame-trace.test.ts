@@ -3,7 +3,7 @@ import { format, stripVTControlCharacters } from 'node:util'
 import { disable, enable } from '@libp2p/logger'
 import { Uint8ArrayList } from 'uint8arraylist'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { createFrameTraces, FrameTrace } from '../../src/log.ts'
+import { createFrameTraces, FrameTrace } from '../../src/frame-trace.ts'
 import { ACK, concat, data, FIN, frame, GO_AWAY, goAway, pattern, PING, ping, RST, SYN, windowUpdate } from '../../testing/protocol/frames.ts'
 import { createRawPeer, nextTurn } from '../../testing/protocol/raw-peer.ts'
 import { createServingNode } from '../../testing/libp2p/serving-node.ts'
@@ -69,7 +69,7 @@ describe('a trace', () => {
     expect(linesOf(new Uint8ArrayList(ping(1, SYN), pattern(12, 1), ping(2, SYN)), ping(3, SYN))).toEqual(['<- PING SYN 1'])
   })
 
-  test('tells the directions apart; each has its own frames under way', () => {
+  test('tells the directions apart; each has its own frames in flight', () => {
     const { log, lines } = createTraceLog(true)
     const traces = createFrameTraces(log)
     const bytes = data(3, pattern(5))

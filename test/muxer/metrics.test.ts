@@ -1,5 +1,6 @@
 // What libp2p's metrics are told of the connections.
 import { describe, expect, test } from 'vitest'
+import { controlOf } from '../../testing/core/sessions.ts'
 import { ACK, data, FIN, goAway, ping, SYN, windowUpdate } from '../../testing/protocol/frames.ts'
 import { nextTurn } from '../../testing/protocol/raw-peer.ts'
 import { createMeteredPeer, openStreams } from './fixtures/metered-peer.ts'
@@ -270,13 +271,14 @@ describe('receive windows', () => {
   })
 })
 
-test('what may be under way leaves out a connection whose path is so fast that there is no bound', () => {
+test('what may be in flight leaves out a connection whose path is so fast that there is no bound', () => {
   const peer = createMeteredPeer({ coalesce: { maxQueueDelayMs: 50 } })
-  const [{ underWay }] = peer.nodeMetrics.sessions
-  expect(peer.sink.calculate('under_way_bytes')).toEqual({ actual: 0, bound: underWay.estimate.bound.bytes })
+  const [session] = peer.nodeMetrics.sessions
+  const { estimate } = controlOf(session)
+  expect(peer.sink.calculate('in_flight_bytes')).toEqual({ actual: 0, bound: estimate.bound.bytes })
 
-  underWay.estimate.lift()
-  expect(peer.sink.calculate('under_way_bytes')).toEqual({ actual: 0, bound: 0 })
+  estimate.lift()
+  expect(peer.sink.calculate('in_flight_bytes')).toEqual({ actual: 0, bound: 0 })
 })
 
 describe('a connection that has ended', () => {

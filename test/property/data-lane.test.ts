@@ -52,7 +52,7 @@ test('every byte goes out once, in order, within credit, frame and batch, whatev
       onFinWritten: stream => { finished.push(stream.id) },
       onFinDue: stream => { finsDue.push(stream) }
     })
-    lane.setShare(Math.min(shareBytes, frameBytes))
+    lane.setQuantum(Math.min(shareBytes, frameBytes))
     const senders = credits.map((creditBytes, i): Sender => {
       const stream = createStream(i, { maxWholeBytes: mergesMessages === true ? undefined : frameBytes, mergeFromBytes: mergesMessages === false ? undefined : 16_384 })
       stream.creditBytes -= WINDOW_BYTES - creditBytes

@@ -20,7 +20,7 @@ const rates = between(8, 500_000)
 const roundTrips = between(0.1, 900)
 const seeds = fc.integer({ min: 1, max: 1_000_000 })
 
-/** When it is known what a path carries: after 20 round trips and a second, and twelve times what may be under way at first */
+/** When it is known what a path carries: after 20 round trips and a second, and twelve times what may be in flight at first */
 function settlingMs (rateBytesPerMs: number, roundTripMs: number): number {
   return 20 * roundTripMs + 1000 + 12 * 65_536 / rateBytesPerMs
 }
@@ -53,8 +53,8 @@ function expectSettled (path: Path, { rateBytesPerMs, roundTripMs, longerMs }: S
   expect(measured.mostQueuedBytes).toBeLessThanOrEqual(queueLimitBytes(rateBytesPerMs, roundTripMs, longerMs))
 }
 
-function expectSound ({ underWay }: Path): void {
-  const { bound, bytesPerMs, roundTripMs = 0 } = underWay.estimate
+function expectSound ({ inFlight }: Path): void {
+  const { bound, bytesPerMs, roundTripMs = 0 } = inFlight.estimate
 
   expect(bound.bytes).toBeGreaterThanOrEqual(8192)
   expect(bound.holdsFromBytes).toBeGreaterThan(0)
@@ -64,8 +64,8 @@ function expectSound ({ underWay }: Path): void {
   expect(bytesPerMs).toBeLessThan(Infinity)
   expect(roundTripMs).toBeGreaterThanOrEqual(0)
   expect(roundTripMs).toBeLessThan(Infinity)
-  expect(underWay.acknowledgedBytes).toBeLessThanOrEqual(underWay.handedDownBytes)
-  expect(underWay.heldMs).toBeGreaterThanOrEqual(0)
+  expect(inFlight.acknowledgedBytes).toBeLessThanOrEqual(inFlight.writtenBytes)
+  expect(inFlight.heldMs).toBeGreaterThanOrEqual(0)
 }
 
 /** TCP's first flight */
@@ -174,10 +174,10 @@ describe('a path that changes', () => {
     }), { numRuns, seed })
   })
 
-  test.each([[5000, 50], [50, 5000], [50_000, 500], [500, 50_000]])('from %d to %d kB/s has a short queue again after 8 s and 15 times what then takes all that is under way', (before, after) => {
+  test.each([[5000, 50], [50, 5000], [50_000, 500], [500, 50_000]])('from %d to %d kB/s has a short queue again after 8 s and 15 times what then takes all that is in flight', (before, after) => {
     const path = new Path({ startMs: 100, steps: [{ atMs: 0, rateBytesPerMs: before, roundTripMs: 50 }, { atMs: 3000, rateBytesPerMs: after, roundTripMs: 50 }] })
     path.runUntil(3000)
-    path.runUntil(11_000 + 15 * path.underWay.byteLength / after)
+    path.runUntil(11_000 + 15 * path.inFlight.byteLength / after)
 
     expectSettled(path, { rateBytesPerMs: after, roundTripMs: 50, longerMs: 150 }, 0.97)
   })

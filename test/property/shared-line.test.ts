@@ -2,13 +2,13 @@
 import { describe, expect, test } from 'vitest'
 import { Path } from './fixtures/path.ts'
 import { SharedLine } from './fixtures/shared-line.ts'
-import { NodePaths } from '../../src/core/path/node-paths.ts'
+import { NodePaths } from '../../src/path/node-paths.ts'
 import type { PathInit } from './fixtures/path.ts'
 
 const QUEUE_MS = 10
 /** Between two marks */
 const MARK_MS = 5
-/** One at a time may try whether more under way makes it faster */
+/** One at a time may try whether more in flight makes it faster */
 const TRIED_PART = 1.15
 /** Of each connection: what may have arrived since its last mark, two writes and what the mark waits for */
 const UNMARKED_BYTES = 32_768

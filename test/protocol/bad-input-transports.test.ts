@@ -115,7 +115,7 @@ describe.each(ROLES)('as $role', ({ direction, ownId, peerId }) => {
     expect(frames.filter(([, flags]) => flags === RST)).toHaveLength(400)
   })
 
-  test('a violation that comes while a write is under way: GoAway is the last frame', async () => {
+  test('a violation that comes while a write is in flight: GoAway is the last frame', async () => {
     const peer = converse({ direction })
     const stream = await peer.open()
     const events = endings(stream)

@@ -1,8 +1,8 @@
 // The rule for the end of the ids. Only in Node: browsers do not load a module twice.
 import { StreamMessageEvent } from '@libp2p/interface'
 import { describe, expect, test, vi } from 'vitest'
-import { systemClock } from '../../src/clock.ts'
-import { NodePaths } from '../../src/core/path/node-paths.ts'
+import { systemClock } from '../../src/host/clock.ts'
+import { fullControl } from '../../src/path-control.ts'
 import { createConfig } from '../../src/options/config.ts'
 import { ACK, concat, parseFrames, windowUpdate } from '../../testing/protocol/frames.ts'
 import { nextTurn, RawTransport } from '../../testing/protocol/raw-peer.ts'
@@ -22,7 +22,7 @@ describe('when the ids are used up', () => {
     vi.doUnmock('../../src/core/wire/frame.ts')
     const transport = new RawTransport(direction)
 
-    return { transport, muxer: new shell.Muxer(transport as unknown as MessageStream, createConfig({ enableKeepAlive: false }), systemClock, { paths: new NodePaths() }) }
+    return { transport, muxer: new shell.Muxer(transport as unknown as MessageStream, createConfig({ enableKeepAlive: false }), systemClock, { createPathControl: fullControl() }) }
   }
 
   const exhausted = expect.objectContaining({ code: 'ERR_STREAM_IDS_EXHAUSTED' })

@@ -52,7 +52,7 @@ describe.each(ROLES)('as $role', ({ direction, ownId, peerId, secondPeerId }) =>
     expect(peer.muxer.getRTT()).toBe(42.5)
   })
 
-  test('M: this side\'s Ping is measured by its own ACK, although another is under way by then', async () => {
+  test('M: this side\'s Ping is measured by its own ACK, although another is in flight by then', async () => {
     const clock = new VirtualClock()
     const peer = converse({ direction, clock })
     const first = peer.muxer.ping()
@@ -293,7 +293,7 @@ describe.each(ROLES)('as $role', ({ direction, ownId, peerId, secondPeerId }) =>
     expect(signal.deref()).toBeUndefined()
   })
 
-  test('close() while another is under way waits no longer than its own signal says', async () => {
+  test('close() while another is in flight waits no longer than its own signal says', async () => {
     const peer = converse({ direction })
     const stream = await peer.open()
     stream.send(pattern(WINDOW_BYTES + 1))

@@ -1,4 +1,4 @@
-// The bound on bytes under way, on paths of all kinds beside no bound: who loses, who gains. `npm run simulate -- --paths 5000` goes on.
+// The bound on bytes in flight, on paths of all kinds beside no bound: who loses, who gains. `npm run simulate -- --paths 5000` goes on.
 import { quantile } from 'simple-statistics'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { judge } from './paths/judge.ts'

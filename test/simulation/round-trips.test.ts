@@ -1,6 +1,6 @@
 // When the round trip is measured: while there is traffic, every few seconds, and never for its own sake.
 import { describe, expect, it } from 'vitest'
-import { FIRST_MARK_VALUE } from '../../src/core/path/marks.ts'
+import { FIRST_MARK_VALUE } from '../../src/core/wire/frame.ts'
 import { yamux } from '../../src/index.ts'
 import { PING, parseFrames, SYN } from '../../testing/protocol/frames.ts'
 import { simulate } from '../../testing/simulation/simulate.ts'

@@ -1,4 +1,4 @@
-// `npm run simulate`: a search for seeds that break a law, or one seed with all that happens in it; the same for paths and the bound on what is under way.
+// `npm run simulate`: a search for seeds that break a law, or one seed with all that happens in it; the same for paths and the bound on what is in flight.
 import { Listr } from 'listr2'
 import { parseCount } from '../../testing/programs/names.ts'
 import { readOptions } from '../../testing/programs/options.ts'
@@ -12,7 +12,7 @@ const values = readOptions({ command: 'npm run simulate --', about: 'random appl
   first: { takes: 'seed', about: 'from which on', default: '1' },
   workers: { takes: 'number', about: 'threads', default: '1' },
   seed: { takes: 'seed', about: 'this one alone, with all that happens in it' },
-  paths: { takes: 'number', about: 'the bound on bytes under way instead: what it costs and gains on so many paths' },
+  paths: { takes: 'number', about: 'the bound on bytes in flight instead: what it costs and gains on so many paths' },
   path: { takes: 'seed', about: 'on this one alone' }
 })
 

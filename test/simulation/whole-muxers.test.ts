@@ -1,4 +1,4 @@
-// The bound on bytes under way with whole muxers beside none: bulk on 1 to 20 streams, and requests, over lines of all kinds. The first time is left
+// The bound on bytes in flight with whole muxers beside none: bulk on 1 to 20 streams, and requests, over lines of all kinds. The first time is left
 // to paths.test.ts: there TCP begins slowly as well.
 import { quantile } from 'simple-statistics'
 import { beforeAll, describe, expect, test } from 'vitest'

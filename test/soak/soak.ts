@@ -1,6 +1,6 @@
 /**
  * Real nodes over TCP and Noise for half an hour, with connections and peers killed at random. Between rounds, when
- * nothing is under way, nothing may be left: no heap, no handle, no listener. Every transfer ends with
+ * nothing is in flight, nothing may be left: no heap, no handle, no listener. Every transfer ends with
  * the right bytes, or with an error if its connection was killed.
  */
 import { setTimeout } from 'node:timers/promises'

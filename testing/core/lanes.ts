@@ -3,13 +3,16 @@
  */
 import { Credit } from '../../src/core/window/credit.ts'
 import { ConnectionBudget } from '../../src/core/window/receive-window.ts'
+import { RoundTrip } from '../../src/core/window/round-trip.ts'
 import { Batch } from '../../src/core/scheduler/batch.ts'
 import { ControlLane } from '../../src/core/scheduler/control.ts'
 import { DataLanes } from '../../src/core/scheduler/lanes.ts'
 import { StreamState } from '../../src/core/stream-state.ts'
 import { parseFrames, pattern } from '../protocol/frames.ts'
-import type { Receiver } from '../../src/core/receiver.ts'
-import type { Session, SessionInit } from '../../src/core/session.ts'
+import type { ControlHost } from '../../src/core/scheduler/control.ts'
+import type { LanesHost } from '../../src/core/scheduler/lanes.ts'
+import type { CreditHost } from '../../src/core/window/credit.ts'
+import type { SessionInit } from '../../src/core/session-init.ts'
 import type { Frame } from '../protocol/frames.ts'
 
 export const WINDOW_BYTES = 262_144
@@ -55,13 +58,24 @@ interface Told {
 
 type LanesInit = Partial<Pick<SessionInit, 'frameBytes' | 'loneFrameBytes'> & Told>
 
-/** All of a session that lanes know. No window grows: nobody has measured how far the peer is. */
-function sessionOf ({ emit = () => {}, onFinWritten = () => {}, onFinDue = () => {}, onResetWritten = () => {}, onPingWritten = () => {} }: LanesInit): Session<unknown> {
-  const streams = { freePlace: onResetWritten, budget: new ConnectionBudget(0) }
-  const session = { roundTrip: {}, streams, emit, schedule: onFinDue, onPingWritten, finsInBatch: { push: onFinWritten } } as unknown as Session<unknown>
+type LanesSession = LanesHost<unknown> & ControlHost<unknown> & CreditHost<unknown>
 
-  // nothing is received here that could make an update wait
-  return Object.assign(session, { credit: new Credit(session, { delaysUpdate: () => false } as unknown as Receiver<unknown>) })
+/** All of a session that lanes know. No window grows, as nobody has measured how far the peer is, and no update waits for a long frame. */
+function sessionOf ({ emit = () => {}, onFinWritten = () => {}, onFinDue = () => {}, onResetWritten = () => {}, onPingWritten = () => {} }: LanesInit): LanesSession {
+  const host = {
+    receivedMs: 0,
+    roundTrip: new RoundTrip(),
+    streams: { freePlace: onResetWritten, budget: new ConnectionBudget(0) },
+    emit,
+    schedule: onFinDue,
+    onPingWritten,
+    onFinWritten,
+    ping: () => {},
+    fail: (_: unknown, err: Error) => { throw err },
+    delaysUpdate: () => false
+  }
+
+  return { ...host, credit: new Credit(host) }
 }
 
 /** In tests that do not care all streams are in one */

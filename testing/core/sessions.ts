@@ -1,15 +1,18 @@
 /**
  * A session with nothing around it: the test is its application, its clock and its peer.
  */
-import { NodePaths } from '../../src/core/path/node-paths.ts'
+import { fullControl } from '../../src/path-control.ts'
 import { Session } from '../../src/core/session.ts'
 import { createConfig } from '../../src/options/config.ts'
 import { parseFrames } from '../protocol/frames.ts'
-import type { SessionInit, SessionObserver } from '../../src/core/session.ts'
+import type { SessionObserver } from '../../src/core/session.ts'
+import type { PathControl } from '../../src/core/path-control.ts'
+import type { BytesInFlight } from '../../src/path/bytes-in-flight.ts'
+import type { SessionInit } from '../../src/core/session-init.ts'
 import type { StreamState } from '../../src/core/stream-state.ts'
 import type { Frame } from '../protocol/frames.ts'
 
-export const SESSION_INIT: Omit<SessionInit, 'nodePaths'> = {
+export const SESSION_INIT: Omit<SessionInit, 'createPathControl'> = {
   isDialler: true,
   frameBytes: 16_384,
   loneFrameBytes: 16_384,
@@ -29,7 +32,12 @@ export const SESSION_INIT: Omit<SessionInit, 'nodePaths'> = {
 }
 
 export function createSession ({ onGoAway = () => {}, onRefused = () => {}, onTolerated = () => {}, ...init }: Partial<SessionInit & SessionObserver> = {}): Session<unknown> {
-  return new Session({ ...SESSION_INIT, nodePaths: new NodePaths(), ...init }, { onGoAway, onRefused, onTolerated })
+  return new Session({ ...SESSION_INIT, createPathControl: fullControl(), ...init }, { onGoAway, onRefused, onTolerated })
+}
+
+/** The full control of its bytes in flight */
+export function controlOf (session: { readonly path: PathControl }): BytesInFlight {
+  return session.path as BytesInFlight
 }
 
 /** The frames of the next write, which the transport takes; none if there is nothing to write */

@@ -3,8 +3,8 @@
  */
 import { setImmediate } from 'node:timers/promises'
 import { StreamMessageEvent } from '@libp2p/interface'
-import { systemClock } from '../../src/clock.ts'
-import { NodePaths } from '../../src/core/path/node-paths.ts'
+import { systemClock } from '../../src/host/clock.ts'
+import { fullControl } from '../../src/path-control.ts'
 import { createConfig } from '../../src/options/config.ts'
 import { Muxer } from '../../src/muxer/muxer.ts'
 import { collectGarbage } from '../protocol/garbage.ts'
@@ -65,7 +65,7 @@ class Victim {
   constructor ({ application = {}, options }: Attack) {
     this.#application = application
     const config = { ...createConfig({ enableKeepAlive: false, ...options }), maxUnansweredStreams: 256 }
-    this.muxer = new Muxer(this.transport as unknown as MessageStream, config, systemClock, { paths: new NodePaths() })
+    this.muxer = new Muxer(this.transport as unknown as MessageStream, config, systemClock, { createPathControl: fullControl() })
     this.muxer.addEventListener('stream', ({ detail }) => {
       this.opened++
       this.#serve(detail)

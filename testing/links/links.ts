@@ -36,7 +36,7 @@ export function idealMs ({ bytesPerMs, roundTripMs }: Link, byteLength: number):
   return byteLength / bytesPerMs + roundTripMs / 2
 }
 
-/** What is under way on a full link until credit for it can be back */
+/** What is in flight on a full link until credit for it can be back */
 export function bandwidthDelayBytes ({ bytesPerMs, roundTripMs }: Link): number {
   return bytesPerMs * roundTripMs
 }

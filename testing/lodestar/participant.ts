@@ -46,7 +46,7 @@ export class Participant {
   readonly counts: Counts = { attestationsSent: 0, attestationsFrom: new Map(), blocksGossiped: 0, blocksReceived: 0, requests: 0, blocksRequested: 0 }
   readonly #init: ParticipantInit
   readonly #timers = new Set<NodeJS.Timeout>()
-  readonly #underWay = new Set<Promise<unknown>>()
+  readonly #inFlight = new Set<Promise<unknown>>()
   #pubsub!: Gossip
 
   static async start (init: ParticipantInit): Promise<Participant> {
@@ -122,11 +122,11 @@ export class Participant {
     await request(this.node, peerIdFromString(peer), 'goodbye/1', GOODBYE)
   }
 
-  /** Begins nothing new, and waits for what is under way */
+  /** Begins nothing new, and waits for what is in flight */
   async settle (): Promise<void> {
     this.#timers.forEach(timer => { clearInterval(timer) })
     this.#timers.clear()
-    await Promise.all(this.#underWay)
+    await Promise.all(this.#inFlight)
   }
 
   async stop (): Promise<void> {
@@ -193,8 +193,8 @@ export class Participant {
 
     const tracked = task
       .catch(err => { this.#init.onFailure(what, err) })
-      .finally(() => { this.#underWay.delete(tracked) })
+      .finally(() => { this.#inFlight.delete(tracked) })
 
-    this.#underWay.add(tracked)
+    this.#inFlight.add(tracked)
   }
 }

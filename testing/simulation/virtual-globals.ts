@@ -1,7 +1,7 @@
 // What tells the time, or waits, in all code of the process: made to follow a virtual timeline.
 // Promises, queueMicrotask and process.nextTick take no time and stay what they are.
 import FakeTimers from '@sinonjs/fake-timers'
-import { systemClock } from '../../src/clock.ts'
+import { systemClock } from '../../src/host/clock.ts'
 import type { Happening, Timeline } from './timeline.ts'
 
 /** A date, because there is code that takes 0 for no date */

@@ -14,7 +14,7 @@ export interface Background {
   close(): Promise<void>
 }
 
-/** `unitBytes` are what the receiver confirms at once; no more than `maxUnconfirmedBytes` are under way */
+/** `unitBytes` are what the receiver confirms at once; no more than `maxUnconfirmedBytes` are in flight */
 export async function startBackground (stream: Stream, index: number, unitBytes: number, maxUnconfirmedBytes = Infinity): Promise<Background> {
   const readReply = replyReader(stream, REPLY_BYTES)
   const failed = Promise.withResolvers<never>()

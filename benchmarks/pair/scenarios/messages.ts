@@ -109,7 +109,7 @@ export const messages: Scenario = {
     await Promise.all(streams.map(async (_, index) => confirm(index, 0)))
 
     return {
-      // two units are under way at any time: one more than that and 1,000 streams would queue all at once
+      // two units are in flight at any time: one more than that and 1,000 streams would queue all at once
       async work (units) {
         let confirmed = Promise.resolve()
 

@@ -8,7 +8,7 @@ import type { Stream } from '@libp2p/interface'
 
 /** After each message event */
 const PAUSE_MS = 20
-/** More than yamux lets be under way at first, and less than libp2p lets a paused stream hold */
+/** More than yamux lets be in flight at first, and less than libp2p lets a paused stream hold */
 const MAX_UNCONFIRMED_BYTES = 1024 * 1024
 
 function readSlowly (stream: Stream): void {

@@ -54,7 +54,7 @@ const legend = [
   '             0 the one stream in lane normal: it leads, but asks for no flush. Nothing is reserved for it either',
   '             1 reservedBytes 0   2 highWatermark 1   4 all in lane urgent   5 strategy delay, delayMs 2',
   '             3 a stream goes on until its queue or its credit is used up; no public option',
-  '             6 maxQueueDelayMs Infinity: what is under way is not bounded',
+  '             6 maxQueueDelayMs Infinity: what is in flight is not bounded',
   '             all off: 1, 2, 3 and 5 together, and all streams in lane normal',
   'p50 p99 max  of the 100 bytes, from send() to the arrival of the last of them',
   '× stock      p99 by that of @libp2p/yamux, and by that of all levels off',

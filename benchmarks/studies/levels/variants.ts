@@ -1,8 +1,8 @@
 // The muxers under comparison: all levels against head-of-line blocking on, each one off, all off, and others.
 import { mplex } from '@libp2p/mplex'
 import { yamux as stock } from '@libp2p/yamux'
-import { systemClock } from '../../../src/clock.ts'
-import { NodePaths } from '../../../src/core/path/node-paths.ts'
+import { systemClock } from '../../../src/host/clock.ts'
+import { fullControl } from '../../../src/path-control.ts'
 import { createConfig } from '../../../src/options/config.ts'
 import { yamux } from '../../../src/index.ts'
 import { YAMUX_PROTOCOL_ID, Muxer } from '../../../src/muxer/muxer.ts'
@@ -67,6 +67,6 @@ function firstCome (coalesce: CoalesceOptions): CreateMuxer {
 
   return () => ({
     protocol: YAMUX_PROTOCOL_ID,
-    createStreamMuxer: maConn => new Muxer(maConn, config, systemClock, { paths: new NodePaths() })
+    createStreamMuxer: maConn => new Muxer(maConn, config, systemClock, { createPathControl: fullControl() })
   })
 }

@@ -9,7 +9,7 @@ import { concat } from 'uint8arrays/concat'
 import { SentBytesChangedError } from '../errors.ts'
 import { BY_REFERENCE_BYTES } from '../scheduler/batch.ts'
 import { PieceQueue } from './piece-queue.ts'
-import type { SessionInit } from '../session.ts'
+import type { SessionInit } from '../session-init.ts'
 
 /** Shorter messages are copied */
 export const COPIED_BELOW_BYTES = 4096

@@ -8,12 +8,18 @@
 import { ProtocolError } from '../errors.ts'
 import { PENDING_FIN, PENDING_RST, PENDING_UPDATE } from '../stream-state.ts'
 import { FLAG_ACK, FLAG_RST, FLAG_SYN, SESSION_ID, TYPE_GO_AWAY, TYPE_PING, TYPE_WINDOW_UPDATE } from '../wire/frame.ts'
-import type { Session } from '../session.ts'
 import type { StreamState } from '../stream-state.ts'
 import type { Batch } from './batch.ts'
 
 /** The Rust crate h2 bounds the resets it is made to send by the same number. */
 const MAX_UNREAD_REPLIES = 1024
+
+export interface ControlHost<Owner> {
+  readonly credit: { take (stream: StreamState<Owner>, nowMs: number): number }
+  readonly streams: { freePlace (stream: StreamState<Owner>): void }
+  onPingWritten (nowMs: number): void
+  onFinWritten (stream: StreamState<Owner>): void
+}
 
 export class ControlLane<Owner> {
   hasOutput = false
@@ -21,7 +27,7 @@ export class ControlLane<Owner> {
   hasWrittenGoAway = false
   /** Replies pile up: they may be written now. If that frees no room, the peer does not read. */
   onRepliesFull: (() => void) | undefined
-  readonly #session: Session<Owner>
+  readonly #host: ControlHost<Owner>
   /** In the order in which something came to be pending */
   readonly #streams = new Set<StreamState<Owner>>()
   /** Those with something pending that somebody waits for; perhaps also some from which it has left since */
@@ -33,8 +39,8 @@ export class ControlLane<Owner> {
   /** One of these four waits */
   #isSessionDue = false
 
-  constructor (session: Session<Owner>) {
-    this.#session = session
+  constructor (host: ControlHost<Owner>) {
+    this.#host = host
   }
 
   /** There is something that somebody waits for. Hot: runs once per send. */
@@ -101,7 +107,7 @@ export class ControlLane<Owner> {
     if (this.#pingValue !== undefined && batch.hasRoom) {
       batch.header(TYPE_PING, FLAG_SYN, SESSION_ID, this.#pingValue)
       this.#pingValue = undefined
-      this.#session.onPingWritten(nowMs)
+      this.#host.onPingWritten(nowMs)
     }
 
     if (this.#streams.size > 0) {
@@ -165,7 +171,7 @@ export class ControlLane<Owner> {
   }
 
   #writeStream (stream: StreamState<Owner>, batch: Batch, nowMs: number): void {
-    const { credit, streams } = this.#session
+    const { credit, streams } = this.#host
     const { receiveWindow } = stream
     const isOpening = (stream.pending & (FLAG_SYN | FLAG_ACK)) !== 0
     // one flag a frame: jvm-libp2p takes no two, and py-libp2p loses a FIN beside an ACK
@@ -196,7 +202,7 @@ export class ControlLane<Owner> {
     batch.header(TYPE_WINDOW_UPDATE, flags, stream.id, deltaBytes)
 
     if ((flags & PENDING_FIN) !== 0) {
-      this.#session.finsInBatch.push(stream)
+      this.#host.onFinWritten(stream)
     } else if (stream.pending !== 0) {
       this.enlist(stream)
     }

@@ -18,7 +18,7 @@ import { allocUnsafe } from 'uint8arrays/alloc'
 import { EVENT_DRAINED, EVENT_STALLED, PENDING_FIN } from '../stream-state.ts'
 import { encodeHeader, FLAG_ACK, FLAG_FIN, FLAG_SYN, HEADER_BYTES, TYPE_DATA, TYPE_WINDOW_UPDATE } from '../wire/frame.ts'
 import { BULK, LANES, NORMAL, Ring, URGENT } from './lane.ts'
-import type { Session, SessionInit } from '../session.ts'
+import type { SessionInit } from '../session-init.ts'
 import type { StreamState } from '../stream-state.ts'
 import type { Batch } from './batch.ts'
 
@@ -27,7 +27,7 @@ import type { Batch } from './batch.ts'
  * ninth of the connection, and 1 Mbit/s still lets bulk move every second.
  */
 export const MAX_PASSED_BYTES = 131_072
-const MAX_PASSED_SHARES = 8
+const MAX_PASSED_BURSTS = 8
 
 /**
  * Nobody is sent a frame cut to less than this: its header and the receiver's work cost more than the space. A share that the
@@ -50,10 +50,14 @@ export const CROWDED_FROM_BYTES = 4_194_304
 /** What `send()` takes then, beside what the stream may send in its turn */
 export const CROWDED_MARK_BYTES = 65_536
 
-/** What a disk or another peer takes for the next megabyte */
-const AHEAD_MS = 250
-/** For all writers of a connection together. Behind a slow reader whose window has grown, so much more stays queued. */
-const MOST_AHEAD_BYTES = 524_288
+export interface LanesHost<Owner> {
+  emit (stream: StreamState<Owner>, event: number): void
+  schedule (stream: StreamState<Owner>, what: number): void
+  fail (stream: StreamState<Owner>, err: Error, nowMs: number): void
+  onFinWritten (stream: StreamState<Owner>): void
+}
+
+type FrameSizes = Pick<SessionInit, 'frameBytes' | 'loneFrameBytes'>
 
 export class DataLanes<Owner> {
   /** What streams in the lanes have queued */
@@ -69,26 +73,26 @@ export class DataLanes<Owner> {
   /** A frame of a stream whose `waitsSinceMs` is known was written. For who measures that. */
   onWaited: ((lane: number, waitedMs: number) => void) | undefined
   readonly #rings = LANES.map(() => new Ring())
-  readonly #sizes: Pick<SessionInit, 'frameBytes' | 'loneFrameBytes'>
-  readonly #session: Session<Owner>
+  readonly #sizes: FrameSizes
+  readonly #host: LanesHost<Owner>
   /** A stream's share of a round */
-  #shareBytes = 0
-  /** What it may have at once: its share, and a frame if that is more */
   #quantumBytes = 0
+  /** What it may have at once: its share, and a frame if that is more */
+  #burstBytes = 0
   /** What goes ahead of a lane that waits */
   #maxPassedBytes = 0
 
-  constructor (sizes: Pick<SessionInit, 'frameBytes' | 'loneFrameBytes'>, session: Session<Owner>) {
+  constructor (sizes: FrameSizes, host: LanesHost<Owner>) {
     this.#sizes = sizes
-    this.#session = session
-    this.setShare(sizes.frameBytes)
+    this.#host = host
+    this.setQuantum(sizes.frameBytes)
   }
 
   /** A stream's share of a round: small on a slow path, where writes are, and large on a fast one */
-  setShare (shareBytes: number): void {
-    this.#shareBytes = shareBytes
-    this.#quantumBytes = Math.max(this.#sizes.frameBytes, shareBytes)
-    this.#maxPassedBytes = Math.max(MAX_PASSED_BYTES, MAX_PASSED_SHARES * this.#quantumBytes)
+  setQuantum (quantumBytes: number): void {
+    this.#quantumBytes = quantumBytes
+    this.#burstBytes = Math.max(this.#sizes.frameBytes, quantumBytes)
+    this.#maxPassedBytes = Math.max(MAX_PASSED_BYTES, MAX_PASSED_BURSTS * this.#burstBytes)
   }
 
   /** Its writer is to wait */
@@ -102,7 +106,7 @@ export class DataLanes<Owner> {
   }
 
   #highMarkBytes (creditBytes: number): number {
-    return this.allQueuedBytes < CROWDED_FROM_BYTES ? HIGH_WATER_MARK_BYTES : Math.min(HIGH_WATER_MARK_BYTES, CROWDED_MARK_BYTES + Math.min(creditBytes, this.#shareBytes))
+    return this.allQueuedBytes < CROWDED_FROM_BYTES ? HIGH_WATER_MARK_BYTES : Math.min(HIGH_WATER_MARK_BYTES, CROWDED_MARK_BYTES + Math.min(creditBytes, this.#quantumBytes))
   }
 
   /** The stream has (more) bytes, or credit: call after each push, with the count. Hot: runs once per send. */
@@ -127,16 +131,16 @@ export class DataLanes<Owner> {
 
   /** It has had less than a share of this round, with what it sends now: it takes from nobody. While many do it half of the bytes have their turn. */
   #mayGoAhead (ring: Ring, stream: StreamState<Owner>): boolean {
-    const shareBytes = Math.min(this.#sizes.frameBytes, this.#shareBytes)
-    const roundBytes = ring.streamCount * this.#shareBytes
+    const quantumBytes = Math.min(this.#sizes.frameBytes, this.#quantumBytes)
+    const roundBytes = ring.streamCount * this.#quantumBytes
     const rounds = Math.floor((ring.sentBytes - stream.roundFromBytes) / roundBytes)
 
     if (rounds > 0) {
       stream.roundFromBytes = ring.sentBytes
-      stream.roundBytes = Math.max(0, stream.roundBytes - rounds * shareBytes)
+      stream.roundBytes = Math.max(0, stream.roundBytes - rounds * quantumBytes)
     }
 
-    return ring.aheadBytes < shareBytes && stream.roundBytes + stream.sendQueue.byteLength <= shareBytes
+    return ring.aheadBytes < quantumBytes && stream.roundBytes + stream.sendQueue.byteLength <= quantumBytes
   }
 
   /** The stream sends no more for now */
@@ -179,7 +183,7 @@ export class DataLanes<Owner> {
    * Returns how much of the batch is urgent data.
    */
   fill (batch: Batch, reservedBytes: number, nowMs: number, isHeldBack: boolean, isUrgentSpent: boolean): number {
-    const maxPassedBytes = isUrgentSpent ? this.#quantumBytes : this.#maxPassedBytes
+    const maxPassedBytes = isUrgentSpent ? this.#burstBytes : this.#maxPassedBytes
     let hasRoomForOthers = true
     let urgentBytes = 0
 
@@ -209,7 +213,7 @@ export class DataLanes<Owner> {
       } else if (this.#writeFrame(stream, ring, batch, payloadBytes, nowMs)) {
         if (ring.overtakenBytes > 0) {
           // by bytes, not by frames: small messages of a lane behind would pile up while megabytes pass
-          ring.overtakenBytes = Math.max(0, ring.overtakenBytes - payloadBytes * maxPassedBytes / this.#quantumBytes)
+          ring.overtakenBytes = Math.max(0, ring.overtakenBytes - payloadBytes * maxPassedBytes / this.#burstBytes)
         }
 
         urgentBytes += lane === URGENT ? payloadBytes : 0
@@ -301,7 +305,7 @@ export class DataLanes<Owner> {
       sendQueue.moveTo(batch, payloadBytes)
     } catch (err: any) {
       batch.dropFrame()
-      this.#session.fail(stream, err, nowMs)
+      this.#host.fail(stream, err, nowMs)
       return false
     }
 
@@ -349,7 +353,7 @@ export class DataLanes<Owner> {
     }
 
     // a batch without other data is as large as any, or small for a slow path: the message may exceed it
-    if (wholeBytes > 0 && (stream.sendQueue.isNeverCut || this.#shareBytes < wholeBytes + HEADER_BYTES)) {
+    if (wholeBytes > 0 && (stream.sendQueue.isNeverCut || this.#quantumBytes < wholeBytes + HEADER_BYTES)) {
       return Math.min(wholeBytes, stream.creditBytes)
     }
 
@@ -367,22 +371,22 @@ export class DataLanes<Owner> {
   #chooseCutBytes ({ sendQueue, creditBytes, deficitBytes }: StreamState<Owner>, wholeBytes: number): number {
     const { loneFrameBytes } = this.#sizes
     const messageBytes = sendQueue.isMerging ? sendQueue.byteLength : wholeBytes || sendQueue.firstPieceBytes
-    const shareBytes = this.streamCount === 1 ? Math.max(loneFrameBytes, this.#shareBytes) : Math.min(deficitBytes, this.#quantumBytes)
+    const quantumBytes = this.streamCount === 1 ? Math.max(loneFrameBytes, this.#quantumBytes) : Math.min(deficitBytes, this.#burstBytes)
     // a peer may give more credit only behind the frame, as this muxer does
     const usedCreditBytes = Math.max(Math.min(creditBytes, loneFrameBytes), Math.floor(creditBytes / 2))
 
-    return Math.min(messageBytes, usedCreditBytes, shareBytes)
+    return Math.min(messageBytes, usedCreditBytes, quantumBytes)
   }
 
   /** A stream with less left of its share sends no frame: what is left adds up with its next share */
   #leastBytes ({ sendQueue }: StreamState<Owner>): number {
-    return Math.min(this.#shareBytes, sendQueue.wholeFrameBytes || MIN_CUT_FRAME_BYTES)
+    return Math.min(this.#quantumBytes, sendQueue.wholeFrameBytes || MIN_CUT_FRAME_BYTES)
   }
 
   /** Gives the first stream its share of a new round. Returns false if the stream still owes the others for a long message: then it goes to the back. */
   #beginTurn (stream: StreamState<Owner>, ring: Ring): boolean {
     const leastBytes = this.#leastBytes(stream)
-    stream.deficitBytes += stream.deficitBytes < leastBytes ? this.#shareBytes : 0
+    stream.deficitBytes += stream.deficitBytes < leastBytes ? this.#quantumBytes : 0
     const hasTurn = stream.deficitBytes >= leastBytes
 
     if (!hasTurn) {
@@ -405,14 +409,14 @@ export class DataLanes<Owner> {
       this.remove(stream)
 
       if (stream.isStalled) {
-        this.#session.emit(stream, EVENT_STALLED)
+        this.#host.emit(stream, EVENT_STALLED)
       }
     } else if (stream.deficitBytes < this.#leastBytes(stream)) {
       ring.moveToBack(stream)
     }
 
     if (stream.awaitsDrain ? this.mayGoOn(stream) : stream.tellsIdle && stream.sendQueue.byteLength === 0) {
-      this.#session.emit(stream, EVENT_DRAINED)
+      this.#host.emit(stream, EVENT_DRAINED)
     }
   }
 
@@ -423,14 +427,9 @@ export class DataLanes<Owner> {
   #finish (stream: StreamState<Owner>, batch: Batch): void {
     if (batch.hasRoom) {
       batch.header(TYPE_WINDOW_UPDATE, FLAG_FIN, stream.id, 0)
-      this.#session.finsInBatch.push(stream)
+      this.#host.onFinWritten(stream)
     } else {
-      this.#session.schedule(stream, PENDING_FIN)
+      this.#host.schedule(stream, PENDING_FIN)
     }
   }
-}
-
-/** So much comes on top of both marks, as far as the peer gives credit for it. The rate is 0 where nothing is held back. */
-export function chooseExtraQueueBytes (bytesPerMs: number, writers: number): number {
-  return Math.floor(Math.min(MOST_AHEAD_BYTES, bytesPerMs * AHEAD_MS) / writers)
 }

@@ -4,19 +4,27 @@
  */
 import { PENDING_UPDATE } from '../stream-state.ts'
 import { FAR_MS } from './receive-window.ts'
-import type { Receiver } from '../receiver.ts'
-import type { Session } from '../session.ts'
 import type { StreamState } from '../stream-state.ts'
+import type { ConnectionBudget } from './receive-window.ts'
+import type { RoundTrip } from './round-trip.ts'
+
+export interface CreditHost<Owner> {
+  readonly receivedMs: number
+  readonly roundTrip: RoundTrip
+  readonly streams: { readonly budget: ConnectionBudget }
+  ping (): void
+  schedule (stream: StreamState<Owner>, what: number, isPatient?: boolean): void
+  /** An update waits for the end of a long frame */
+  delaysUpdate (stream: StreamState<Owner>, nowMs: number): boolean
+}
 
 export class Credit<Owner> {
   /** How long the program works before it looks for the next chunk; 0 if that is next to nothing */
   programMs = 0
-  readonly #session: Session<Owner>
-  readonly #receiver: Receiver<Owner>
+  readonly #host: CreditHost<Owner>
 
-  constructor (session: Session<Owner>, receiver: Receiver<Owner>) {
-    this.#session = session
-    this.#receiver = receiver
+  constructor (host: CreditHost<Owner>) {
+    this.#host = host
   }
 
   /**
@@ -25,22 +33,22 @@ export class Credit<Owner> {
    */
   giveBack (stream: StreamState<Owner>, payloadBytes: number): void {
     const { receiveWindow } = stream
-    const { roundTrip, receivedMs: nowMs } = this.#session
+    const { roundTrip, receivedMs: nowMs } = this.#host
     // a reserve may have waited for the end of a long frame, where nothing more is read
     const isReserved = receiveWindow.isNew ? this.#reserve(stream) : payloadBytes === 0 && receiveWindow.isRaised
     receiveWindow.read(payloadBytes, nowMs)
     const isDue = receiveWindow.isUpdateDue(nowMs, roundTrip.smoothedMs, this.programMs)
 
     if ((isDue || isReserved) && !stream.life.isReset) {
-      if (!stream.mayGrant || this.#receiver.delaysUpdate(stream, nowMs)) {
+      if (!stream.mayGrant || this.#host.delaysUpdate(stream, nowMs)) {
         stream.hasHeldUpdate = true
         return
       }
 
-      this.#session.schedule(stream, PENDING_UPDATE, !isDue)
+      this.#host.schedule(stream, PENDING_UPDATE, !isDue)
 
       if (isDue && roundTrip.isStale(nowMs)) {
-        this.#session.ping()
+        this.#host.ping()
       }
     }
   }
@@ -49,10 +57,10 @@ export class Credit<Owner> {
   relieve (stream: StreamState<Owner>, maxUnreadBytes: number, nowMs: number): boolean {
     // what counts is what is unread: a loop may hold a part of the window, and wait to send that back
     const roomBytes = maxUnreadBytes - stream.readBuffer.byteLength
-    const isRelieved = stream.receiveWindow.relieve(roomBytes, nowMs, this.#session.streams.budget)
+    const isRelieved = stream.receiveWindow.relieve(roomBytes, nowMs, this.#host.streams.budget)
 
     if (isRelieved) {
-      this.#session.schedule(stream, PENDING_UPDATE)
+      this.#host.schedule(stream, PENDING_UPDATE)
     }
 
     return isRelieved
@@ -60,14 +68,14 @@ export class Credit<Owner> {
 
   /** What a window update that is being written now grants */
   take ({ receiveWindow }: StreamState<Owner>, nowMs: number): number {
-    const { roundTrip, streams } = this.#session
+    const { roundTrip, streams } = this.#host
 
     return receiveWindow.takeUpdate(nowMs, roundTrip.smoothedMs, streams.budget, this.programMs)
   }
 
   /** The first bytes of a stream are being read. How long credit takes shows best in how long the peer's answer took: its program's turn counts too. */
   #reserve (stream: StreamState<Owner>): boolean {
-    const { roundTrip, receivedMs, streams } = this.#session
+    const { roundTrip, receivedMs, streams } = this.#host
     const creditMs = stream.isOutbound ? receivedMs - stream.openedMs : Math.max(roundTrip.shorterMs ?? 0, this.programMs)
 
     return creditMs >= FAR_MS && stream.mayGrant && stream.receiveWindow.reserve(creditMs, streams.budget)

@@ -16,7 +16,7 @@ export const UPDATE_PART = 0.499
 
 /**
  * The same while the window holds its sender back, who waits for every update: a window grows in half the time, and one that may
- * not grow any more lets three quarters of it be under way, not half. 16 MiB need that to carry 0.97 of 1 Gbit/s at 100 ms.
+ * not grow any more lets three quarters of it be in flight, not half. 16 MiB need that to carry 0.97 of 1 Gbit/s at 100 ms.
  */
 export const SLOWED_UPDATE_PART = UPDATE_PART / 2
 

@@ -1,8 +1,11 @@
 /**
  * Measures the round trip with pings of this side's own. A peer may drop a pong, as go-yamux does when it is busy, so there may be more than
- * one under way: the next pong stands for those before it.
+ * one in flight: the next pong stands for those before it.
  */
-import { FIRST_MARK_VALUE, LONGEST_MS } from '../path/marks.ts'
+import { FIRST_MARK_VALUE } from '../wire/frame.ts'
+
+/** No path takes a minute: the clock has jumped, or was set back */
+export const LONGEST_MS = 60_000
 
 /** The weight of a new sample (RFC 6298, section 2) */
 const SAMPLE_WEIGHT = 1 / 8
@@ -20,9 +23,9 @@ export class RoundTrip {
   /** The last one, or if the clock has jumped meanwhile what is known else; Infinity before the first */
   soundMs = Infinity
   onMeasured: ((roundTripMs: number) => void) | undefined
-  /** What each ping under way carries, and when it was written, the oldest first */
+  /** What each ping in flight carries, and when it was written, the oldest first */
   readonly #pings = new Map<number, number>()
-  /** The last ping's, whether or not it is under way */
+  /** The last ping's, whether or not it is in flight */
   lastValue = -1
   #sentMs = -Infinity
 

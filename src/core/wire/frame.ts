@@ -23,6 +23,9 @@ export const SESSION_ID = 0
 
 export const MAX_UINT32 = 0xffff_ffff
 
+/** The values of marks begin here; those of other pings are below. They count up by two, and are odd where data fills the path. */
+export const FIRST_MARK_VALUE = 2 ** 31
+
 /** The longest payload of a frame, except on fast paths. A peer may wait until its window has room for so much. */
 export const MAX_FRAME_BYTES = 65_536
 

@@ -111,7 +111,7 @@ describe('a batch', () => {
     ['cuts a message that is longer', 16_384, [4096, 4096, 1808]],
     ['is as long as a message where it is small for a slow path', 4096, [10_000]]
   ])('%s', (_, shareBytes, frames) => {
-    lane.setShare(shareBytes)
+    lane.setQuantum(shareBytes)
     enlist(createStream(1, { queued: [10_000], maxWholeBytes: 16_384, mergeFromBytes: 16_384 }))
     const sent = frames.flatMap(() => shares(fill(12 + 4096)))
 

@@ -64,7 +64,7 @@ describe('turns', () => {
 
 test('messages longer than a share, which are kept whole, are paid for in the rounds behind', () => {
   lane = createDataLanes({ frameBytes: 65_536 })
-  lane.setShare(4096)
+  lane.setQuantum(4096)
   const sizes = [1000, 4096, 16_384, 65_536]
   const streams = sizes.map((size, i) => createStream(1 + 2 * i, { queued: Array(Math.ceil(1_000_000 / size)).fill(size), maxWholeBytes: 65_536 }))
   streams.forEach(stream => { stream.creditBytes = 1_100_000 })
@@ -87,7 +87,7 @@ test('messages longer than a share, which are kept whole, are paid for in the ro
 
 test('so are those of a stream that sends its next when nothing of it waits any more', () => {
   lane = createDataLanes({ frameBytes: 16_384 })
-  lane.setShare(4096)
+  lane.setQuantum(4096)
   const busy = [1, 3, 5].map(id => busyStream(id, 1000, 16_384))
   const long = createStream(7, { maxWholeBytes: 16_384 })
   long.creditBytes = 10_000_000
@@ -113,7 +113,7 @@ test('so are those of a stream that sends its next when nothing of it waits any 
 
 test('and are forgotten when the others have had as much meanwhile', () => {
   lane = createDataLanes({ frameBytes: 16_384 })
-  lane.setShare(4096)
+  lane.setQuantum(4096)
   const busy = busyStream(1, 1000, 16_384)
   const long = createStream(3, { queued: [16_384], maxWholeBytes: 16_384 })
   enlist(busy, long)
@@ -132,7 +132,7 @@ test('and are forgotten when the others have had as much meanwhile', () => {
 
 test('leave whole bytes to what is cut behind them', () => {
   lane = createDataLanes({ frameBytes: 16_384 })
-  lane.setShare(4096)
+  lane.setQuantum(4096)
   const long = createStream(7, { queued: [16_384], maxWholeBytes: 16_384 })
   enlist(...[1, 3].map(id => busyStream(id, 1000, 16_384)), long)
   fill(30_001)

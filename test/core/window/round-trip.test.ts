@@ -71,7 +71,7 @@ describe('a pong', () => {
     expect(roundTrip.end(first, 108)).toBe(false)
   })
 
-  test('leaves the pings behind its own under way', () => {
+  test('leaves the pings behind its own in flight', () => {
     const first = begin(0)
     const second = begin(100)
 

@@ -134,7 +134,7 @@ export const mutants: Mutant[] = [
     bug: 'A drain of the transport while nothing is queued is forgotten.',
     edits: [
       [
-        'src/muxer/writer.ts',
+        'src/host/writer.ts',
         '    this.#drains++\n\n    if (this.#isTransportFull) {',
         '    this.#drains++\n\n    if (this.#isTransportFull && this.#session.lanes.queuedBytes > 0) {'
       ]
@@ -145,7 +145,7 @@ export const mutants: Mutant[] = [
     bug: 'Data that was held back once is held back for good.',
     edits: [
       [
-        'src/core/path/bytes-under-way.ts',
+        'src/path/bytes-in-flight.ts',
         '} else if (!isHeld && this.isHeld) {',
         '} else if (!isHeld && this.isHeld && this.acknowledgedBytes === 0) {'
       ]
@@ -181,13 +181,13 @@ export const mutants: Mutant[] = [
     edits: [
       [
         'src/core/scheduler/lanes.ts',
-        '      this.#session.finsInBatch.push(stream)\n',
-        '      this.#session.finsInBatch.push(stream)\n      this.#session.onTransportTook()\n'
+        '      this.#host.onFinWritten(stream)\n',
+        '      this.#host.onFinWritten(stream)\n      this.#host.onTransportTook()\n'
       ],
       [
         'src/core/scheduler/control.ts',
-        '      this.#session.finsInBatch.push(stream)\n',
-        '      this.#session.finsInBatch.push(stream)\n      this.#session.onTransportTook()\n'
+        '      this.#host.onFinWritten(stream)\n',
+        '      this.#host.onFinWritten(stream)\n      this.#host.onTransportTook()\n'
       ]
     ]
   },
@@ -196,7 +196,7 @@ export const mutants: Mutant[] = [
     bug: 'A mark speaks for bytes behind it.',
     edits: [
       [
-        'src/core/path/bytes-under-way.ts',
+        'src/path/bytes-in-flight.ts',
         'this.#noteArrived(mark.positionBytes)\n',
         'this.#noteArrived(Math.min(mark.positionBytes + 5000, this.handedDownBytes))\n'
       ]
@@ -259,10 +259,10 @@ export const mutants: Mutant[] = [
   },
   {
     name: 'forgotten-output',
-    bug: 'What is written while a flush is under way waits for the next flush.',
+    bug: 'What is written while a flush is in flight waits for the next flush.',
     edits: [
       [
-        'src/muxer/driver.ts',
+        'src/host/driver.ts',
         'if (this.session.hasOutput) {\n      this.request()\n',
         'if (this.session.hasOutput) {\n'
       ]
@@ -322,7 +322,7 @@ export const mutants: Mutant[] = [
     bug: 'A connection that ends leaves its keep-alive timer.',
     edits: [
       [
-        'src/muxer/timers.ts',
+        'src/host/timers.ts',
         '    this.#isStopped = true\n    this.#clock.clearTimer(this.#timer)',
         '    this.#isStopped = true'
       ]
@@ -345,7 +345,7 @@ export const mutants: Mutant[] = [
     edits: [
       [
         'src/core/scheduler/lanes.ts',
-        'this.#session.schedule(stream, PENDING_FIN)',
+        'this.#host.schedule(stream, PENDING_FIN)',
         '// forgotten'
       ]
     ]
@@ -355,8 +355,8 @@ export const mutants: Mutant[] = [
     bug: 'A window update does not bring back a stream that had used up its credit.',
     edits: [
       [
-        'src/core/receiver.ts',
-        '      this.#session.lanes.enlist(stream, 0)\n',
+        'src/core/session.ts',
+        '    this.lanes.enlist(stream, 0)\n',
         ''
       ]
     ]

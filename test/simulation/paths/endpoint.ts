@@ -1,10 +1,9 @@
 // One end of a connection: hands down as session.pull does, and answers pings as its peer's program finds time to, or not at all.
-import { BytesUnderWay } from '../../../src/core/path/bytes-under-way.ts'
-import { FIRST_MARK_VALUE } from '../../../src/core/path/marks.ts'
-import { chooseSlowWriteBytes } from '../../../src/core/sender.ts'
+import { Positions } from '../../../src/core/positions.ts'
 import { RoundTrip } from '../../../src/core/window/round-trip.ts'
-import { HEADER_BYTES } from '../../../src/core/wire/frame.ts'
-import type { NodePaths } from '../../../src/core/path/node-paths.ts'
+import { FIRST_MARK_VALUE, HEADER_BYTES } from '../../../src/core/wire/frame.ts'
+import { pathInit, RECORD_BYTES, tellWritten, writeMark } from '../../../testing/core/driven-path.ts'
+import type { CreatePathControl, PathControl } from '../../../src/core/path-control.ts'
 import type { Program } from './program.ts'
 import type { Timeline } from '../../../testing/simulation/timeline.ts'
 import type { Socket } from './socket.ts'
@@ -27,20 +26,19 @@ export interface EndpointInit {
   out: Socket<Content>
   in: Socket<Content>
   maxQueueDelayMs: number
-  nodePaths: NodePaths
+  createPathControl: CreatePathControl
   answers: Answers
   /** Sealing or opening a megabyte takes so long */
   msPerMegabyte: number
 }
 
-const MAX_WRITE_BYTES = 65_519
 const MAX_TURN_BYTES = 4_194_304
 const MAX_TURN_MS = 5
 export const URGENT_BYTES = 112
 const BYTES_PER_MEGABYTE = 1e6
 
 export class Endpoint {
-  readonly underWay: BytesUnderWay
+  readonly control: PathControl
   /** What the application has written and nobody has handed down */
   waitingBytes = 0
   deliveredBytes = 0
@@ -51,6 +49,7 @@ export class Endpoint {
   #urgentDueMs: number[] = []
   #pongs: number[] = []
   #pendingPing: number | undefined
+  readonly #positions = new Positions()
   #pingedBytes = 0
   #lastPongMs = 0
   #isFull = false
@@ -59,7 +58,7 @@ export class Endpoint {
 
   constructor (init: EndpointInit) {
     this.#init = init
-    this.underWay = new BytesUnderWay(init.maxQueueDelayMs, MAX_WRITE_BYTES, init.nodePaths)
+    this.control = init.createPathControl(pathInit(init.maxQueueDelayMs), this.#positions)
     init.in.onReadable = () => { init.program.post(this.#read) }
     init.out.onDrain = () => {
       init.program.post(() => {
@@ -100,7 +99,7 @@ export class Endpoint {
     const { program, msPerMegabyte } = this.#init
 
     this.#init.in.read(byteLength => {
-      this.underWay.onChunk(byteLength, program.nowMs)
+      this.control.onChunk(byteLength, program.nowMs)
       program.spend(byteLength / BYTES_PER_MEGABYTE * msPerMegabyte)
     }, content => { this.#take(content) })
     this.#write()
@@ -117,7 +116,7 @@ export class Endpoint {
 
   #answer (value: number): void {
     const { program, timeline, answers } = this.#init
-    this.underWay.onPing(value, program.nowMs)
+    this.control.onPing(value, program.nowMs)
     const afterMs = answers(program.nowMs)
 
     if (afterMs === undefined) {
@@ -142,15 +141,15 @@ export class Endpoint {
 
   #onPong (value: number, nowMs: number): void {
     if (value >= FIRST_MARK_VALUE) {
-      this.underWay.onPong(value, nowMs)
+      this.control.onPong(value, nowMs)
     } else if (this.#roundTrip.end(value, nowMs) && this.#roundTrip.lastMs !== undefined) {
-      this.underWay.onPingAnswered(this.#pingedBytes, this.#roundTrip.lastMs, nowMs)
+      this.control.onRoundTrip(this.#pingedBytes, this.#roundTrip.lastMs, nowMs)
     }
   }
 
   get #hasOutput (): boolean {
-    return this.#pongs.length > 0 || this.#urgentDueMs.length > 0 || this.#pendingPing !== undefined || this.underWay.isMarkOwed ||
-      (this.waitingBytes > 0 && !this.underWay.isHeld)
+    return this.#pongs.length > 0 || this.#urgentDueMs.length > 0 || this.#pendingPing !== undefined || this.control.isMarkOwed ||
+      (this.waitingBytes > 0 && !this.control.isHeld)
   }
 
   readonly #write = (): void => {
@@ -167,12 +166,12 @@ export class Endpoint {
       }
     }
 
-    if (this.underWay.isHeld && !this.#isLookArmed) {
+    if (this.control.isHeld && !this.#isLookArmed) {
       this.#isLookArmed = true
-      this.#init.timeline.in(Math.max(1, this.underWay.lookDelayMs), () => {
+      this.#init.timeline.in(Math.max(1, this.control.lookDelayMs), () => {
         program.post(() => {
           this.#isLookArmed = false
-          this.underWay.look(program.nowMs)
+          this.control.look(program.nowMs)
           this.#write()
         })
       })
@@ -191,16 +190,26 @@ export class Endpoint {
 
   /** As session.pull */
   #pull (): number {
-    const { underWay } = this
+    const { control } = this
     const { program, out, msPerMegabyte } = this.#init
     const { nowMs } = program
-    const writeBytes = chooseSlowWriteBytes(underWay.estimate, MAX_WRITE_BYTES, this.waitingBytes, underWay.byteLength)
+    const { writeBytes } = control.planWrite(RECORD_BYTES, this.waitingBytes, 1, false)
     const content: Content = { dataBytes: 0, urgentDueMs: [], pings: [], pongs: [] }
     let markBytes = 0
 
-    if (underWay.isMarkOwed) {
-      content.pings.push(underWay.mark(nowMs))
-      markBytes += HEADER_BYTES
+    const mark = (): boolean => {
+      const value = writeMark(control, this.#positions, nowMs)
+
+      if (value !== undefined) {
+        content.pings.push(value)
+        markBytes += HEADER_BYTES
+      }
+
+      return value !== undefined
+    }
+
+    if (control.isMarkOwed) {
+      mark()
     }
 
     let byteLength = HEADER_BYTES * this.#pongs.length
@@ -209,7 +218,7 @@ export class Endpoint {
 
     if (this.#pendingPing !== undefined) {
       this.#roundTrip.sent(nowMs)
-      this.#pingedBytes = underWay.handedDownBytes
+      this.#pingedBytes = this.#positions.writtenBytes
       content.pings.push(this.#pendingPing)
       byteLength += HEADER_BYTES
       this.#pendingPing = undefined
@@ -219,17 +228,14 @@ export class Endpoint {
     byteLength += URGENT_BYTES * this.#urgentDueMs.length
     this.#urgentDueMs = []
 
-    if (!underWay.isHeld && this.waitingBytes > 0 && byteLength < writeBytes) {
+    if (!control.isHeld && this.waitingBytes > 0 && byteLength < writeBytes) {
       content.dataBytes = Math.min(this.waitingBytes, writeBytes - byteLength - markBytes)
       byteLength += content.dataBytes
       this.waitingBytes -= content.dataBytes
     }
 
-    if (underWay.handDown(byteLength, nowMs, this.waitingBytes === 0, URGENT_BYTES * content.urgentDueMs.length, content.dataBytes + content.urgentDueMs.length > 0)) {
-      if (underWay.canMark) {
-        content.pings.push(underWay.mark(nowMs))
-        markBytes += HEADER_BYTES
-      } else if (this.#roundTrip.isStale(nowMs)) {
+    if (tellWritten(control, this.#positions, byteLength, nowMs, this.waitingBytes === 0, URGENT_BYTES * content.urgentDueMs.length, content.dataBytes + content.urgentDueMs.length > 0)) {
+      if (!mark() && this.#roundTrip.isStale(nowMs)) {
         this.#pendingPing = this.#roundTrip.begin()
       }
     }
@@ -239,7 +245,7 @@ export class Endpoint {
 
     if (!out.send(byteLength, content, program.nowMs)) {
       this.#isFull = true
-      underWay.onTransportFull(nowMs)
+      control.onTransportFull(nowMs)
     }
 
     return byteLength

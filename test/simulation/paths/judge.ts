@@ -1,4 +1,4 @@
-// What the bound on bytes under way does to a plan, beside what happens without it.
+// What the bound on bytes in flight does to a plan, beside what happens without it.
 import { run } from './run.ts'
 import type { ConnectionPlan, Plan } from './plan.ts'
 

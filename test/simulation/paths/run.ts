@@ -1,11 +1,12 @@
-// Runs a plan: what arrives, and how long urgent messages take, with the bound on bytes under way or without it.
-import { NodePaths } from '../../../src/core/path/node-paths.ts'
+// Runs a plan: what arrives, and how long urgent messages take, with the bound on bytes in flight or without it.
+import { fullControl } from '../../../src/path-control.ts'
 import { Random } from '../../../testing/simulation/random.ts'
 import { Endpoint } from './endpoint.ts'
 import { Line } from '../../../testing/simulation/line.ts'
 import { Program } from './program.ts'
 import { Timeline } from '../../../testing/simulation/timeline.ts'
 import { Socket } from './socket.ts'
+import type { CreatePathControl } from '../../../src/core/path-control.ts'
 import type { Answers, Content } from './endpoint.ts'
 import type { Way } from './socket.ts'
 import type { Answering, Plan, Turns, Work } from './plan.ts'
@@ -23,6 +24,8 @@ export interface Outcome {
 
 export interface RunOptions {
   maxQueueDelayMs: number
+  /** What this node's connections have in place of the muxer's own */
+  createControl?: () => CreatePathControl
   /** Nothing but urgent messages */
   isIdle?: boolean
   /** Called every `stepMs`, with this node's ends of the connections */
@@ -103,11 +106,11 @@ function ask (from: Endpoint, to: Endpoint, { atOnce, answerBytes }: Extract<Wor
   to.send(atOnce * REQUEST_BYTES)
 }
 
-export function run (plan: Plan, { maxQueueDelayMs, isIdle = false, stepMs = Infinity, onStep }: RunOptions): Outcome[] {
+export function run (plan: Plan, { maxQueueDelayMs, createControl = fullControl, isIdle = false, stepMs = Infinity, onStep }: RunOptions): Outcome[] {
   const random = new Random(plan.seed)
   const timeline = new Timeline()
   const program = new Program(timeline, turnsOf(plan.turns, random.fork()))
-  const nodePaths = new NodePaths()
+  const createPathControl = createControl()
 
   const lines = plan.lines.map(({ steps, jitterMs }) => {
     const [there, back] = [random.fork(), random.fork()]
@@ -123,8 +126,8 @@ export function run (plan: Plan, { maxQueueDelayMs, isIdle = false, stepMs = Inf
     const { msPerMegabyte } = plan
     const common = { timeline, maxQueueDelayMs, msPerMegabyte }
     const [peerRandom, answersRandom] = [random.fork(), random.fork()]
-    const own = new Endpoint({ ...common, program, out: toPeer, in: fromPeer, nodePaths, answers: () => 0 })
-    const peer = new Endpoint({ ...common, maxQueueDelayMs: isPeerUnbounded ? Infinity : maxQueueDelayMs, program: new Program(timeline, turnsOf(peerTurns, peerRandom)), out: fromPeer, in: toPeer, nodePaths: new NodePaths(), answers: createAnswers(answering, answersRandom) })
+    const own = new Endpoint({ ...common, program, out: toPeer, in: fromPeer, createPathControl, answers: () => 0 })
+    const peer = new Endpoint({ ...common, maxQueueDelayMs: isPeerUnbounded ? Infinity : maxQueueDelayMs, program: new Program(timeline, turnsOf(peerTurns, peerRandom)), out: fromPeer, in: toPeer, createPathControl: fullControl(), answers: createAnswers(answering, answersRandom) })
 
     const begin = (endpoint: Endpoint, work: Work): void => {
       if (work.kind === 'bulk') {

@@ -1,4 +1,4 @@
-// Of `npm run simulate`: the bound on bytes under way on many paths, or one of them with all that happens.
+// Of `npm run simulate`: the bound on bytes in flight on many paths, or one of them with all that happens.
 import { quantile } from 'simple-statistics'
 import { judge } from './judge.ts'
 import { describePlan, drawPlan, drawRequests } from './plan.ts'
@@ -48,7 +48,7 @@ function tell (verdicts: Verdict[]): void {
   }
 }
 
-/** What is under way on each connection, and what has arrived */
+/** What is in flight on each connection, and what has arrived */
 export function replayPath (seed: number): void {
   for (const [, draw] of draws) {
     replay(draw(seed))
@@ -63,8 +63,11 @@ function replay (plan: Plan): void {
     maxQueueDelayMs: 10,
     stepMs: plan.durationMs * STEP_PART,
     onStep (nowMs, own) {
-      const connections = own.map(({ underWay: { estimate, byteLength, isHeld } }) =>
-        `${kilobytes(byteLength)} of ${kilobytes(estimate.bound.bytes)} KB${isHeld ? ', held' : ''}, ${Math.round(estimate.bytesPerMs)} KB/s, ${estimate.roundTripMs?.toFixed(1) ?? '-'} ms`)
+      const connections = own.map(({ control }) => {
+        const { inFlightBytes = 0, boundBytes = Infinity, bytesPerMs = 0, roundTripMs = 0 } = control.figures(nowMs) ?? {}
+
+        return `${kilobytes(inFlightBytes)} of ${kilobytes(boundBytes)} KB${control.isHeld ? ', held' : ''}, ${Math.round(bytesPerMs)} KB/s, ${roundTripMs === 0 ? '-' : roundTripMs.toFixed(1)} ms`
+      })
       console.info(`${Math.round(nowMs)} ms  ${connections.join('  |  ')}`)
     }
   })

@@ -128,7 +128,7 @@ export function act (run: Run, side: Side, random: Random, end?: StreamEnd, name
   }
 }
 
-/** Whoever is flooded ends the stream, with more of the flood under way */
+/** Whoever is flooded ends the stream, with more of the flood in flight */
 function giveUp ({ conversation, side, isOver }: StreamEnd): void {
   const [flooded] = conversation.ends.filter(end => end.side !== side)
 

@@ -1,6 +1,7 @@
 // What must be so: after every event, when everything rests, and in the end.
 import { law } from './flow.ts'
-import { MIN_WRITE_BYTES } from '../../../src/core/path/path-estimate.ts'
+import { controlOf } from '../../../testing/core/sessions.ts'
+import { MIN_WRITE_BYTES } from '../../../src/core/path-control.ts'
 import { HIGH_WATER_MARK_BYTES, LOW_MARK_PART } from '../../../src/core/scheduler/lanes.ts'
 import type { Run } from './run.ts'
 import type { Side } from './side.ts'
@@ -64,7 +65,7 @@ function checkSession (side: Side): void {
     counts.takenBytes += state.receiveWindow.grownBytes + state.receiveWindow.reserveBytes + state.receiveWindow.lateBytes
   }
 
-  checkUnderWay(side)
+  checkInFlight(side)
   law(session.eventful.length === 0, () => `the ${name} has news that nobody was told`)
   law(streams.inboundCount >= counts.inbound && streams.outboundCount >= counts.outbound, () => `the ${name} counts ${streams.inboundCount} and ${streams.outboundCount} streams of ${counts.inbound} and ${counts.outbound}`)
   law(streams.inboundCount <= (options.maxInboundStreams ?? Infinity) && streams.outboundCount <= (options.maxOutboundStreams ?? Infinity), () => `the ${name} has ${streams.inboundCount} and ${streams.outboundCount} streams`)
@@ -74,20 +75,21 @@ function checkSession (side: Side): void {
   law(streams.budget.freeBytes >= 0 && streams.budget.freeBytes + counts.takenBytes === (options.maxConnectionWindow ?? 2 * (options.streamOptions?.maxStreamWindowSize ?? DEFAULT_WINDOW_BYTES)), () => `the budget of the ${name} has ${streams.budget.freeBytes} bytes left, its streams have taken ${counts.takenBytes}`)
 }
 
-/** What the muxer thinks is under way, beside what has passed the wire */
-function checkUnderWay ({ session, name, tap, peer }: Side): void {
+/** What the muxer thinks is in flight, beside what has passed the wire */
+function checkInFlight ({ session, name, tap, peer }: Side): void {
   if (session == null) {
     return
   }
 
-  const { handedDownBytes, acknowledgedBytes, confirmedBytes, isHeld, estimate } = session.underWay
+  const { writtenBytes, confirmedBytes } = session.positions
+  const { acknowledgedBytes, isHeld, estimate } = controlOf(session)
 
-  law(handedDownBytes === tap.writtenBytes, () => `the ${name} counts ${handedDownBytes} bytes handed down of ${tap.writtenBytes}`)
+  law(writtenBytes === tap.writtenBytes, () => `the ${name} counts ${writtenBytes} bytes handed down of ${tap.writtenBytes}`)
   law(confirmedBytes <= peer.tap.receivedBytes, () => `the ${name} was told of ${confirmedBytes} bytes that have arrived, ${peer.tap.receivedBytes} have`)
-  law(confirmedBytes <= acknowledgedBytes && acknowledgedBytes <= handedDownBytes, () => `the ${name} takes ${acknowledgedBytes} bytes for arrived, of ${handedDownBytes} handed down and ${confirmedBytes} that were told of`)
-  law(estimate.bound.bytes >= 2 * MIN_WRITE_BYTES, () => `the ${name} allows ${estimate.bound.bytes} bytes under way`)
+  law(confirmedBytes <= acknowledgedBytes && acknowledgedBytes <= writtenBytes, () => `the ${name} takes ${acknowledgedBytes} bytes for arrived, of ${writtenBytes} handed down and ${confirmedBytes} that were told of`)
+  law(estimate.bound.bytes >= 2 * MIN_WRITE_BYTES, () => `the ${name} allows ${estimate.bound.bytes} bytes in flight`)
   law(estimate.bound.writeBytes >= 1 && estimate.bytesPerMs < Infinity, () => `the ${name} has writes of ${estimate.bound.writeBytes} bytes on a path of ${estimate.bytesPerMs} bytes a millisecond`)
-  law(!isHeld || handedDownBytes > acknowledgedBytes, () => `the ${name} holds back data with nothing under way`)
+  law(!isHeld || writtenBytes > acknowledgedBytes, () => `the ${name} holds back data with nothing in flight`)
 }
 
 /** A stream, beside what has passed the wire */

@@ -1,6 +1,6 @@
 // A second connection in the same process, which nothing is wrong with: nothing of the first may show in it.
-import { systemClock } from '../../../src/clock.ts'
-import { NodePaths } from '../../../src/core/path/node-paths.ts'
+import { systemClock } from '../../../src/host/clock.ts'
+import { fullControl } from '../../../src/path-control.ts'
 import { createConfig } from '../../../src/options/config.ts'
 import { Muxer } from '../../../src/muxer/muxer.ts'
 import { Flow, law } from './flow.ts'
@@ -43,8 +43,8 @@ export class Neighbour {
 
     // no timers, which would be counted as those of the first connection
     const config = createConfig({ enableKeepAlive: false, coalesce: { strategy, maxQueueDelayMs: Infinity }, limits: { openTimeoutMs: Infinity, closeTimeoutMs: Infinity } })
-    this.#dialler = new Muxer(this.#link.diallerEnd, config, systemClock, { paths: new NodePaths() })
-    this.#listener = new Muxer(this.#link.listenerEnd, config, systemClock, { paths: new NodePaths() })
+    this.#dialler = new Muxer(this.#link.diallerEnd, config, systemClock, { createPathControl: fullControl() })
+    this.#listener = new Muxer(this.#link.listenerEnd, config, systemClock, { createPathControl: fullControl() })
     this.#listener.addEventListener('stream', evt => { this.#receive(evt.detail) })
     run.start(run.track('createStream() of the neighbour', this.#open()))
   }

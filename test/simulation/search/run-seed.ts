@@ -238,7 +238,7 @@ async function settle (run: Run): Promise<void> {
   checkSettled(run)
 }
 
-/** So that something is under way */
+/** So that something is in flight */
 async function sendALot (run: Run): Promise<void> {
   const { random, sim, sides, plan: { messageBytes } } = run
   run.trace(() => 'send a lot')

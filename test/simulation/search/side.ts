@@ -1,7 +1,7 @@
 // One side of the connection: its muxer, the streams its application has, and what its application does by itself.
 import { yamux as stock } from '@libp2p/yamux'
-import { systemClock } from '../../../src/clock.ts'
-import { NodePaths } from '../../../src/core/path/node-paths.ts'
+import { systemClock } from '../../../src/host/clock.ts'
+import { fullControl } from '../../../src/path-control.ts'
 import { createConfig } from '../../../src/options/config.ts'
 import { NodeMetrics } from '../../../src/metrics.ts'
 import { Muxer } from '../../../src/muxer/muxer.ts'
@@ -99,7 +99,7 @@ export class Side {
     const { options, listensAtMs } = this.plan
     this.#linkEnd = linkEnd
     this.#muxer = this.isOurs
-      ? new Muxer(linkEnd, createConfig(options), systemClock, { paths: new NodePaths(), metrics: this.#nodeMetrics })
+      ? new Muxer(linkEnd, createConfig(options), systemClock, { createPathControl: fullControl(), metrics: this.#nodeMetrics })
       : stock(options as Parameters<typeof stock>[0])().createStreamMuxer(linkEnd)
     ;[this.#session] = this.#nodeMetrics.sessions
 

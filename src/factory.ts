@@ -1,0 +1,46 @@
+/**
+ * The factory that `createLibp2p` takes as a stream muxer. What its connections are made of is up to each entry of the package.
+ */
+import { serviceCapabilities } from '@libp2p/interface'
+import { UnsupportedLibp2pError } from './errors.ts'
+import { systemClock } from './host/clock.ts'
+import { Muxer, YAMUX_PROTOCOL_ID } from './muxer/muxer.ts'
+import { createConfig } from './options/config.ts'
+import type { YamuxMuxer } from './api.ts'
+import type { NodeParts } from './host/driver.ts'
+import type { Config, YamuxMuxerInit } from './options/config.ts'
+import type { ComponentLogger, Logger, MessageStream, Metrics, StreamMuxerFactory } from '@libp2p/interface'
+
+/** What libp2p hands to the factory */
+export interface YamuxComponents {
+  metrics?: Metrics
+  logger?: ComponentLogger
+}
+
+export type YamuxFactory = (components?: YamuxComponents) => StreamMuxerFactory<YamuxMuxer>
+
+/** `createParts` runs once for each node */
+export function createFactory (init: YamuxMuxerInit | null | undefined, createParts: (config: Config, metrics?: Metrics, log?: Logger) => NodeParts): YamuxFactory {
+  const unknown: string[] = []
+  const config = createConfig(init ?? {}, report => { unknown.push(report) })
+
+  return ({ metrics, logger } = {}) => {
+    const log = logger?.forComponent('libp2p:yamux')
+    unknown.forEach(report => log?.error(report))
+    const parts = createParts(config, metrics, log)
+
+    return {
+      protocol: YAMUX_PROTOCOL_ID,
+      [Symbol.toStringTag]: 'libp2p-coalescing-yamux',
+      [serviceCapabilities]: ['@libp2p/stream-multiplexing'],
+      createStreamMuxer: maConn => {
+        // libp2p 2 gives options instead
+        if (typeof (maConn as Partial<MessageStream> | undefined)?.addEventListener !== 'function') {
+          throw new UnsupportedLibp2pError()
+        }
+
+        return new Muxer(maConn, config, systemClock, parts)
+      }
+    }
+  }
+}

@@ -1,0 +1,134 @@
+/**
+ * Streams that stand still. They get more credit than was read, out of the connection's budget and up to what a stream may buffer:
+ *
+ * - Both ends write, and neither reads before it has written. Credit that follows reading would leave them so for ever.
+ * - This side has answered and closed a stream of the peer, and nobody has begun to read what the peer still sends. When there is no more to
+ *   grant, a timer refuses the rest with a reset, as HTTP/2 servers do.
+ */
+import { logError } from '../log.ts'
+import { isAbandoned } from './stream-owner.ts'
+import type { Credit } from '../core/window/credit.ts'
+import type { Clock } from './clock.ts'
+import type { State, StreamOwner } from './stream-owner.ts'
+import type { Logger } from '@libp2p/interface'
+
+/** A stream that has no more to be granted is reported when it has carried nothing for so long */
+const REPORTED_AFTER_MS = 10_000
+/** At once; others are only counted */
+const MAX_LOGGED = 8
+
+export interface StallsHost {
+  readonly log: Logger
+  readonly metrics?: { gather (name: 'stalls', count: number): void }
+  readonly timers: { watch (state: State): void }
+  request (): void
+}
+
+export class Stalls {
+  readonly #credit: Credit<StreamOwner>
+  readonly #clock: Clock
+  readonly #host: StallsHost
+  /** Not looked at yet */
+  #suspects = new Set<State>()
+  /** Still stalled when they were looked at: what they were granted may not do, and others may give back some of the budget */
+  readonly #standing = new Set<State>()
+  #standingTimer: unknown
+  readonly #reported = new WeakSet<State>()
+  #isStopped = false
+
+  constructor (credit: Credit<StreamOwner>, clock: Clock, host: StallsHost) {
+    this.#credit = credit
+    this.#clock = clock
+    this.#host = host
+  }
+
+  /**
+   * The stream may stand still now. A reader may be on the way, so the stream is looked at when the event loop has come round: this one
+   * alone, not all that are stalled. No timer, as streams must go on where an application's tests hold timers.
+   */
+  suspect (state: State): void {
+    if (this.#isStopped || !standsStill(state)) {
+      return
+    }
+
+    if (this.#suspects.size === 0) {
+      this.#clock.nextTurn(this.#lookAtSuspects)
+    }
+
+    this.#suspects.add(state)
+  }
+
+  stop (): void {
+    this.#isStopped = true
+    this.#clock.clearTimer(this.#standingTimer)
+    this.#suspects.clear()
+    this.#standing.clear()
+  }
+
+  readonly #lookAtSuspects = (): void => {
+    const suspects = this.#suspects
+    this.#suspects = new Set()
+
+    for (const state of suspects) {
+      this.#relieve(state)
+    }
+
+    this.#awaitStanding()
+    this.#host.request()
+  }
+
+  readonly #lookAtStanding = (): void => {
+    const quietSinceMs = this.#clock.nowMs() - REPORTED_AFTER_MS
+    const stuck: State[] = []
+    this.#standingTimer = undefined
+
+    for (const state of this.#standing) {
+      if (!this.#relieve(state) && state.isStalled && state.lastActiveMs <= quietSinceMs && !this.#reported.has(state)) {
+        stuck.push(state)
+      }
+    }
+
+    this.#awaitStanding()
+    this.#host.request()
+    stuck.forEach(this.#report)
+  }
+
+  #awaitStanding (): void {
+    if (this.#standing.size > 0) {
+      this.#standingTimer ??= this.#clock.setTimer(this.#lookAtStanding, REPORTED_AFTER_MS)
+    }
+  }
+
+  /** Returns whether it was granted anything */
+  #relieve (state: State): boolean {
+    if (!standsStill(state)) {
+      this.#standing.delete(state)
+      return false
+    }
+
+    const isRelieved = this.#credit.relieve(state, state.owner?.maxReadBufferLength ?? 0, this.#clock.nowMs())
+
+    if (state.sendQueue.byteLength > 0) {
+      this.#standing.add(state)
+    } else if (!isRelieved) {
+      this.#host.timers.watch(state)
+    }
+
+    return isRelieved
+  }
+
+  readonly #report = (state: State, index: number): void => {
+    const { id, sendQueue, readBuffer, receiveWindow, owner } = state
+    this.#reported.add(state)
+
+    if (index < MAX_LOGGED) {
+      logError(this.#host, '%e', new Error(`Stream ${id} carried nothing for ${REPORTED_AFTER_MS} ms: ${sendQueue.byteLength} bytes wait for the peer to read, and ${readBuffer.byteLength} to be read here. Read while you write, or raise streamOptions.maxReadBufferLength (${owner?.maxReadBufferLength}) or maxConnectionWindow: the window is ${receiveWindow.windowBytes} bytes`))
+    }
+
+    this.#host.metrics?.gather('stalls', 1)
+  }
+}
+
+function standsStill (state: State): boolean {
+  return !state.life.isOver && (state.sendQueue.byteLength > 0 ? state.isStalled : isAbandoned(state))
+}

@@ -1,0 +1,16 @@
+/**
+ * @packageDocumentation
+ *
+ * The same muxer for pages, and for whoever sends little: with no bound on bytes in flight, no metrics, and no trace of frames.
+ */
+import { NoControl } from './core/path-control.ts'
+import { createFactory } from './factory.ts'
+import type { YamuxFactory } from './factory.ts'
+import type { YamuxMuxerInit } from './options/config.ts'
+
+export * from './exports.ts'
+
+/** As `yamux()` of the package itself. `coalesce.maxQueueDelayMs` has no effect without a `pathControl` that heeds it. */
+export function yamux (init?: YamuxMuxerInit | null): YamuxFactory {
+  return createFactory(init, ({ pathControl = init => new NoControl(init) }) => ({ createPathControl: pathControl }))
+}

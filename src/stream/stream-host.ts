@@ -1,0 +1,29 @@
+/** What a stream needs of its connection. */
+import type { StreamState } from '../core/stream-state.ts'
+import type { StreamLog } from '../log.ts'
+import type { Config } from '../options/config.ts'
+import type { Uint8ArrayList } from 'uint8arraylist'
+
+export interface StreamHost<Stream> {
+  readonly config: Pick<Config, 'creditsOnReceipt' | 'laneOf'>
+  readonly clock: { setTimer (task: () => void, delayMs: number): unknown }
+  readonly streamLog: StreamLog
+  readonly timers: { watch (state: StreamState<Stream>): void }
+  readonly stalls: { suspect (state: StreamState<Stream>): void }
+  isFull (state: StreamState<Stream>): boolean
+  mayGoOn (state: StreamState<Stream>): boolean
+  write (state: StreamState<Stream>, data: Uint8Array | Uint8ArrayList): void
+  setLane (state: StreamState<Stream>, lane: number): void
+  closeWrite (state: StreamState<Stream>): void
+  flushBeforeReset (state: StreamState<Stream>): void
+  flushWhile (isDue: () => boolean): void
+  reset (state: StreamState<Stream>, errorCode: number): void
+  read (state: StreamState<Stream>, payloadBytes: number): void
+}
+
+/** And of the list that it is in */
+export interface StreamRegistry<Stream> {
+  isUnannounced (stream: Stream): boolean
+  forget (stream: Stream): void
+  settle (): void
+}

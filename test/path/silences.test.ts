@@ -1,0 +1,396 @@
+// Pongs that come late: a silence behind which all that was in flight comes back, and what is none; how long silences are, and gaps.
+import fc from 'fast-check'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { LongestSilence, PongGap, PongSilence, SlowPrograms } from '../../src/path/silences.ts'
+import type { CameBack } from '../../src/path/silences.ts'
+
+describe('a silence in front of a pong', () => {
+  /** 100,000 bytes are in flight, the last mark at 96,000 of them: all is back when 90,000 are, 15 of 16 */
+  const IN_FLIGHT_BYTES = 100_000
+  const MARKED_BYTES = 96_000
+  const ALL_BYTES = 90_000
+
+  /** A pong, and what was in flight when it came */
+  const first = {
+    nowMs: 100,
+    lostMarks: 0,
+    positionBytes: 40_000,
+    acknowledgedBytes: 0,
+    writtenBytes: IN_FLIGHT_BYTES,
+    markedBytes: MARKED_BYTES,
+    coveredSilenceMs: 50
+  }
+
+  let silence: PongSilence
+  /** When data was handed down, and nothing was in flight before */
+  let beganMs: number
+
+  /** So much has arrived of what is in flight */
+  function arrive (bytes: number, nowMs: number, writtenBytes = IN_FLIGHT_BYTES): CameBack | undefined {
+    return silence.onPong({ ...first, positionBytes: bytes }, first.acknowledgedBytes, { ...first, writtenBytes }, Infinity, nowMs)
+  }
+
+  /** Since 0, when the first mark was written, nothing has come; now a pong does, while data waits */
+  function pong (init: Partial<typeof first> = {}): CameBack | undefined {
+    const pong = { ...first, ...init }
+    silence.onChunk(pong.nowMs, beganMs)
+
+    return silence.onPong(pong, pong.acknowledgedBytes, pong, pong.coveredSilenceMs, pong.nowMs)
+  }
+
+  /** A pong that tells of all at once */
+  function lastPong (init: Partial<typeof first> = {}): CameBack | undefined {
+    return pong({ positionBytes: MARKED_BYTES, ...init })
+  }
+
+  beforeEach(() => {
+    silence = new PongSilence()
+    beganMs = 0
+  })
+
+  describe('what was in flight', () => {
+    test('has come back when 15 of 16 bytes in front of the last mark have', () => {
+      expect(pong()).toBe(undefined)
+      expect(arrive(ALL_BYTES - 1, 100)).toBe(undefined)
+
+      expect(arrive(ALL_BYTES, 100)).toEqual({
+        nowMs: 100,
+        arrivedBytes: ALL_BYTES,
+        untilBytes: ALL_BYTES,
+        silentMs: 100,
+        endedMs: 100,
+        byteLength: IN_FLIGHT_BYTES,
+        restBytes: 50_000,
+        restMs: 0,
+        hasLost: false
+      })
+    })
+
+    test('has come back with the first pong if that was to the last mark', () => {
+      expect(lastPong()).toMatchObject({ silentMs: 100, restBytes: 0, restMs: 0 })
+    })
+
+    test('comes back once', () => {
+      lastPong()
+
+      expect(arrive(MARKED_BYTES, 100)).toBe(undefined)
+    })
+
+    test('is what had not been acknowledged', () => {
+      // 15 of 16 of the 96,000 behind the first 1,000,000
+      pong({ acknowledgedBytes: 1_000_000, positionBytes: 1_040_000, markedBytes: 1_096_000, writtenBytes: 1_100_000 })
+      expect(arrive(1_089_999, 100, 1_100_000)).toBe(undefined)
+
+      expect(arrive(1_090_000, 100, 1_100_000)).toMatchObject({ byteLength: IN_FLIGHT_BYTES, restBytes: 50_000 })
+    })
+
+    test('is told of with the time that the rest of it took', () => {
+      pong()
+      arrive(60_000, 120)
+
+      expect(arrive(MARKED_BYTES, 150)).toMatchObject({ nowMs: 150, silentMs: 100, restBytes: 50_000, restMs: 50 })
+    })
+
+    test('is waited for behind the last silence, not one before', () => {
+      pong()
+      pong({ nowMs: 160, acknowledgedBytes: 40_000, positionBytes: 60_000, writtenBytes: 140_000, markedBytes: 136_000 })
+
+      // 40,000 and 15 of 16 of 96,000
+      expect(arrive(129_999, 160, 140_000)).toBe(undefined)
+      expect(arrive(130_000, 160, 140_000)).toMatchObject({ silentMs: 60, byteLength: 100_000, restBytes: 70_000 })
+    })
+  })
+
+  describe('a silence', () => {
+    test('is longer than is usual', () => {
+      expect(lastPong({ coveredSilenceMs: 100 })).toBe(undefined)
+      silence = new PongSilence()
+
+      expect(lastPong({ coveredSilenceMs: 99.9 })).toMatchObject({ silentMs: 100 })
+    })
+
+    test('lasts from when there was something in flight', () => {
+      beganMs = 30
+
+      expect(lastPong()).toMatchObject({ silentMs: 70 })
+    })
+
+    test('lasts from the pong before', () => {
+      arrive(10_000, 20)
+
+      expect(lastPong({ acknowledgedBytes: 10_000 })).toMatchObject({ silentMs: 80 })
+    })
+
+    test('goes on behind pongs that tell of less than a sixteenth of what is in flight, as of messages that pass what waits', () => {
+      silence.onChunk(50, beganMs)
+      arrive(6249, 50)
+      expect(lastPong({ acknowledgedBytes: 6249 })).toMatchObject({ silentMs: 100 })
+    })
+
+    test('ends with a pong that tells of a sixteenth of what is in flight', () => {
+      silence.onChunk(50, beganMs)
+      arrive(6250, 50)
+      expect(lastPong({ acknowledgedBytes: 6250, coveredSilenceMs: 40 })).toMatchObject({ silentMs: 50 })
+    })
+
+    test('is none when other bytes of the peer came all the time: the pong may have been behind them', () => {
+      for (const nowMs of [25, 50, 75]) {
+        silence.onChunk(nowMs, beganMs)
+      }
+
+      expect(lastPong()).toBe(undefined)
+    })
+
+    test('is one although other bytes came now and then: nothing did for a third of it', () => {
+      silence.onChunk(33, beganMs)
+      silence.onChunk(66, beganMs)
+
+      expect(lastPong()).toMatchObject({ silentMs: 100 })
+    })
+
+    test('is one although other bytes came right in front of the pong', () => {
+      silence.onChunk(99, beganMs)
+      silence.onChunk(99.5, beganMs)
+
+      expect(lastPong()).toMatchObject({ silentMs: 100 })
+    })
+
+    test('is none for what was quiet before the last pong', () => {
+      silence.onChunk(1000, beganMs)
+      arrive(10_000, 1000)
+
+      for (const nowMs of [1025, 1050, 1075]) {
+        silence.onChunk(nowMs, beganMs)
+      }
+
+      expect(lastPong({ nowMs: 1100, acknowledgedBytes: 10_000 })).toBe(undefined)
+    })
+
+    test('behind which marks are found lost is one in any case: they would have told sooner', () => {
+      for (const nowMs of [25, 50, 75]) {
+        silence.onChunk(nowMs, beganMs)
+      }
+
+      expect(pong({ lostMarks: 1, markedBytes: 40_000 })).toMatchObject({ silentMs: 100, hasLost: true })
+    })
+
+    test('is none when the clock was set back', () => {
+      beganMs = 3_600_000
+
+      expect(lastPong()).toBe(undefined)
+    })
+  })
+})
+
+describe('behind a silence all that was in flight has come back', () => {
+  /** 100,000 bytes after 100 ms, of which the first pong told of 75,000 and the rest came at once */
+  const cameBack: CameBack = {
+    nowMs: 100,
+    arrivedBytes: 100_000,
+    untilBytes: 100_000,
+    silentMs: 100,
+    endedMs: 100,
+    byteLength: 100_000,
+    restBytes: 25_000,
+    restMs: 0,
+    hasLost: false
+  }
+
+  /** It was programs, or pongs, that were slow, and not a path that carries so much beside what its neighbours carry */
+  function wereSlow (init: Partial<CameBack> = {}, bytesPerMs = 1000, sharedBytesPerMs = 0): boolean {
+    return new SlowPrograms().onCameBack({ ...cameBack, ...init }, bytesPerMs, sharedBytesPerMs, 10, false)
+  }
+
+  test('and the path was not what is slow, if a quarter of it at least came together', () => {
+    expect(wereSlow()).toBe(true)
+    expect(wereSlow({ restMs: 1 })).toBe(true)
+    expect(wereSlow({ restBytes: 24_999 })).toBe(false)
+  })
+
+  test('and says nothing of the path if the first pong told of all: that long is what the path may have taken', () => {
+    expect(wereSlow({ restBytes: 0 })).toBe(false)
+  })
+
+  test('and the peer was slow if marks in between are lost: they would have told sooner', () => {
+    expect(wereSlow({ restBytes: 0, hasLost: true })).toBe(true)
+  })
+
+  test('and the path was not slow if the rest came twice as fast as it carries', () => {
+    // 25,000 bytes take 25 ms at 1000
+    expect(wereSlow({ restMs: 12.5 })).toBe(true)
+    expect(wereSlow({ restMs: 12.6 })).toBe(false)
+  })
+
+  test('and the path was not slow if the rest came twice as fast as all carry that share its line', () => {
+    expect(wereSlow({ restMs: 12.5 }, 500, 500)).toBe(true)
+    expect(wereSlow({ restMs: 1 }, 500, 100_000)).toBe(false)
+  })
+})
+
+describe('silences of late', () => {
+  let silence: LongestSilence
+
+  /** What is left of it then */
+  function fadedMs (nowMs: number): number {
+    silence.fade(nowMs)
+
+    return silence.ms
+  }
+
+  beforeEach(() => {
+    silence = new LongestSilence()
+  })
+
+  describe('the longest silence', () => {
+    test('is none until there was one', () => {
+      expect(fadedMs(1_000_000)).toBe(0)
+    })
+
+    test('is the longest of those that were', () => {
+      silence.learn(30, 1000)
+      silence.learn(20, 1000)
+      expect(silence.ms).toBe(30)
+
+      silence.learn(50, 1000)
+      expect(silence.ms).toBe(50)
+    })
+
+    test('fades to a third and less within ten seconds', () => {
+      silence.learn(100, 1000)
+
+      // half of it is left after 10 s times the logarithm of 2, and one part in e after 10 s
+      expect(fadedMs(1000 + 6931.47)).toBeCloseTo(50, 3)
+      expect(fadedMs(11_000)).toBeCloseTo(36.788, 3)
+    })
+
+    test('is a shorter one when the longer has faded', () => {
+      silence.learn(100, 0)
+      silence.learn(20, 20_000)
+
+      // 100 / e² is 13.5
+      expect(silence.ms).toBe(20)
+    })
+
+    test('fades, too, by what a clock is set back', () => {
+      silence.learn(100, 3_600_000)
+
+      expect(fadedMs(3_590_000)).toBeCloseTo(36.788, 3)
+      expect(fadedMs(3_600_000)).toBeCloseTo(13.534, 3)
+    })
+
+    test('never grows by itself, and is no longer than the longest that was', () => {
+      const events = fc.array(fc.record({ afterMs: fc.integer({ min: -10_000, max: 10_000 }), learnt: fc.option(fc.nat(5000)) }))
+
+      fc.assert(fc.property(events, events => {
+        silence = new LongestSilence()
+        let nowMs = 100_000
+        let mostMs = 0
+
+        for (const { afterMs, learnt } of events) {
+          const { ms } = silence
+          nowMs += afterMs
+          expect(fadedMs(nowMs)).toBeLessThanOrEqual(ms)
+
+          if (learnt !== null) {
+            silence.learn(learnt, nowMs)
+            mostMs = Math.max(mostMs, learnt)
+          }
+
+          expect(silence.ms).toBeLessThanOrEqual(mostMs)
+        }
+      }))
+    })
+  })
+
+  describe('a silence is forgiven', () => {
+    beforeEach(() => {
+      // from here on time counts
+      silence.tryForgive(1, 0)
+    })
+
+    test('when silences are a hundredth of the time', () => {
+      expect(silence.tryForgive(11, 1000)).toBe(false)
+      expect(silence.tryForgive(10, 1000)).toBe(true)
+      expect(silence.tryForgive(1, 1000)).toBe(false)
+      expect(silence.tryForgive(1, 1100)).toBe(true)
+    })
+
+    test('up to a second at once, however long there was none', () => {
+      silence.tryForgive(1, 0)
+
+      expect(silence.tryForgive(1001, 3_600_000)).toBe(false)
+      expect(silence.tryForgive(900, 3_600_000)).toBe(true)
+      expect(silence.tryForgive(100, 3_600_000)).toBe(true)
+      expect(silence.tryForgive(1, 3_600_000)).toBe(false)
+    })
+
+    test('by the time since the first, not since the clock began', () => {
+      silence = new LongestSilence()
+
+      expect(silence.tryForgive(1, 3_600_000)).toBe(false)
+    })
+
+    test('to a hundredth of the time and a second', () => {
+      const silences = fc.array(fc.record({ afterMs: fc.nat(100_000), silentMs: fc.integer({ min: 1, max: 500 }) }))
+
+      fc.assert(fc.property(silences, silences => {
+        silence = new LongestSilence()
+        silence.tryForgive(1, 0)
+        let nowMs = 0
+        let forgivenMs = 0
+
+        for (const { afterMs, silentMs } of silences) {
+          nowMs += afterMs
+          forgivenMs += silence.tryForgive(silentMs, nowMs) ? silentMs : 0
+          expect(forgivenMs).toBeLessThanOrEqual(nowMs / 100 + 1e-6)
+        }
+      }))
+    })
+  })
+})
+
+describe('the gap between pongs', () => {
+  let gap: PongGap
+
+  beforeEach(() => {
+    gap = new PongGap()
+  })
+
+  /** So many pongs, each behind an eighth of 80,000 bytes */
+  function pongs (gapsMs: number[]): void {
+    gapsMs.forEach(ms => { gap.learn(ms, 10_000, 80_000) })
+  }
+
+  test('is what all pongs say, when what is in flight has come back some times', () => {
+    pongs(Array.from({ length: 100 }, () => 5))
+
+    expect(gap.ms).toBeCloseTo(5, 1)
+  })
+
+  test('is the mean over bytes: of a clump of eight behind 200 ms it is an eighth of that', () => {
+    pongs(Array.from({ length: 800 }, (_, i) => i % 8 === 0 ? 200 : 0))
+
+    expect(gap.ms).toBeGreaterThan(19)
+    expect(gap.ms).toBeLessThan(31)
+  })
+
+  test('is that of the one mark that is answered, however many there are', () => {
+    for (let round = 0; round < 20; round++) {
+      gap.learn(400, 70_000, 80_000)
+    }
+
+    expect(gap.ms).toBeGreaterThan(390)
+  })
+
+  test('counts at most the whole when more has arrived than is in flight', () => {
+    gap.learn(400, 1_000_000, 80_000)
+
+    expect(gap.ms).toBe(400)
+  })
+
+  test.each([-1, 60_001])('leaves out %d ms: the clock has jumped', ms => {
+    pongs([5, ms])
+
+    expect(gap.ms).toBeLessThan(5)
+  })
+})
