@@ -12,8 +12,8 @@ use futures::{
 use tokio::sync::mpsc::UnboundedSender;
 
 use crate::{
-    Muxer, Stream,
     messages::{self, Arrivals},
+    muxer::{Muxer, Stream},
     opener::{PACE_BYTES, how_it_ends, read_paced, send_pattern},
     requests,
 };

@@ -9,10 +9,10 @@ use tokio::{
 };
 
 use crate::{
-    Endpoint,
     acceptor::Receiver,
     connection::Connection,
     messages::MessageSender,
+    muxer::Endpoint,
     opener,
     requests::RequestSender,
     work::{Counter, KeepAwake, Sender, work},

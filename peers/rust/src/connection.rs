@@ -12,8 +12,8 @@ use futures::future::{BoxFuture, FutureExt, Shared};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::{
-    Muxer, Stream,
     acceptor::{Receiver, accept},
+    muxer::{Muxer, Stream},
 };
 
 enum Request {

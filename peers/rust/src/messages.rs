@@ -14,8 +14,8 @@ use futures::{
 use tokio::sync::watch;
 
 use crate::{
-    Stream,
     connection::Connection,
+    muxer::Stream,
     opener::close_all,
     pattern::{bytes_at, is_at, start_of_stream},
 };

@@ -11,8 +11,8 @@ use sha2::{Digest, Sha256};
 use tokio::time::sleep;
 
 use crate::{
-    Stream,
     connection::Connection,
+    muxer::Stream,
     pattern::{bytes_at, start_of_stream},
 };
 

@@ -12,8 +12,8 @@ use std::{
 use futures::{AsyncReadExt, AsyncWriteExt};
 
 use crate::{
-    Stream,
     connection::{Connection, Opener},
+    muxer::Stream,
     opener::close_all,
     pattern::{bytes_at, is_at},
     work::{KeepAwake, ms_since},
