@@ -14,8 +14,9 @@ use crate::{
     messages::MessageSender,
     muxer::Endpoint,
     opener,
+    process::{Counter, KeepAwake},
     requests::RequestSender,
-    work::{Counter, KeepAwake, Sender, work},
+    work::{Sender, work},
 };
 
 /// Answers commands until the input ends.

@@ -7,11 +7,12 @@ mod messages;
 mod muxer;
 mod opener;
 mod pattern;
+mod process;
 mod requests;
 mod work;
 
 pub use crate::{
     commands::serve,
     muxer::{Endpoint, Muxer, ReadWrite, Stream},
-    work::count_socket_write,
+    process::count_socket_write,
 };

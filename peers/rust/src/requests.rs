@@ -16,7 +16,7 @@ use crate::{
     muxer::Stream,
     opener::close_all,
     pattern::{bytes_at, is_at},
-    work::{KeepAwake, ms_since},
+    process::{KeepAwake, ms_since},
 };
 
 pub struct RequestSender {
