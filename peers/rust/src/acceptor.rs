@@ -14,8 +14,8 @@ use tokio::sync::mpsc::UnboundedSender;
 use crate::{
     messages::{self, Arrivals},
     muxer::{Muxer, Stream},
-    opener::{PACE_BYTES, how_it_ends, read_paced, send_pattern},
     requests,
+    stream::{PACE_BYTES, how_it_ends, read_paced, send_pattern},
 };
 
 /// Whose a stream is.

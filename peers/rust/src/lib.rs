@@ -9,6 +9,7 @@ mod opener;
 mod pattern;
 mod process;
 mod requests;
+mod stream;
 mod work;
 
 pub use crate::{

@@ -16,8 +16,8 @@ use tokio::sync::watch;
 use crate::{
     connection::Connection,
     muxer::Stream,
-    opener::close_all,
     pattern::{bytes_at, is_at, start_of_stream},
+    stream::close_all,
 };
 
 const READ_BYTES: usize = 64 * 1024;

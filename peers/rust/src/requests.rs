@@ -14,9 +14,9 @@ use futures::{AsyncReadExt, AsyncWriteExt};
 use crate::{
     connection::{Connection, Opener},
     muxer::Stream,
-    opener::close_all,
     pattern::{bytes_at, is_at},
     process::{KeepAwake, ms_since},
+    stream::close_all,
 };
 
 pub struct RequestSender {
