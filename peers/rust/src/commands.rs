@@ -13,7 +13,7 @@ use crate::{
     connection::Connection,
     messages::MessageSender,
     muxer::Endpoint,
-    opener,
+    opener::{self, Opener},
     process::{Counter, KeepAwake},
     requests::RequestSender,
     work::{Sender, work},
@@ -70,23 +70,23 @@ impl<E: Endpoint> Program<E> {
                 self.connection = Some(Connection::start(muxer));
             }
             ("echo", &[streams, bytes]) => {
-                opener::echo_all(self.connected().await?, streams, bytes).await?;
+                opener::echo_all(self.opener().await?, streams, bytes).await?;
             }
             ("send", &[bytes, piece_bytes, pause_ms]) => {
-                opener::send(self.connected().await?, bytes, piece_bytes, pause_ms).await?;
+                opener::send(self.opener().await?, bytes, piece_bytes, pause_ms).await?;
             }
             ("receive", &[bytes, pause_ms]) => {
-                opener::receive(self.connected().await?, bytes, pause_ms).await?;
+                opener::receive(self.opener().await?, bytes, pause_ms).await?;
             }
-            ("exchange", &[bytes]) => opener::exchange(self.connected().await?, bytes).await?,
+            ("exchange", &[bytes]) => opener::exchange(self.opener().await?, bytes).await?,
             ("hang", _) => {
                 let connection = self.connected().await?;
-                connection.hold(opener::hanging(connection).await?);
+                connection.hold(opener::hanging(&connection.opener).await?);
             }
             // dropped before its end: the only way to reset a stream
-            ("reset", _) => drop(opener::hanging(self.connected().await?).await?),
+            ("reset", _) => drop(opener::hanging(self.opener().await?).await?),
             ("be-reset", &[code]) => {
-                return opener::be_reset(self.connected().await?, code).await;
+                return opener::be_reset(self.opener().await?, code).await;
             }
             ("ended", _) => return Ok(self.connected().await?.next_end().await),
             ("close", _) => self.connected().await?.close().await,
@@ -101,17 +101,16 @@ impl<E: Endpoint> Program<E> {
                 self.awake = Some(KeepAwake::start());
             }
             ("open-messages", &[streams, message_bytes, unit_bytes]) => {
-                let connection = self.connected().await?;
+                let opener = self.opener().await?;
                 let sender =
-                    MessageSender::open(connection, streams, message_bytes, unit_bytes).await?;
+                    MessageSender::open(opener, streams, message_bytes, unit_bytes).await?;
                 self.sender = Some(Sender::Messages(sender));
             }
             ("open-requests" | "open-requests-on-one-stream", &[message_bytes, unit_bytes]) => {
                 let on_one_stream = command != "open-requests";
-                let connection = self.connected().await?;
+                let opener = self.opener().await?;
                 let sender =
-                    RequestSender::open(connection, on_one_stream, message_bytes, unit_bytes)
-                        .await?;
+                    RequestSender::open(opener, on_one_stream, message_bytes, unit_bytes).await?;
                 self.sender = Some(Sender::Requests(sender));
             }
             ("work", &[at_least_ms]) => {
@@ -151,6 +150,10 @@ impl<E: Endpoint> Program<E> {
         self.connection
             .as_mut()
             .ok_or_else(|| missing("connection"))
+    }
+
+    async fn opener(&mut self) -> io::Result<&Opener> {
+        Ok(&self.connected().await?.opener)
     }
 }
 

@@ -3,42 +3,18 @@
 use std::{
     collections::VecDeque,
     future::poll_fn,
-    io,
     sync::{Arc, Mutex},
     task::{Context, Poll},
 };
 
 use futures::future::{BoxFuture, FutureExt, Shared};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc;
 
 use crate::{
     acceptor::{Receiver, accept},
     muxer::{Muxer, Stream},
+    opener::{Opener, Request},
 };
-
-enum Request {
-    Open(oneshot::Sender<io::Result<Stream>>),
-    Close,
-}
-
-#[derive(Clone)]
-pub struct Opener {
-    requests: mpsc::UnboundedSender<Request>,
-    agree: fn(Stream, bool) -> BoxFuture<'static, io::Result<Stream>>,
-}
-
-impl Opener {
-    pub async fn open(&self) -> io::Result<Stream> {
-        let (sender, receiver) = oneshot::channel();
-        let gone = |_| io::Error::other("the connection is closed");
-        self.requests
-            .send(Request::Open(sender))
-            .map_err(|_| gone(()))?;
-        let stream = receiver.await.map_err(|_| gone(()))??;
-
-        (self.agree)(stream, true).await
-    }
-}
 
 pub struct Connection {
     pub opener: Opener,

@@ -14,8 +14,8 @@ use futures::{
 use tokio::sync::watch;
 
 use crate::{
-    connection::Connection,
     muxer::Stream,
+    opener::Opener,
     pattern::{bytes_at, is_at, start_of_stream},
     stream::close_all,
 };
@@ -37,12 +37,12 @@ struct Lane {
 
 impl MessageSender {
     pub async fn open(
-        connection: &Connection,
+        opener: &Opener,
         streams: usize,
         message_bytes: usize,
         unit_bytes: usize,
     ) -> io::Result<Self> {
-        let lanes = try_join_all((0..streams).map(|index| Lane::open(connection, index))).await?;
+        let lanes = try_join_all((0..streams).map(|index| Lane::open(opener, index))).await?;
 
         Ok(Self {
             lanes,
@@ -90,9 +90,9 @@ impl MessageSender {
 }
 
 impl Lane {
-    async fn open(connection: &Connection, index: usize) -> io::Result<Self> {
+    async fn open(opener: &Opener, index: usize) -> io::Result<Self> {
         let mut lane = Self {
-            stream: connection.opener.open().await?,
+            stream: opener.open().await?,
             position: start_of_stream(index),
             confirmed_bytes: 0,
         };

@@ -1,11 +1,14 @@
-//! What the peer does on streams of its own, each for one job of the other side.
+//! Opens streams, and what the peer does on them, each for one job of the other side.
 
 use std::io;
 
-use futures::{AsyncReadExt, AsyncWriteExt, future::try_join_all};
+use futures::{
+    AsyncReadExt, AsyncWriteExt,
+    future::{BoxFuture, try_join_all},
+};
+use tokio::sync::{mpsc, oneshot};
 
 use crate::{
-    connection::Connection,
     muxer::Stream,
     pattern::{bytes_at, start_of_stream},
     stream::{
@@ -14,8 +17,33 @@ use crate::{
     },
 };
 
-async fn open(connection: &Connection, job: &str) -> io::Result<Stream> {
-    let mut stream = connection.opener.open().await?;
+/// What the task that drives the muxer is asked for.
+pub enum Request {
+    Open(oneshot::Sender<io::Result<Stream>>),
+    Close,
+}
+
+#[derive(Clone)]
+pub struct Opener {
+    pub requests: mpsc::UnboundedSender<Request>,
+    pub agree: fn(Stream, bool) -> BoxFuture<'static, io::Result<Stream>>,
+}
+
+impl Opener {
+    pub async fn open(&self) -> io::Result<Stream> {
+        let (sender, receiver) = oneshot::channel();
+        let gone = |_| io::Error::other("the connection is closed");
+        self.requests
+            .send(Request::Open(sender))
+            .map_err(|_| gone(()))?;
+        let stream = receiver.await.map_err(|_| gone(()))??;
+
+        (self.agree)(stream, true).await
+    }
+}
+
+async fn open(opener: &Opener, job: &str) -> io::Result<Stream> {
+    let mut stream = opener.open().await?;
     stream.write_all(format!("{job}\n").as_bytes()).await?;
     stream.flush().await?;
 
@@ -23,15 +51,15 @@ async fn open(connection: &Connection, job: &str) -> io::Result<Stream> {
 }
 
 /// All streams are open at once before the first one is closed.
-pub async fn echo_all(connection: &Connection, streams: usize, bytes: usize) -> io::Result<()> {
-    let echoed = (0..streams).map(|index| open_echo(connection, index, bytes));
+pub async fn echo_all(opener: &Opener, streams: usize, bytes: usize) -> io::Result<()> {
+    let echoed = (0..streams).map(|index| open_echo(opener, index, bytes));
 
     close_all(try_join_all(echoed).await?).await
 }
 
 /// A stream that has given back what was sent.
-async fn open_echo(connection: &Connection, index: usize, bytes: usize) -> io::Result<Stream> {
-    let mut stream = open(connection, "echo").await?;
+async fn open_echo(opener: &Opener, index: usize, bytes: usize) -> io::Result<Stream> {
+    let mut stream = open(opener, "echo").await?;
     let sent = bytes_at(start_of_stream(index), bytes);
     stream.write_all(sent).await?;
     stream.flush().await?;
@@ -44,19 +72,19 @@ async fn open_echo(connection: &Connection, index: usize, bytes: usize) -> io::R
 }
 
 pub async fn send(
-    connection: &Connection,
+    opener: &Opener,
     bytes: usize,
     piece_bytes: usize,
     pause_ms: usize,
 ) -> io::Result<()> {
-    let mut stream = open(connection, &format!("hash {pause_ms}")).await?;
+    let mut stream = open(opener, &format!("hash {pause_ms}")).await?;
     let digest = send_pattern(&mut stream, bytes, piece_bytes).await?;
 
     close_fully(stream, &digest).await
 }
 
-pub async fn receive(connection: &Connection, bytes: usize, pause_ms: usize) -> io::Result<()> {
-    let mut stream = open(connection, &format!("source {bytes}")).await?;
+pub async fn receive(opener: &Opener, bytes: usize, pause_ms: usize) -> io::Result<()> {
+    let mut stream = open(opener, &format!("source {bytes}")).await?;
     stream.close().await?;
     let digest = read_paced(&mut stream, bytes, pause_ms).await?;
 
@@ -64,8 +92,8 @@ pub async fn receive(connection: &Connection, bytes: usize, pause_ms: usize) -> 
 }
 
 /// Sends so many bytes before it reads any, as the other side does, and reads the SHA-256 of both behind what that sent.
-pub async fn exchange(connection: &Connection, bytes: usize) -> io::Result<()> {
-    let mut stream = open(connection, &format!("exchange {bytes}")).await?;
+pub async fn exchange(opener: &Opener, bytes: usize) -> io::Result<()> {
+    let mut stream = open(opener, &format!("exchange {bytes}")).await?;
     let sent_digest = send_pattern(&mut stream, bytes, PACE_BYTES).await?;
     stream.close().await?;
     let received_digest = read_paced(&mut stream, bytes, 0).await?;
@@ -74,15 +102,15 @@ pub async fn exchange(connection: &Connection, bytes: usize) -> io::Result<()> {
 }
 
 /// A stream that the other side has and does nothing with.
-pub async fn hanging(connection: &Connection) -> io::Result<Stream> {
-    let mut stream = open(connection, "hang").await?;
+pub async fn hanging(opener: &Opener) -> io::Result<Stream> {
+    let mut stream = open(opener, "hang").await?;
     stream.read_exact(&mut [0]).await?;
 
     Ok(stream)
 }
 
-pub async fn be_reset(connection: &Connection, code: usize) -> io::Result<String> {
-    let mut stream = open(connection, &format!("reset {code}")).await?;
+pub async fn be_reset(opener: &Opener, code: usize) -> io::Result<String> {
+    let mut stream = open(opener, &format!("reset {code}")).await?;
 
     Ok(how_it_ends(&mut stream).await)
 }

@@ -12,8 +12,8 @@ use std::{
 use futures::{AsyncReadExt, AsyncWriteExt};
 
 use crate::{
-    connection::{Connection, Opener},
     muxer::Stream,
+    opener::Opener,
     pattern::{bytes_at, is_at},
     process::{KeepAwake, ms_since},
     stream::close_all,
@@ -31,18 +31,18 @@ pub struct RequestSender {
 
 impl RequestSender {
     pub async fn open(
-        connection: &Connection,
+        opener: &Opener,
         on_one_stream: bool,
         message_bytes: usize,
         unit_bytes: usize,
     ) -> io::Result<Self> {
         let lasting = match on_one_stream {
-            true => Some(connection.opener.open().await?),
+            true => Some(opener.open().await?),
             false => None,
         };
 
         Ok(Self {
-            opener: connection.opener.clone(),
+            opener: opener.clone(),
             lasting,
             message_bytes,
             unit_bytes,
