@@ -98,6 +98,57 @@ function read (file: string): SourceSummary {
   return summarise(readFileSync(file, 'utf8'))
 }
 
+/** What each file of a folder, or each module of a crate, imports */
+type Graph = Map<string, Iterable<string>>
+
+function importsIn (folder: string): Graph {
+  return new Map(sourceFiles(join(root, folder)).map(file => [name(file), new Set(read(file).imports
+    .filter(specifier => specifier.startsWith('.'))
+    .map(specifier => name(resolve(dirname(file), specifier))))]))
+}
+
+/** The modules that `mod a;` and `use crate::{b, c::{D, E}};` name; `lib` for what belongs to no module, as in `crate::F` */
+function rustImports (text: string, modules: string[]): Set<string> {
+  const names = [...text.matchAll(/^mod (\w+);|\b(?:crate|super)::(?:(\w+)|\{([^;]*)\})/gm)].flatMap(([, declared, used, group]) => {
+    while (group?.includes('{')) {
+      group = group.replaceAll(/\{[^{}]*\}/g, '')
+    }
+    return group?.split(',').map(path => path.trim().split('::')[0]).filter(name => name !== '') ?? [declared ?? used]
+  })
+
+  return new Set(names.map(name => modules.includes(name) ? name : 'lib'))
+}
+
+/** No module of the crate has modules of its own */
+function importsInRust (): Graph {
+  const folder = join(root, 'peers/rust/src')
+  const modules = readdirSync(folder).filter(name => name.endsWith('.rs')).map(name => name.slice(0, -'.rs'.length))
+
+  return new Map(modules.map(module => [module, rustImports(readFileSync(join(folder, `${module}.rs`), 'utf8'), modules)]))
+}
+
+/** A way around for each import that closes one */
+function circles (graph: Graph): string[][] {
+  const found: string[][] = []
+  const done = new Set<string>()
+
+  const visit = (node: string, path: string[]): void => {
+    if (path.includes(node)) {
+      found.push([...path.slice(path.indexOf(node)), node])
+    } else if (!done.has(node)) {
+      for (const next of graph.get(node) ?? []) {
+        visit(next, [...path, node])
+      }
+      done.add(node)
+    }
+  }
+
+  for (const node of graph.keys()) {
+    visit(node, [])
+  }
+  return found
+}
+
 describe('the scan', () => {
   it('sees a global and where it is used, but not a label or a local of that name', () => {
     const globals = (text: string): string[] => [...summarise(text).globals]
@@ -119,6 +170,31 @@ describe('the scan', () => {
       export type D = import('d').D
       import('e')
     `).imports).toEqual(['a', 'b', 'c', 'd', 'e'])
+  })
+
+  it('sees every way to import in Rust', () => {
+    expect([...rustImports(`
+mod a;
+use std::io;
+pub use crate::b::B;
+use crate::{
+    c::{self, C, deep::{D, E}},
+    d,
+    e::F,
+};
+fn f() { super::g::h() }
+    `, ['lib', 'a', 'b', 'c', 'd', 'e', 'g', 'deep', 'io'])]).toEqual(['a', 'b', 'c', 'd', 'e', 'g'])
+    expect([...rustImports('use crate::{Stream, a};', ['lib', 'a'])]).toEqual(['lib', 'a'])
+  })
+
+  it('finds a way around for each import that closes one', () => {
+    const found = (graph: Record<string, string[]>): string[] => circles(new Map(Object.entries(graph))).map(path => path.join(''))
+
+    expect(found({ a: ['b', 'c'], b: ['d'], c: ['d', 'outside'], d: [] })).toEqual([])
+    expect(found({ a: ['a'] })).toEqual(['aa'])
+    expect(found({ a: ['b'], b: ['c'], c: ['d'], d: ['b'] })).toEqual(['bcdb'])
+    expect(found({ a: ['b'], b: ['a', 'c'], c: ['b'] })).toEqual(['aba', 'bcb'])
+    expect(found({ a: ['b'], b: [], c: ['b', 'd'], d: ['c'] })).toEqual(['cdc'])
   })
 })
 
@@ -181,6 +257,20 @@ describe('the repository', () => {
 
     expect(files).not.toEqual([])
     expect(strays).toEqual([])
+  })
+
+  it.each(['testing', 'peers', 'live', 'benchmarks', 'scripts', 'docs'])('has no circle among the files of %s, `import type` included', folder => {
+    const graph = importsIn(folder)
+
+    expect(graph.size).toBeGreaterThan(0)
+    expect(circles(graph)).toEqual([])
+  })
+
+  it('has no circle among the modules of the peers in Rust', () => {
+    const graph = importsInRust()
+
+    expect(graph.get('lib')).toContain('commands')
+    expect(circles(graph)).toEqual([])
   })
 
   it('asks at its root for no package that benchmarks or peers alone import: they have packages of their own', () => {
