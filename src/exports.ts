@@ -1,9 +1,9 @@
 /** What both muxers of the package export: errors, types, and how to recognise their streams. */
-export { isYamuxStream } from './api.ts'
+export { isYamuxStream } from './api/types.ts'
 export { GoAwayCode } from './core/wire/frame.ts'
 export { ProtocolError, ReceivedBytesChangedError, SentBytesChangedError } from './core/errors.ts'
-export { InvalidBytesError, RemoteGoAwayError, RemoteResetError, StreamIdsExhaustedError, TransportClosedError, UnsupportedLibp2pError, YamuxTimeoutError } from './errors.ts'
-export type { CloseOptions, YamuxMuxer, YamuxStream } from './api.ts'
+export { InvalidBytesError, RemoteGoAwayError, RemoteResetError, StreamIdsExhaustedError, TransportClosedError, UnsupportedLibp2pError, YamuxTimeoutError } from './api/errors.ts'
+export type { CloseOptions, YamuxMuxer, YamuxStream } from './api/types.ts'
 export type { Limit } from './core/peer-limits.ts'
 export type { ProtocolErrorCode } from './core/errors.ts'
 export type { Lane } from './core/scheduler/lane.ts'

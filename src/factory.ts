@@ -2,11 +2,11 @@
  * The factory that `createLibp2p` takes as a stream muxer. What its connections are made of is up to each entry of the package.
  */
 import { serviceCapabilities } from '@libp2p/interface'
-import { UnsupportedLibp2pError } from './errors.ts'
+import { UnsupportedLibp2pError } from './api/errors.ts'
 import { systemClock } from './host/clock.ts'
 import { Muxer, YAMUX_PROTOCOL_ID } from './muxer/muxer.ts'
 import { createConfig } from './options/config.ts'
-import type { YamuxMuxer } from './api.ts'
+import type { YamuxMuxer } from './api/types.ts'
 import type { NodeParts } from './host/driver.ts'
 import type { Config, YamuxMuxerInit } from './options/config.ts'
 import type { ComponentLogger, Logger, MessageStream, Metrics, StreamMuxerFactory } from '@libp2p/interface'

@@ -19,9 +19,10 @@
  * ```
  */
 import { createFactory } from './factory.ts'
-import { attempt } from './foreign.ts'
-import { createFrameTraces } from './frame-trace.ts'
-import { NodeMetrics } from './metrics.ts'
+import { attempt } from './foreign/values.ts'
+import { systemClock } from './host/clock.ts'
+import { createFrameTraces } from './observe/frame-trace.ts'
+import { NodeMetrics } from './observe/metrics.ts'
 import { fullControl } from './path-control.ts'
 import type { YamuxFactory } from './factory.ts'
 import type { YamuxMuxerInit } from './options/config.ts'
@@ -38,7 +39,7 @@ export function yamux (init?: YamuxMuxerInit | null): YamuxFactory {
   return createFactory(init, ({ pathControl = fullControl() }, metrics, log) => ({
     createPathControl: pathControl,
     createFrameTraces,
-    metrics: metrics && attempt(() => new NodeMetrics(metrics), err => {
+    metrics: metrics && attempt(() => new NodeMetrics(metrics, systemClock), err => {
       log?.error('metrics could not be registered - %e', err)
 
       return undefined

@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const src = join(root, 'src')
-const core = join(src, 'core')
+const PURE = [join(src, 'core'), join(src, 'path')]
 
 const IMPURE = new Set([
   'setTimeout', 'setInterval', 'setImmediate', 'queueMicrotask', 'Promise',
@@ -199,20 +199,39 @@ fn f() { super::g::h() }
 })
 
 describe('the source tree', () => {
-  it('has a core that imports nothing but itself and what holds, allocates and joins bytes', () => {
-    const files = sourceFiles(core)
+  // what stands in front of a room may import it
+  it.each<[room: string, below: string[]]>([
+    ['core', []],
+    ['path', ['core']],
+    ['api', ['core']],
+    ['foreign', ['api', 'core']],
+    ['options', ['foreign', 'core']],
+    ['observe', ['foreign', 'core']],
+    ['host', ['options', 'observe', 'foreign', 'api', 'core']],
+    ['stream', ['options', 'observe', 'foreign', 'api', 'core']],
+    ['muxer', ['stream', 'host', 'options', 'observe', 'foreign', 'api', 'core']]
+  ])('has a room %s that imports nothing but itself and %j', (room, below) => {
+    const files = sourceFiles(join(src, room))
     const strays = files.flatMap(file => read(file).imports
-      .filter(specifier => !['uint8arraylist', 'uint8arrays/alloc', 'uint8arrays/concat'].includes(specifier))
-      .filter(specifier => !specifier.startsWith('.') || !resolve(dirname(file), specifier).startsWith(core + sep))
-      .map(specifier => `${name(file)}: ${specifier}`)
-    )
+      .filter(specifier => specifier.startsWith('.'))
+      .map(specifier => relative(src, resolve(dirname(file), specifier)).split(sep)[0])
+      .filter(target => ![room, ...below].includes(target))
+      .map(target => `${name(file)}: ${target}`))
 
     expect(files).not.toEqual([])
     expect(strays).toEqual([])
   })
 
-  it('has a core that knows no clock, no timer, no promise, no event and no platform', () => {
-    const strays = sourceFiles(core).flatMap(file => {
+  it('has a core, and controls of the path, that use no package but what holds, allocates and joins bytes', () => {
+    const strays = PURE.flatMap(sourceFiles).flatMap(file => read(file).imports
+      .filter(specifier => !specifier.startsWith('.') && !['uint8arraylist', 'uint8arrays/alloc', 'uint8arrays/concat'].includes(specifier))
+      .map(specifier => `${name(file)}: ${specifier}`))
+
+    expect(strays).toEqual([])
+  })
+
+  it('has a core, and controls of the path, that know no clock, no timer, no promise, no event and no platform', () => {
+    const strays = PURE.flatMap(sourceFiles).flatMap(file => {
       const { globals, asynchronous } = read(file)
       const found = [...globals].filter(global => IMPURE.has(global))
 
@@ -222,9 +241,9 @@ describe('the source tree', () => {
     expect(strays).toEqual([])
   })
 
-  it('asks for nothing of Node.js outside src/clock.ts', () => {
+  it('asks for nothing of Node.js outside src/host/clock.ts', () => {
     const strays = sourceFiles(src)
-      .filter(file => name(file) !== 'src/clock.ts')
+      .filter(file => name(file) !== 'src/host/clock.ts')
       .flatMap(file => {
         const { globals, imports } = read(file)
 

@@ -19,20 +19,20 @@ import { ON_CHUNK } from '../core/flush.ts'
 import { URGENT } from '../core/scheduler/lane.ts'
 import { Session } from '../core/session.ts'
 import { EVENT_OPENED, EVENT_REMOTE_FIN } from '../core/stream-state.ts'
-import { partsOf, toError } from '../foreign.ts'
-import { logDebug, logError, StreamLog } from '../log.ts'
-import { abortable } from '../promises.ts'
+import { partsOf, toError } from '../foreign/values.ts'
+import { logDebug, logError, StreamLog } from '../observe/log.ts'
+import { abortable } from '../foreign/promises.ts'
 import { LateFins } from './late-fins.ts'
 import { Stalls } from './stalls.ts'
 import { Timers } from './timers.ts'
 import { Writer } from './writer.ts'
-import { fillYoungMemory } from './young-memory.ts'
+import { fillYoungMemory, YOUNG_FROM_BYTES } from './young-memory.ts'
 import type { FlushReason } from '../core/flush.ts'
 import type { CreatePathControl } from '../core/path-control.ts'
 import type { SessionObserver } from '../core/session.ts'
 import type { StreamState } from '../core/stream-state.ts'
-import type { createFrameTraces } from '../frame-trace.ts'
-import type { ConnectionMetrics, NodeMetrics } from '../metrics.ts'
+import type { createFrameTraces } from '../observe/frame-trace.ts'
+import type { ConnectionMetrics, NodeMetrics } from '../observe/metrics.ts'
 import type { Config } from '../options/config.ts'
 import type { Clock } from './clock.ts'
 import type { StreamOwner } from './stream-owner.ts'
@@ -77,6 +77,8 @@ export class Driver<Owner extends StreamOwner> implements SessionObserver {
   readonly #lateFins: LateFins
   /** Run when streams have been told, behind each chunk and each flush: nobody waits on most connections */
   readonly afterTelling = new Set<() => void>()
+  /** From this length on writes and chunks make Node collect young memory */
+  readonly #youngFromBytes: number
   #activity: Activity = 'idle'
   /** The session is over, or the peer has broken a rule */
   #hasStoppedReading = false
@@ -88,6 +90,7 @@ export class Driver<Owner extends StreamOwner> implements SessionObserver {
     this.clock = clock
     this.log = transport.log.newScope('yamux')
     this.#transport = transport
+    this.#youngFromBytes = config.tuneGarbageCollection ? YOUNG_FROM_BYTES : Infinity
     this.#host = host
     this.session = new Session<Owner>({
       ...config,
@@ -275,7 +278,7 @@ export class Driver<Owner extends StreamOwner> implements SessionObserver {
         const nowMs = this.clock.nowMs()
         this.#traces?.received.push(parts)
 
-        if (chunk.byteLength >= this.config.youngFromBytes) {
+        if (chunk.byteLength >= this.#youngFromBytes) {
           fillYoungMemory(chunk.byteLength)
         }
 
@@ -333,7 +336,11 @@ export class Driver<Owner extends StreamOwner> implements SessionObserver {
   }
 
   /** Hands a write down. Returns false when the transport wants no more until it drains. */
-  transmit (bytes: Uint8ArrayList): boolean {
+  transmit (bytes: Uint8ArrayList, byteLength: number): boolean {
+    if (byteLength >= this.#youngFromBytes) {
+      fillYoungMemory(byteLength)
+    }
+
     this.#traces?.sent.push(bytes)
     const takesMore = this.#transport.send(bytes)
 

@@ -5,7 +5,7 @@
  * - This side has answered and closed a stream of the peer, and nobody has begun to read what the peer still sends. When there is no more to
  *   grant, a timer refuses the rest with a reset, as HTTP/2 servers do.
  */
-import { logError } from '../log.ts'
+import { logError } from '../observe/log.ts'
 import { isAbandoned } from './stream-owner.ts'
 import type { Credit } from '../core/window/credit.ts'
 import type { Clock } from './clock.ts'

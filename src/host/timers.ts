@@ -7,7 +7,7 @@
  * and timers run before anybody looks there. So the timer judges nothing when it fires: it waits as long again as it was late, in which
  * the transport is read, and judges then.
  */
-import { YamuxTimeoutError } from '../errors.ts'
+import { YamuxTimeoutError } from '../api/errors.ts'
 import { isAbandoned } from './stream-owner.ts'
 import type { Clock } from './clock.ts'
 import type { Session } from '../core/session.ts'

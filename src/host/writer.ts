@@ -4,8 +4,7 @@
  */
 import { FlushPolicy, LATER, NEXT_ROUND, NEXT_TURN, NOW, ON_CHUNK, ON_OPENING, ON_WRITE, SOON } from '../core/flush.ts'
 import { HEADER_BYTES } from '../core/wire/frame.ts'
-import { toError } from '../foreign.ts'
-import { fillYoungMemory } from './young-memory.ts'
+import { toError } from '../foreign/values.ts'
 import { TurnOfWriter } from './turn.ts'
 import type { Clock } from './clock.ts'
 import type { FlushDecision, FlushInit, FlushReason } from '../core/flush.ts'
@@ -23,8 +22,6 @@ export interface WriterConfig extends FlushInit {
   readonly recordBytes: number
   /** What data leaves free in a write for what is urgent, while the transport is backed up */
   readonly reservedBytes: number
-  /** Writes from this length on make Node collect young memory */
-  readonly youngFromBytes: number
 }
 
 /** What follows how far the transport is */
@@ -37,7 +34,7 @@ interface TransportTimers {
 export interface WriterHost {
   readonly timers: TransportTimers
   /** Hands a write down. Returns false when the transport wants no more until it drains. */
-  transmit (bytes: Uint8ArrayList): boolean
+  transmit (bytes: Uint8ArrayList, byteLength: number): boolean
   onTransmitFailed (err: Error): void
   /** Runs after each flush, outside of it */
   onFlushed (reason: FlushReason, writtenBytes: number): void
@@ -278,11 +275,7 @@ export class Writer {
   #transmit (bytes: Uint8ArrayList, byteLength: number): void {
     const drainsBefore = this.#drains
 
-    if (byteLength >= this.#config.youngFromBytes) {
-      fillYoungMemory(byteLength)
-    }
-
-    const takesMore = this.#host.transmit(bytes)
+    const takesMore = this.#host.transmit(bytes, byteLength)
     // a transport that drained within the call will not say so again
     const isFull = !takesMore && this.#drains === drainsBefore
 

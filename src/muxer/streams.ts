@@ -4,9 +4,9 @@
  */
 import { TooManyOutboundProtocolStreamsError } from '@libp2p/interface'
 import { MaxEarlyStreamsError } from '@libp2p/utils'
-import { StreamIdsExhaustedError } from '../errors.ts'
-import { throwIfAborted } from '../foreign.ts'
-import { abortable } from '../promises.ts'
+import { StreamIdsExhaustedError } from '../api/errors.ts'
+import { throwIfAborted } from '../foreign/values.ts'
+import { abortable } from '../foreign/promises.ts'
 import { MuxedStream } from '../stream/stream.ts'
 import type { StreamState } from '../core/stream-state.ts'
 import type { Session } from '../core/session.ts'

@@ -2,9 +2,9 @@
  * How the transport comes to its end from here: gently, by force, or by force behind the last words. Transports are not all libp2p's, and
  * none of what they throw keeps a connection from its end.
  */
-import { attempt, toError } from '../foreign.ts'
-import { logError } from '../log.ts'
-import { abortable, abortedAfter } from '../promises.ts'
+import { attempt, toError } from '../foreign/values.ts'
+import { logError } from '../observe/log.ts'
+import { abortable, abortedAfter } from '../foreign/promises.ts'
 import type { Clock } from '../host/clock.ts'
 import type { MessageStream } from '@libp2p/interface'
 

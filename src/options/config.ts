@@ -5,7 +5,6 @@ import { HEADER_BYTES, INITIAL_WINDOW_BYTES, MAX_FRAME_BYTES, MAX_UINT32 } from 
 import { coalesce, createCoalesceConfig, MAX_RECORDS, RECORD_BYTES } from './coalesce.ts'
 import { limits } from './limits.ts'
 import { createLaneOf } from './priority.ts'
-import { YOUNG_FROM_BYTES } from '../host/young-memory.ts'
 import { check, choice, integer, number, optional, readSection, section } from './rules.ts'
 import type { CreatePathControl } from '../core/path-control.ts'
 import type { CoalesceOptions } from './coalesce.ts'
@@ -282,7 +281,7 @@ export function createStreamLimits (init: StreamOptions, defaults: StreamLimits)
  * none beside them may be somebody else's, and is reported.
  */
 export function createConfig (init: YamuxMuxerInit, onUnknown: (report: string) => void = () => {}) {
-  const { maxMessageSize, windowUpdateMode, maxConnectionWindow, tuneGarbageCollection, priority, coalesce, ...options } = readSection(OPTIONS, init, '', onUnknown)
+  const { maxMessageSize, windowUpdateMode, maxConnectionWindow, priority, coalesce, ...options } = readSection(OPTIONS, init, '', onUnknown)
   const frameBytes = (byDefault: number, mostBytes = MAX_FRAME_BYTES): number => Math.min(mostBytes, maxMessageSize ?? byDefault)
 
   return {
@@ -295,7 +294,6 @@ export function createConfig (init: YamuxMuxerInit, onUnknown: (report: string) 
     creditsOnReceipt: windowUpdateMode === 'onReceive',
     maxGrowthBytes: maxConnectionWindow,
     maxToleratedBytes: options.streamOptions.maxReadBufferLength - INITIAL_WINDOW_BYTES,
-    youngFromBytes: tuneGarbageCollection ? YOUNG_FROM_BYTES : Infinity,
     laneOf: priority
   }
 }

@@ -3,7 +3,7 @@
  * the option, the value and what is allowed.
  */
 import { InvalidParametersError } from '@libp2p/interface'
-import { print } from '../foreign.ts'
+import { print } from '../foreign/values.ts'
 
 /** Returns what the value of the option `name` means; `before` has what those in front of it in the section do */
 export type Rule<Value> = (value: any, name: string, before?: any) => Value

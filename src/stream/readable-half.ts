@@ -17,9 +17,9 @@
  * what the loop sees.
  */
 import { StreamBufferError, StreamStateError } from '@libp2p/interface'
-import { GuardedEmitter } from '../emitter.ts'
-import { copyOf, throwIfAborted } from '../foreign.ts'
-import { OwnMessageEvent } from '../message-event.ts'
+import { GuardedEmitter } from '../foreign/emitter.ts'
+import { copyOf, throwIfAborted } from '../foreign/values.ts'
+import { OwnMessageEvent } from '../foreign/message-event.ts'
 import { Loops } from './loops.ts'
 import type { StreamState } from '../core/stream-state.ts'
 import type { StreamLimits } from '../options/config.ts'

@@ -1,6 +1,6 @@
 /** What a stream needs of its connection. */
 import type { StreamState } from '../core/stream-state.ts'
-import type { StreamLog } from '../log.ts'
+import type { StreamLog } from '../observe/log.ts'
 import type { Config } from '../options/config.ts'
 import type { Uint8ArrayList } from 'uint8arraylist'
 

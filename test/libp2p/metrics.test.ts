@@ -6,7 +6,8 @@ import { createNode } from '../../testing/libp2p/node.ts'
 import { muxers } from '../../testing/muxers.ts'
 import { Registry } from 'prom-client'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { NodeMetrics } from '../../src/metrics.ts'
+import { systemClock } from '../../src/host/clock.ts'
+import { NodeMetrics } from '../../src/observe/metrics.ts'
 import { PROTOCOLS } from '../../testing/libp2p/handlers.ts'
 import { createServingNode } from '../../testing/libp2p/serving-node.ts'
 import { pattern, patternPieces } from '../../testing/pattern.ts'
@@ -19,7 +20,7 @@ const PREFIX = 'libp2p_coalescing_yamux_'
 const WINDOW_BYTES = 262_144
 const MEBIBYTE = 2 ** 20
 
-/** All that src/metrics.ts defines, and as what */
+/** All that src/observe/metrics.ts defines, and as what */
 const TYPES = {
   flushes_total: 'counter',
   flush_bytes: 'histogram',
@@ -155,7 +156,7 @@ describe('a scrape of @libp2p/prometheus-metrics', () => {
 
 test('a second scrape of @libp2p/prometheus-metrics shows the same time held back', async () => {
   const registry = new Registry()
-  const metrics = new NodeMetrics(prometheusMetrics({ registry, collectDefaultMetrics: false })({ logger: defaultLogger() }))
+  const metrics = new NodeMetrics(prometheusMetrics({ registry, collectDefaultMetrics: false })({ logger: defaultLogger() }), systemClock)
   const ended = { path: { figures: () => ({ heldMs: 1500 }) } } as unknown as Session<unknown>
   metrics.sessions.add(ended)
   metrics.forget(ended)

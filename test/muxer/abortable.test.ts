@@ -1,6 +1,6 @@
 // Waiting that a signal may end: by one listener for all who wait, and by none when nobody does.
 import { describe, expect, test, vi } from 'vitest'
-import { abortable, abortedAfter } from '../../src/promises.ts'
+import { abortable, abortedAfter } from '../../src/foreign/promises.ts'
 import { forbidIncidents } from '../../testing/protocol/incidents.ts'
 import { nextTurn } from '../../testing/protocol/raw-peer.ts'
 import { NO_SIGNALS, SIGNAL_KINDS } from './fixtures/signals.ts'

@@ -1,13 +1,14 @@
 // What metrics gather until they tell it.
 import { expect, test } from 'vitest'
-import { NodeMetrics } from '../../src/metrics.ts'
+import { systemClock } from '../../src/host/clock.ts'
+import { NodeMetrics } from '../../src/observe/metrics.ts'
 import { collectGarbage } from '../../testing/protocol/garbage.ts'
 import { nextTurn } from '../../testing/protocol/raw-peer.ts'
 import { createMeteredPeer, openStreams } from './fixtures/metered-peer.ts'
 import { RecordingMetrics } from './fixtures/recording-metrics.ts'
 
 test('what was gathered keeps no connection that has ended', async () => {
-  const nodeMetrics = new NodeMetrics(new RecordingMetrics().asMetrics)
+  const nodeMetrics = new NodeMetrics(new RecordingMetrics().asMetrics, systemClock)
 
   async function endOne (): Promise<WeakRef<object>> {
     const peer = createMeteredPeer({ nodeMetrics })

@@ -1,7 +1,7 @@
 // What a stream's logger writes, and that streams do not have one of libp2p's each.
 import { defaultLogger, disable, enable } from '@libp2p/logger'
 import { afterEach, describe, expect, test } from 'vitest'
-import { StreamLog } from '../../src/log.ts'
+import { StreamLog } from '../../src/observe/log.ts'
 import { createRawPeer } from '../../testing/protocol/raw-peer.ts'
 import { createSink } from './fixtures/recording-log.ts'
 

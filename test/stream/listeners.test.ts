@@ -1,6 +1,6 @@
 // Who listens to a stream or a muxer, how listeners are counted and removed, and what happens when they fail.
 import { beforeEach, describe, expect, test, vi } from 'vitest'
-import { GuardedEmitter } from '../../src/emitter.ts'
+import { GuardedEmitter } from '../../src/foreign/emitter.ts'
 import { quietMicrotasks } from '../../testing/protocol/raw-peer.ts'
 import { SIGNAL_KINDS } from '../muxer/fixtures/signals.ts'
 

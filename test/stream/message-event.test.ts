@@ -1,7 +1,7 @@
 // That the event of a message is to programs what libp2p's own is, however it was made.
 import { StreamMessageEvent } from '@libp2p/interface'
 import { describe, expect, it } from 'vitest'
-import { OwnMessageEvent } from '../../src/message-event.ts'
+import { OwnMessageEvent } from '../../src/foreign/message-event.ts'
 
 const data = Uint8Array.of(1, 2, 3)
 

@@ -1,7 +1,7 @@
 /**
  * Promises that nobody may be waiting for, and waiting that an AbortSignal may end.
  */
-import { abortReason, onAbort, throwIfAborted, toSignal } from './foreign.ts'
+import { abortReason, onAbort, throwIfAborted, toSignal } from './values.ts'
 
 /** Whoever awaits it sees a rejection; when nobody does, it is no unhandled one, which would end the process */
 export function handled<T> (promise: Promise<T>): Promise<T> {

@@ -1,8 +1,8 @@
 /**
  * Each frame as a line in libp2p's log, for `libp2p:*:yamux:trace`.
  */
-import { Decoder } from './core/wire/decoder.ts'
-import { FIRST_MARK_VALUE, FLAG_ACK, FLAG_FIN, FLAG_RST, FLAG_SYN, TYPE_DATA, TYPE_GO_AWAY, TYPE_PING, TYPE_WINDOW_UPDATE } from './core/wire/frame.ts'
+import { Decoder } from '../core/wire/decoder.ts'
+import { FIRST_MARK_VALUE, FLAG_ACK, FLAG_FIN, FLAG_RST, FLAG_SYN, TYPE_DATA, TYPE_GO_AWAY, TYPE_PING, TYPE_WINDOW_UPDATE } from '../core/wire/frame.ts'
 import type { Logger } from '@libp2p/interface'
 
 const FLAG_NAMES: Array<[flag: number, name: string]> = [[FLAG_SYN, 'SYN'], [FLAG_ACK, 'ACK'], [FLAG_FIN, 'FIN'], [FLAG_RST, 'RST']]

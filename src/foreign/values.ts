@@ -5,8 +5,8 @@
  */
 import { AbortError } from '@libp2p/interface'
 import { isUint8ArrayList } from 'uint8arraylist'
-import { MAX_UINT32 } from './core/wire/frame.ts'
-import { InvalidBytesError } from './errors.ts'
+import { MAX_UINT32 } from '../core/wire/frame.ts'
+import { InvalidBytesError } from '../api/errors.ts'
 
 /** Tells a typed array's kind in any realm, and cannot be told lies */
 const tagOf = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(Uint8Array.prototype), Symbol.toStringTag)?.get

@@ -5,7 +5,7 @@
  */
 import { StreamMessageEvent } from '@libp2p/interface'
 import { targeted } from './emitter.ts'
-import { attempt } from './foreign.ts'
+import { attempt } from './values.ts'
 import type { Uint8ArrayList } from 'uint8arraylist'
 
 type Message = Uint8Array | Uint8ArrayList

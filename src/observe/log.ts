@@ -1,7 +1,7 @@
 /**
  * What goes into libp2p's log: errors, lines for whoever debugs, and the loggers of streams.
  */
-import { attempt, print } from './foreign.ts'
+import { attempt, print } from '../foreign/values.ts'
 import type { Logger } from '@libp2p/interface'
 
 /** Logs an error, and never throws, whatever the error and the log of its owner are. `message` says where the error goes: `%e`. */

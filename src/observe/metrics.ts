@@ -1,15 +1,13 @@
 /**
  * What libp2p's metrics can show of all connections of a node. Without them none of this exists.
  */
-import { systemClock } from './host/clock.ts'
-import { LANES } from './core/scheduler/lane.ts'
-import { attempt, toError, watch } from './foreign.ts'
+import { LANES } from '../core/scheduler/lane.ts'
+import { attempt, toError, watch } from '../foreign/values.ts'
 import { logError } from './log.ts'
-import type { Clock } from './host/clock.ts'
-import type { FlushReason } from './core/flush.ts'
-import type { PathFigures } from './core/path-control.ts'
-import type { Session } from './core/session.ts'
-import type { StreamState } from './core/stream-state.ts'
+import type { FlushReason } from '../core/flush.ts'
+import type { PathFigures } from '../core/path-control.ts'
+import type { Session } from '../core/session.ts'
+import type { StreamState } from '../core/stream-state.ts'
 import type { Logger, Metrics } from '@libp2p/interface'
 
 const PREFIX = 'libp2p_coalescing_yamux_'
@@ -96,7 +94,7 @@ export class NodeMetrics {
   /** On connections that have ended */
   #heldMs = 0
 
-  constructor (metrics: Metrics, clock: Pick<Clock, 'nowMs'> = systemClock, toldTogether = TOLD_TOGETHER) {
+  constructor (metrics: Metrics, clock: { nowMs (): number }, toldTogether = TOLD_TOGETHER) {
     const gauge = (name: string, help: string, calculate: () => number): void => { metrics.registerMetric(PREFIX + name, { help, calculate }) }
     const group = (name: string, label: string, help: string, calculate: () => Record<string, number>): void => { metrics.registerMetricGroup(PREFIX + name, { label, help, calculate }) }
     const { sessions } = this

@@ -3,7 +3,7 @@
  * the process for the sake of one stream (js-libp2p 3415 and 3512). Here it is the emitter's own affair.
  */
 import { StreamAbortEvent, StreamCloseEvent, StreamResetEvent } from '@libp2p/interface'
-import { attempt, onAbort, toError, toSignal, watch } from './foreign.ts'
+import { attempt, onAbort, toError, toSignal, watch } from './values.ts'
 import type { EventHandler, TypedEventTarget } from '@libp2p/interface'
 
 type Listener = EventHandler<Event>

@@ -1,9 +1,9 @@
 /**
  * What applications see of a stream and of a muxer, in addition to libp2p's own interfaces.
  */
-import { LANES } from './core/scheduler/lane.ts'
-import type { GoAwayCode } from './core/wire/frame.ts'
-import type { Lane } from './core/scheduler/lane.ts'
+import { LANES } from '../core/scheduler/lane.ts'
+import type { GoAwayCode } from '../core/wire/frame.ts'
+import type { Lane } from '../core/scheduler/lane.ts'
 import type { AbortOptions, Stream, StreamMuxer } from '@libp2p/interface'
 import type { Uint8ArrayList } from 'uint8arraylist'
 
