@@ -104,7 +104,7 @@ function schedule (laysOut: boolean): Run {
       for (let i = 0; i < MESSAGES; i++) {
         const stream = streams[i % STREAMS]
         stream.sendQueue.push(message)
-        scheduler.data.enlist(stream, MESSAGE_BYTES)
+        scheduler.data.onQueued(stream, MESSAGE_BYTES)
       }
 
       streams.forEach(stream => { stream.creditBytes += MESSAGES_PER_STREAM * MESSAGE_BYTES })

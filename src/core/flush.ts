@@ -29,7 +29,7 @@ export const KEEP = 0
 /** After a time */
 export const LATER = 1
 /** When the event loop has come round, and has also looked for what timers, sockets and files have brought */
-export const NEXT_ROUND = 2
+export const TURN_AFTER_NEXT = 2
 /** Once, when the event loop comes round */
 export const NEXT_TURN = 3
 /** When a microtask has brought no more */
@@ -42,7 +42,7 @@ export const NOW = 5
  *
  * - `urgent`: there was urgent data
  * - `control`: there were control frames
- * - `acks`: there were only acknowledgements, or the reserve of a new stream, and nothing came to take them along
+ * - `acks`: there were only acknowledgements, or the head start of a new stream's window, and nothing came to take them along
  * - `turn`: what the running code had to say was complete
  * - `chunk`: an inbound chunk had just been dealt with
  * - `next-turn`: the turn before had seen enough flushes
@@ -113,14 +113,14 @@ const CONTROL_SOON = decision(SOON, 'control')
  * Nobody waits for an ACK. The first bytes of the stream come a round of the loop later, and the answer to them takes it along: a record
  * less for a request on a new stream.
  */
-const ACKS = decision(NEXT_ROUND, 'acks')
+const ACKS = decision(TURN_AFTER_NEXT, 'acks')
 const CHUNK_NOW = decision(NOW, 'chunk')
 const TURN_SOON = decision(SOON, 'turn')
 /**
  * A message of 64 KiB fills a record but for a few bytes. By themselves they cost a record and its writes; when
  * the next message comes with the next round of the loop, as from a file, they leave with it.
  */
-const REST = decision(NEXT_ROUND, 'rest')
+const REST = decision(TURN_AFTER_NEXT, 'rest')
 const FULL = decision(SOON, 'watermark')
 const TOO_SHORT = decision(NEXT_TURN, 'delay')
 const KEPT = decision(KEEP, 'delay')

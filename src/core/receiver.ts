@@ -121,8 +121,8 @@ export class Receiver<Owner> implements FrameSink {
     this.#bodyStream = undefined
     stream.readBuffer.endFrame()
 
-    if (stream.hasHeldUpdate) {
-      stream.hasHeldUpdate = false
+    if (stream.hasDelayedUpdate) {
+      stream.hasDelayedUpdate = false
       this.#host.credit.giveBack(stream, 0)
     }
 
@@ -168,7 +168,8 @@ export class Receiver<Owner> implements FrameSink {
 
       stream.receiveWindow.receive(length, streamId)
 
-      if ((stream.sendQueue.byteLength > 0 || stream.hasAnswered) && stream.isStalled) {
+      // the first condition is one of isStalled, and mostly spares the call
+      if (stream.receiveWindow.availableBytes < MAX_FRAME_BYTES && stream.isStalled) {
         this.#host.emit(stream, EVENT_STALLED)
       }
     }

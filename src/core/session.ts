@@ -104,7 +104,7 @@ export class Session<Owner> {
     }
 
     stream.sendQueue.add(message, byteLength)
-    this.lanes.enlist(stream, byteLength)
+    this.lanes.onQueued(stream, byteLength)
   }
 
   /** From here on its data goes out in another of the LANES */
@@ -296,7 +296,7 @@ export class Session<Owner> {
   onCredit (stream: StreamState<Owner>, bytes: number): void {
     stream.creditBytes += bytes
     this.answeredMs = this.receivedMs
-    this.lanes.enlist(stream, 0)
+    this.lanes.enlist(stream)
 
     // where much is queued a writer may queue more as it has credit
     if (stream.awaitsDrain && this.lanes.mayGoOn(stream)) {

@@ -67,7 +67,7 @@ export class StreamState<Owner = unknown> extends LaneMember {
   dataFramesSent = 0
 
   /** An update was due and was not written: the peer has no need of it, or a long frame is still coming. Looked at again when more has come, for nobody may read that. */
-  hasHeldUpdate = false
+  hasDelayedUpdate = false
   /** A writer was told to wait */
   awaitsDrain = false
   /** Somebody wants to know when nothing is queued any more */

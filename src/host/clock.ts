@@ -31,11 +31,11 @@ interface Channel {
 const { process, setImmediate, setTimeout: setShortestTimer, MessageChannel } = globalThis as Partial<Globals>
 const isNode = process?.versions?.node != null
 /** Where bundlers bring a setImmediate it is a timer. React Native has no MessageChannel, and Jest's jsdom has neither, in spite of Node's `process`. */
-const beginTurn = (isNode && setImmediate) || (MessageChannel && postTask) || setImmediate || setShortestTimer
+const grantQuantum = (isNode && setImmediate) || (MessageChannel && postTask) || setImmediate || setShortestTimer
 
 export const systemClock: Clock = {
   nowMs: () => performance.now(),
-  nextTurn: task => { beginTurn?.(task) },
+  nextTurn: task => { grantQuantum?.(task) },
   // browsers clamp timers that set timers
   shortestTimerMs: isNode ? 1 : 4,
   setTimer: (task, delayMs) => setTimeout(task, delayMs),

@@ -2,7 +2,7 @@
  * Writes what a session has to say, when its policy finds it time: one list of bytes a write, until there is no more, the turn has
  * written enough, or the transport says "wait". Owns all that is arranged for writing. Hot.
  */
-import { FlushPolicy, LATER, NEXT_ROUND, NEXT_TURN, NOW, ON_CHUNK, ON_OPENING, ON_WRITE, SOON } from '../core/flush.ts'
+import { FlushPolicy, LATER, TURN_AFTER_NEXT, NEXT_TURN, NOW, ON_CHUNK, ON_OPENING, ON_WRITE, SOON } from '../core/flush.ts'
 import { HEADER_BYTES } from '../core/wire/frame.ts'
 import { toError } from '../foreign/values.ts'
 import { TurnOfWriter } from './turn.ts'
@@ -333,7 +333,7 @@ export class Writer {
   readonly #onNextTurn = (): void => {
     this.#isNextTurnAwaited = false
 
-    if (this.#arranged?.time === NEXT_ROUND) {
+    if (this.#arranged?.time === TURN_AFTER_NEXT) {
       // the event loop looks for news between this turn and the next
       this.#arranged = { ...this.#arranged, time: NEXT_TURN }
       this.#awaitNextTurn()

@@ -155,7 +155,7 @@ export interface YamuxMuxerInit extends StreamMuxerOptions<YamuxStreamOptions> {
    * have all of it, as far as `streamOptions.maxStreamWindowSize` allows; when others need some, they share. By default that is
    * half: 16 MiB carry 1 Gbit/s at a round trip of 100 ms. An eighth is kept for streams that are denied their share, so that readers that
    * stand still do not slow those that come later.
-   * Where credit takes more than 4 ms to travel, a new stream takes a reserve, which raises its window to 1,088 KiB at most. A
+   * Where credit takes more than 4 ms to travel, the window of a new stream has a head start, of up to 1,088 KiB at most. A
    * stock peer may send as much once more on windows of its own that nobody gave it. So no peer can make a connection hold more than twice
    * this and what each stream's window begins with, 262,144 bytes by default.
    *

@@ -186,12 +186,12 @@ export class FairShare {
   }
 
   /** A peer that bounds its own data makes pongs wait behind that, which is no queue of this line */
-  learn (path: NodePath, nodePaths: NodePaths, { nowMs, isAppLimited, isNewRound }: Pick<PathSample, 'nowMs' | 'isAppLimited' | 'isNewRound'>, isPeerFull: boolean): void {
+  learn (path: NodePath, nodePaths: NodePaths, { nowMs, isAppLimited, isNewRoundTrip }: Pick<PathSample, 'nowMs' | 'isAppLimited' | 'isNewRoundTrip'>, isPeerFull: boolean): void {
     this.#carriedLately.learn(path.bytesPerMs, isAppLimited, nowMs, LATELY_MS)
 
     if (isPeerFull) {
       this.#share = undefined
-    } else if (isNewRound) {
+    } else if (isNewRoundTrip) {
       this.#share = nodePaths.shareOf(path, nowMs)
     }
   }

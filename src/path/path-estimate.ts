@@ -257,14 +257,14 @@ export class PathEstimate implements NodePath {
 
   // How the phases follow each other
 
-  #changePhase ({ nowMs, roundTripMs, isNewRound, isAppLimited, isBoundLimited }: PathSample, isEmpty: boolean): void {
+  #changePhase ({ nowMs, roundTripMs, isNewRoundTrip, isAppLimited, wasHeld }: PathSample, isEmpty: boolean): void {
     // with no credit, or all of it in the kernel, there is no more to send: but what queues shows that the path carries no more either
     const showsRate = !isAppLimited || this.queueMs > this.ownQueueMs
 
-    if (this.#phase === 'startUp' && isNewRound && showsRate && !this.#known.grows(this.bytesPerMs, nowMs, this.#slowPrograms.longest.ms)) {
+    if (this.#phase === 'startUp' && isNewRoundTrip && showsRate && !this.#known.grows(this.bytesPerMs, nowMs, this.#slowPrograms.longest.ms)) {
       this.#steady()
       this.#probes.begin(nowMs)
-    } else if (this.#phase === 'steady' && isBoundLimited) {
+    } else if (this.#phase === 'steady' && wasHeld) {
       this.#known.bytesPerMs = Math.max(this.#known.bytesPerMs, this.#rate.confirmed)
       // where others wait too, this one may be what they wait for
       const hasFallen = this.#known.hasFallenTo(this.bytesPerMs) && (nowMs >= this.#probes.quietUntilMs || this.othersQueueMs(nowMs) > 0)
@@ -278,7 +278,7 @@ export class PathEstimate implements NodePath {
     // also the sample that has begun the probe: a mark may have found the path empty
     if (this.#phase === 'probing' && isEmpty) {
       this.#endProbe(roundTripMs, nowMs)
-    } else if (this.#phase === 'probing' && isNewRound && !this.#probes.countsRound()) {
+    } else if (this.#phase === 'probing' && isNewRoundTrip && !this.#probes.countsRound()) {
       this.#steady()
     }
   }

@@ -24,7 +24,7 @@ export interface PathSample {
   /** What the newest round trip alone has shown: while the rate doubles with each, two of them show three quarters of it */
   latestBytesPerMs: number
   /** The mark was written when the one that began the last round had been answered */
-  isNewRound: boolean
+  isNewRoundTrip: boolean
   /** All that has arrived so far */
   arrivedBytes: number
   /** What was in flight when the mark was written */
@@ -34,7 +34,7 @@ export interface PathSample {
   /** There was no more to send: the path may carry more than this */
   isAppLimited: boolean
   /** The bound has held data back */
-  isBoundLimited: boolean
+  wasHeld: boolean
 }
 
 export class Samples {
@@ -49,7 +49,7 @@ export class Samples {
   /** Nothing was in flight, nor had arrived. While a round or a sample begins here no pong has come since. One object for all starts, as each lone request is one. */
   readonly #start: Arrival = { bytes: 0, atMs: 0, sentMs: 0 }
   /** Where this round began, and where samples begin: with the round before. From one pong to another is exact. */
-  #roundFrom = this.#start
+  #roundTripFrom = this.#start
   #sampleFrom = this.#start
 
   /** So much is handed down behind `positionBytes`. `isAppLimited`: there is no more to send. `isIdle`: no pong is awaited. Hot. */
@@ -63,7 +63,7 @@ export class Samples {
       this.#start.bytes = positionBytes
       this.#start.atMs = nowMs
       this.#start.sentMs = nowMs
-      this.#roundFrom = this.#start
+      this.#roundTripFrom = this.#start
       this.#sampleFrom = this.#start
     }
 
@@ -89,27 +89,27 @@ export class Samples {
     const arrival = { bytes: mark.positionBytes, atMs: nowMs, sentMs: mark.sentMs }
 
     // the clock was set back behind the last round: the next begins here
-    if (nowMs < this.#roundFrom.atMs) {
-      this.#roundFrom = arrival
+    if (nowMs < this.#roundTripFrom.atMs) {
+      this.#roundTripFrom = arrival
       this.#sampleFrom = arrival
       return undefined
     }
 
     // behind a start the first bytes were on their way for a round trip more: samples begin at its first pong as soon as that is long ago
-    if (this.#sampleFrom === this.#start && nowMs - this.#roundFrom.atMs >= Math.max(ownRoundTripMs, (this.#roundFrom.atMs - this.#roundFrom.sentMs) / 2)) {
-      this.#sampleFrom = this.#roundFrom
+    if (this.#sampleFrom === this.#start && nowMs - this.#roundTripFrom.atMs >= Math.max(ownRoundTripMs, (this.#roundTripFrom.atMs - this.#roundTripFrom.sentMs) / 2)) {
+      this.#sampleFrom = this.#roundTripFrom
     }
 
     const since = this.#sampleFrom
-    const isNewRound = this.#roundFrom === this.#start || mark.acknowledgedBytes >= this.#roundFrom.bytes
+    const isNewRoundTrip = this.#roundTripFrom === this.#start || mark.acknowledgedBytes >= this.#roundTripFrom.bytes
 
-    if (isNewRound) {
-      this.#sampleFrom = this.#roundFrom
-      this.#roundFrom = arrival
+    if (isNewRoundTrip) {
+      this.#sampleFrom = this.#roundTripFrom
+      this.#roundTripFrom = arrival
     }
 
     const markedBytes = mark.positionBytes - mark.acknowledgedBytes
-    const isBoundLimited = this.#wasHeld
+    const wasHeld = this.#wasHeld
     this.#wasHeld = isHeld
 
     return {
@@ -119,12 +119,12 @@ export class Samples {
       // the longer of the two: a burst that a buffer has swallowed was not delivered, nor has a clump of pongs come so fast
       intervalMs: Math.max(SHORTEST_MS, nowMs - since.atMs, mark.sentMs - since.sentMs),
       latestBytesPerMs: markedBytes / Math.max(SHORTEST_MS, roundTripMs, nowMs - mark.acknowledgedMs),
-      isNewRound,
+      isNewRoundTrip,
       arrivedBytes: mark.positionBytes,
       markedBytes,
       receivedBytes: receivedBytes - mark.receivedBytes,
       isAppLimited: mark.isAppLimited,
-      isBoundLimited
+      wasHeld
     }
   }
 }

@@ -52,11 +52,11 @@ export function chooseSlowWriteBytes ({ bound, farStartBytes }: Pick<PathEstimat
 }
 
 /** What a disk or another peer takes for the next megabyte */
-const AHEAD_MS = 250
+const EXTRA_QUEUE_MS = 250
 /** For all writers of a connection together. Behind a slow reader whose window has grown, so much more stays queued. */
-const MOST_AHEAD_BYTES = 524_288
+const MAX_EXTRA_QUEUE_BYTES = 524_288
 
 /** So much comes on top of both marks, as far as the peer gives credit for it. The rate is 0 where nothing is held back. */
 export function chooseExtraQueueBytes (bytesPerMs: number, writers: number): number {
-  return Math.floor(Math.min(MOST_AHEAD_BYTES, bytesPerMs * AHEAD_MS) / writers)
+  return Math.floor(Math.min(MAX_EXTRA_QUEUE_BYTES, bytesPerMs * EXTRA_QUEUE_MS) / writers)
 }

@@ -149,7 +149,7 @@ function keepFor (missed: ReadBuffer, chunk: Uint8ArrayList): number {
   }
 
   missed.endFrame()
-  missed.keep()
+  missed.detach()
 
   return missed.byteLength
 }

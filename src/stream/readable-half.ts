@@ -267,7 +267,7 @@ export abstract class ReadableHalf<Stream> extends GuardedEmitter<MessageStreamE
         this.#settle()
       } else if (readBuffer.byteLength > 0) {
         // also the beginning of a frame: coming byte by byte, the chunks it came in would cost 200 times its size
-        readBuffer.keep(receiveWindow.windowBytes)
+        readBuffer.detach(receiveWindow.windowBytes)
       }
     } catch (err: any) {
       this.#fail(err)

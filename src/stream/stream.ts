@@ -5,7 +5,7 @@
 import { StreamBufferError, StreamStateError } from '@libp2p/interface'
 import { StreamClosedError } from '@libp2p/utils'
 import { LANES } from '../core/scheduler/lane.ts'
-import { CROWDED_MARK_BYTES } from '../core/scheduler/lanes.ts'
+import { CROWDED_WATERMARK_BYTES } from '../core/scheduler/lanes.ts'
 import { EVENT_DATA, EVENT_DRAINED, EVENT_FAILED, EVENT_LOCAL_FIN, EVENT_REMOTE_FIN, EVENT_REMOTE_RST, EVENT_STALLED } from '../core/stream-state.ts'
 import { OwnAbortEvent, OwnCloseEvent, OwnResetEvent } from '../foreign/emitter.ts'
 import { RemoteResetError } from '../api/errors.ts'
@@ -128,7 +128,7 @@ export class MuxedStream extends ReadableHalf<MuxedStream> implements YamuxStrea
       return false
     }
 
-    if (queuedBytes < CROWDED_MARK_BYTES || !this.host.isFull(state)) {
+    if (queuedBytes < CROWDED_WATERMARK_BYTES || !this.host.isFull(state)) {
       return true
     }
 

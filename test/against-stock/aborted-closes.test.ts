@@ -5,7 +5,7 @@ import { connectNodes } from './fixtures/connected-nodes.ts'
 import type { ConnectedNodes } from './fixtures/connected-nodes.ts'
 import type { Stream } from '@libp2p/interface'
 
-/** More than any window of a new stream: where the peer seems to be far, as on a busy machine, ours has a reserve, and 1,088 KiB */
+/** More than any window of a new stream: where the peer seems to be far, as on a busy machine, ours has a head start, and 1,088 KiB */
 const UNTAKEN_BYTES = 2_097_152
 const MICROTASKS = 100
 

@@ -133,7 +133,7 @@ describe.each(ALL_PAIRS)('$dialler that dials $listener', names => {
 
     for (const [i, [opened, accepted]] of pairs.entries()) {
       accepted.pause()
-      // more than a new stream's reserve takes, where the machine is busy
+      // more than a new stream's head start takes, where the machine is busy
       opened.send(new Uint8Array(8 * WINDOW_BYTES))
       opened.addEventListener('idle', () => { idle[i]++ })
     }

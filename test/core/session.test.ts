@@ -123,7 +123,7 @@ describe('credit', () => {
     const [{ length }] = pull(session)
     session.receive(ping(length, ACK), 1)
 
-    // before the program is busy: the stream begins without a reserve
+    // before the program is busy: the stream begins without a head start
     session.receive(data(2, pattern(10)), 100)
     session.credit.giveBack(stream, 10)
     session.receive(data(2, pattern(HALF_WINDOW_BYTES)), 600, programMs)

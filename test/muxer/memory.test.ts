@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { ACK, pattern, windowUpdate } from '../../testing/protocol/frames.ts'
 import { createRawPeer, nextTurn, turnsUntil } from '../../testing/protocol/raw-peer.ts'
-import { CROWDED_FROM_BYTES, CROWDED_MARK_BYTES } from '../../src/core/scheduler/lanes.ts'
+import { CROWDED_FROM_BYTES, CROWDED_WATERMARK_BYTES } from '../../src/core/scheduler/lanes.ts'
 import type { YamuxStream } from '../../src/index.ts'
 
 const STREAMS = 1000
@@ -42,7 +42,7 @@ test('1,000 writers that go on as soon as they may make it hold no more than the
 
   await nextTurn()
   const heldBytes = (): number => streams.reduce((sum, { writeBufferLength }) => sum + writeBufferLength, 0)
-  const boundBytes = CROWDED_FROM_BYTES + STREAMS * (CROWDED_MARK_BYTES + SHARE_BYTES + MESSAGE_BYTES) + BATCH_BYTES
+  const boundBytes = CROWDED_FROM_BYTES + STREAMS * (CROWDED_WATERMARK_BYTES + SHARE_BYTES + MESSAGE_BYTES) + BATCH_BYTES
   let largestBytes = heldBytes()
 
   // the transport takes a batch, and is full again
@@ -54,7 +54,7 @@ test('1,000 writers that go on as soon as they may make it hold no more than the
   expect(largestBytes).toBeLessThanOrEqual(boundBytes)
   // they did go on: each that fell below its low mark was told
   expect(drains).toBeGreaterThan(STREAMS)
-  expect(streams.every(({ writeBufferLength }) => writeBufferLength > CROWDED_MARK_BYTES / 2 - BATCH_BYTES)).toBe(true)
+  expect(streams.every(({ writeBufferLength }) => writeBufferLength > CROWDED_WATERMARK_BYTES / 2 - BATCH_BYTES)).toBe(true)
 })
 
 test('200 writers that wait for a peer without credit make it hold 64 KiB each beside the first 4 MiB', async () => {
@@ -81,7 +81,7 @@ test('200 writers that wait for a peer without credit make it hold 64 KiB each b
   }
 
   const heldBytes = streams.reduce((sum, { writeBufferLength }) => sum + writeBufferLength, 0)
-  expect(heldBytes).toBeLessThanOrEqual(CROWDED_FROM_BYTES + 200 * CROWDED_MARK_BYTES)
+  expect(heldBytes).toBeLessThanOrEqual(CROWDED_FROM_BYTES + 200 * CROWDED_WATERMARK_BYTES)
 
   // each is told to go on when the peer gives credit
   const told = Promise.all(streams.map(async stream => stream.onDrain()))

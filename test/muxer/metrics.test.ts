@@ -266,7 +266,7 @@ describe('receive windows', () => {
     peer.deliver(data(1, new Uint8Array(WINDOW_BYTES / 2)))
     await nextTurn()
 
-    // three of them are the reserve of a new stream, since credit takes 100 ms
+    // three of them are the head start of a new stream, since credit takes 100 ms
     expect(peer.sink.calculate('window_bytes')).toEqual({ sum: 6 * WINDOW_BYTES + 65_536, largest: 5 * WINDOW_BYTES + 65_536 })
   })
 })

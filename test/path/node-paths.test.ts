@@ -272,8 +272,8 @@ describe('what is due to a connection on a line that others fill', () => {
   })
 
   /** A mark has shown that the path carries so much */
-  function look (bytesPerMs: number, isNewRound = true, isPeerBounded = false): void {
-    share.learn(Object.assign(new FakePath(), { bytesPerMs, ownQueueMs: 15 }), nodePaths, { nowMs: 0, isAppLimited: false, isNewRound }, isPeerBounded)
+  function look (bytesPerMs: number, isNewRoundTrip = true, isPeerBounded = false): void {
+    share.learn(Object.assign(new FakePath(), { bytesPerMs, ownQueueMs: 15 }), nodePaths, { nowMs: 0, isAppLimited: false, isNewRoundTrip }, isPeerBounded)
   }
 
   /** A path carries 100 bytes a millisecond, and has carried so much before; a round has shown that */

@@ -33,8 +33,8 @@ function sample (bytesPerMs: number, roundTripMs: number, init: Partial<PathSamp
     receivedBytes: 0,
     latestBytesPerMs: 0,
     isAppLimited: false,
-    isBoundLimited: true,
-    isNewRound: true,
+    wasHeld: true,
+    isNewRoundTrip: true,
     ...init
   })
 }
@@ -142,7 +142,7 @@ describe('the bound', () => {
     estimate.onRoundTrip(50, 0, 0)
 
     for (let round = 0; round < 20; round++) {
-      sample(1000, roundTripMs, { isAppLimited: true, isBoundLimited: false })
+      sample(1000, roundTripMs, { isAppLimited: true, wasHeld: false })
     }
 
     expect(estimate.bound.bytes).toBe(boundBytes)
@@ -184,7 +184,7 @@ describe('the bound', () => {
     settle(5000, 2)
 
     for (let round = 0; round < 300; round++) {
-      sample(2500, 2.1, { markedBytes: 80_000, isNewRound: false })
+      sample(2500, 2.1, { markedBytes: 80_000, isNewRoundTrip: false })
     }
 
     expect(estimate.bound.bytes).toBe(2 * MIN_WRITE_BYTES)
@@ -202,7 +202,7 @@ describe('a probe behind one because the rate has fallen', () => {
     settle(5000, 2)
 
     while (!estimate.isProbing && nowMs < 60_000) {
-      sample(2500, 20, { markedBytes: 80_000, isNewRound: false })
+      sample(2500, 20, { markedBytes: 80_000, isNewRoundTrip: false })
     }
   }
 
@@ -254,7 +254,7 @@ describe('a probe behind one because the rate has fallen', () => {
 
     while (!estimate.isProbing) {
       other.sampledMs = nowMs
-      sample(2500, 20, { markedBytes: 80_000, isNewRound: false })
+      sample(2500, 20, { markedBytes: 80_000, isNewRoundTrip: false })
     }
 
     expect(nowMs - endedMs).toBeLessThan(2500)
@@ -365,7 +365,7 @@ describe('beside another path whose marks wait for as long', () => {
   /** The rate of one has fallen, and what it then measures with little in flight is longer */
   function seemLonger (): void {
     for (let round = 0; round < 10; round++) {
-      sample(500, 150, { isNewRound: false })
+      sample(500, 150, { isNewRoundTrip: false })
     }
 
     other.sampledMs = nowMs
@@ -438,7 +438,7 @@ test('a path that seems to be longer is found to be so a minute later at most, w
   settle(1000, 50)
 
   for (let round = 0; round < 10; round++) {
-    sample(500, 150, { isNewRound: false })
+    sample(500, 150, { isNewRoundTrip: false })
   }
 
   sample(500, 150, { markedBytes: 4096 })
@@ -594,7 +594,7 @@ describe('the round trip of a path', () => {
     settle(5000, 50)
 
     for (let round = 0; round < 20; round++) {
-      sample(1250, 200, { markedBytes: 340_000, isNewRound: false })
+      sample(1250, 200, { markedBytes: 340_000, isNewRoundTrip: false })
     }
 
     sample(1250, 200, { markedBytes: 40_000 })
@@ -608,7 +608,7 @@ describe('the round trip behind the queue of a peer that bounds it too', () => {
     settle(1250, 1)
 
     for (let round = 0; round < 20; round++) {
-      sample(300, 400, { markedBytes: 340_000, isNewRound: false })
+      sample(300, 400, { markedBytes: 340_000, isNewRoundTrip: false })
     }
 
     estimate.peer.fullMs = nowMs + 400 - peerSilentMs
@@ -632,7 +632,7 @@ test('what an application did not ask for is no measure of the path', () => {
   settle(1000, 50)
 
   for (let round = 0; round < 100; round++) {
-    sample(10, 50, { isAppLimited: true, isBoundLimited: false })
+    sample(10, 50, { isAppLimited: true, wasHeld: false })
   }
 
   expect(estimate.bytesPerMs).toBe(1000)
@@ -642,7 +642,7 @@ describe('a pong that waits behind the peer\'s own data', () => {
   /** Samples of so many milliseconds, whose pongs have taken 1600 */
   function waitBehindPeer (forMs: number, receivedBytes = 2_000_000): void {
     for (let passedMs = 0; passedMs < forMs; passedMs += 100) {
-      sample(1000, 1600, { intervalMs: 100, receivedBytes, isNewRound: false })
+      sample(1000, 1600, { intervalMs: 100, receivedBytes, isNewRoundTrip: false })
     }
   }
 

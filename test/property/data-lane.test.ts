@@ -100,11 +100,11 @@ test('every byte goes out once, in order, within credit, frame and batch, whatev
         const bytes = streamBytes(stream.id, sender.writtenBytes, sender.writtenBytes += step.bytes)
         sender.queued.push(bytes)
         stream.sendQueue.add(bytes, bytes.byteLength)
-        lane.enlist(stream, bytes.byteLength)
+        lane.onQueued(stream, bytes.byteLength)
       } else if (step.does === 'grant') {
         sender.creditBytes += step.bytes
         stream.creditBytes += step.bytes
-        lane.enlist(stream, 0)
+        lane.enlist(stream)
       } else if (step.does === 'close') {
         if (stream.sendQueue.byteLength > 0) {
           stream.become('close')
@@ -119,7 +119,7 @@ test('every byte goes out once, in order, within credit, frame and batch, whatev
     for (const sender of senders) {
       sender.creditBytes += 10_000_000
       sender.stream.creditBytes += 10_000_000
-      lane.enlist(sender.stream, 0)
+      lane.enlist(sender.stream)
     }
 
     expect(lane.queuedBytes).toBe(senders.reduce((sum, { stream }) => sum + stream.sendQueue.byteLength, 0))
@@ -153,7 +153,7 @@ test.each([true, false])('two streams that always have data are never further ap
       streams.forEach((stream, i) => {
         while (stream.sendQueue.byteLength < maxBytes + frameBytes) {
           stream.sendQueue.push(streamBytes(i, 0, sizes[i]))
-          lane.enlist(stream, sizes[i])
+          lane.onQueued(stream, sizes[i])
         }
       })
 
@@ -175,7 +175,7 @@ test('where messages are not merged, one of at most a frame stays one frame', ()
     const frameBytes = 50_000
     const lane = createDataLanes({ frameBytes, loneFrameBytes: frameBytes + moreBytes })
     const streams = messages.map((queued, id) => createStream(id, { queued, maxWholeBytes: frameBytes }))
-    streams.forEach(stream => { lane.enlist(stream, 0) })
+    streams.forEach(stream => { lane.enlist(stream) })
     const frames: Frame[] = []
 
     while (lane.streamCount > 0) {

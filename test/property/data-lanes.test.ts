@@ -36,7 +36,7 @@ test('a lane with data is passed by no more than 128 KiB, and what a batch leave
 
     const write = (stream: StreamState, bytes: number): void => {
       stream.sendQueue.push(pattern(bytes))
-      lanes.enlist(stream, bytes)
+      lanes.onQueued(stream, bytes)
     }
 
     for (const step of steps) {

@@ -9,7 +9,7 @@ const size = fc.oneof(fc.integer({ min: 1, max: 300 }), fc.integer({ min: 1, max
 const steps = fc.array(fc.oneof(
   { weight: 4, arbitrary: fc.record({ does: fc.constant('append' as const), frameBytes: fc.constantFrom(100, 1000, 20_000, 100_000), sizes: fc.array(size, { minLength: 1, maxLength: 3 }) }) },
   { weight: 3, arbitrary: fc.record({ does: fc.constant('endFrame' as const) }) },
-  { weight: 3, arbitrary: fc.record({ does: fc.constant('keep' as const) }) },
+  { weight: 3, arbitrary: fc.record({ does: fc.constant('detach' as const) }) },
   { weight: 3, arbitrary: fc.record({ does: fc.constant('take' as const) }) },
   { weight: 1, arbitrary: fc.record({ does: fc.constantFrom('prepend' as const, 'push' as const), size }) },
   { weight: 1, arbitrary: fc.record({ does: fc.constant('clear' as const) }) }
@@ -120,7 +120,7 @@ test.each([0, 500, 16_384, Infinity])('a read buffer gives back what it was give
       } else {
         buffer[step.does]()
 
-        if (step.does !== 'keep') {
+        if (step.does !== 'detach') {
           model[step.does]()
         }
       }
@@ -132,7 +132,7 @@ test.each([0, 500, 16_384, Infinity])('a read buffer gives back what it was give
 })
 
 test.each([false, true])('what is kept is independent of the chunks it came in, whatever was taken before (frames kept apart: %s)', keepsFramesApart => {
-  const steps = fc.array(fc.constantFrom('append', 'append', 'take', 'keep'), { maxLength: 20, size: 'max' })
+  const steps = fc.array(fc.constantFrom('append', 'append', 'take', 'detach'), { maxLength: 20, size: 'max' })
 
   fc.assert(fc.property(steps, fc.array(size, { minLength: 20, maxLength: 20 }), (steps, sizes) => {
     const buffer = new ReadBuffer(keepsFramesApart ? Infinity : 0)
@@ -144,12 +144,12 @@ test.each([false, true])('what is kept is independent of the chunks it came in, 
         chunks.push(chunk)
         buffer.append(chunk)
         buffer.endFrame()
-      } else if (does === 'keep' || buffer.readyBytes > 0) {
-        buffer[does as 'take' | 'keep']()
+      } else if (does === 'detach' || buffer.readyBytes > 0) {
+        buffer[does as 'take' | 'detach']()
       }
     }
 
-    buffer.keep()
+    buffer.detach()
     const memory = new Set(chunks.map(chunk => chunk.buffer))
 
     while (buffer.readyBytes > 0) {

@@ -11,7 +11,7 @@ const steps = fc.array(fc.oneof(
   fc.record({ does: fc.constant('receive' as const), part }),
   fc.record({ does: fc.constant('read' as const), part, roundTripMs: fc.nat(1000) }),
   fc.record({ does: fc.constant('overrun' as const), part }),
-  fc.record({ does: fc.constant('reserve' as const), creditMs: fc.nat(12) }),
+  fc.record({ does: fc.constant('startAhead' as const), creditMs: fc.nat(12) }),
   fc.record({ does: fc.constant('update' as const), afterMs: fc.nat(300), roundTripMs: fc.option(fc.nat(100), { nil: undefined }) })
 ), { maxLength: 60, size: 'max' })
 
@@ -55,10 +55,10 @@ test('no byte of credit is made or lost, however receiving, reading, growth and 
       } else if (step.does === 'overrun') {
         const tooManyBytes = availableBytes + 1 + Math.floor(step.part * 1000)
         expect(() => { window.receive(tooManyBytes, 1) }).toThrow(ProtocolError)
-      } else if (step.does === 'reserve') {
-        const beforeBytes = window.reserveBytes
-        expect(window.reserve(step.creditMs, budget)).toBe(raiseBytes + window.reserveBytes - beforeBytes > 0)
-        raiseBytes += window.reserveBytes - beforeBytes
+      } else if (step.does === 'startAhead') {
+        const beforeBytes = window.headStartBytes
+        expect(window.startAhead(step.creditMs, budget)).toBe(raiseBytes + window.headStartBytes - beforeBytes > 0)
+        raiseBytes += window.headStartBytes - beforeBytes
       } else {
         nowMs += step.afterMs
         const grownBytes = window.takeUpdate(nowMs, step.roundTripMs, budget, 0) - readBytes - raiseBytes
@@ -105,7 +105,7 @@ test('windows that share a budget never hold more than it, nor less than the 256
       if (isOver) {
         budget.release(windows[index])
         windows[index] = create()
-        windows[index].reserve(creditMs, budget)
+        windows[index].startAhead(creditMs, budget)
         continue
       }
 
@@ -118,11 +118,11 @@ test('windows that share a budget never hold more than it, nor less than the 256
 
       expect(deltaBytes).toBeGreaterThanOrEqual(0)
       expect(window.availableBytes).toBe(beforeBytes - readBytes + deltaBytes)
-      expect(window.windowBytes).toBe(INITIAL_BYTES + window.grownBytes + window.reserveBytes - window.raiseBytes)
+      expect(window.windowBytes).toBe(INITIAL_BYTES + window.grownBytes + window.headStartBytes - window.raiseBytes)
       expect(window.availableBytes).toBeLessThanOrEqual(window.windowBytes)
       expect(budget.availableBytes).toBeGreaterThanOrEqual(0)
-      expect(budget.availableBytes + windows.reduce((sum, { grownBytes, reserveBytes }) => sum + grownBytes + reserveBytes, 0)).toBe(budgetBytes)
-      expect(windows.reduce((sum, { reserveBytes }) => sum + reserveBytes, 0)).toBeLessThanOrEqual(budgetBytes / 2)
+      expect(budget.availableBytes + windows.reduce((sum, { grownBytes, headStartBytes }) => sum + grownBytes + headStartBytes, 0)).toBe(budgetBytes)
+      expect(windows.reduce((sum, { headStartBytes }) => sum + headStartBytes, 0)).toBeLessThanOrEqual(budgetBytes / 2)
     }
 
     windows.forEach(window => { budget.release(window) })

@@ -120,7 +120,7 @@ test('replies come first, then what streams owe, then their data by lane and in 
         scheduler.control.enlist(stream)
       }
 
-      scheduler.data.enlist(stream, queuedBytes)
+      scheduler.data.onQueued(stream, queuedBytes)
     }
 
     const frames = fillBatch(batch => { scheduler.fill(batch, 0, 0) }, BATCH_BYTES)

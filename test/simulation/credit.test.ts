@@ -20,8 +20,8 @@ const TERRESTRIAL: LinkOptions = { rateBytesPerS: 125_000_000, delayMs: 0.5 }
 const LONG_FAT: LinkOptions = { rateBytesPerS: 125_000_000, delayMs: 50 }
 
 const MAX_WINDOW_BYTES = 16_777_216
-/** Where credit takes milliseconds a stream begins with a reserve, which changes neither updates nor growth */
-const RESERVE_BYTES = 851_968
+/** Where credit takes milliseconds a stream begins with a head start, which changes neither updates nor growth */
+const HEAD_START_BYTES = 851_968
 const BATCH_BYTES = 65_519
 const message = new Uint8Array(65_536)
 
@@ -50,7 +50,7 @@ async function accepted (listener: YamuxMuxer): Promise<YamuxStream> {
 }
 
 interface Updates {
-  /** The window without its reserve */
+  /** The window without its head start */
   windowBytes: number
   count: number
   bytes: number
@@ -59,13 +59,13 @@ interface Updates {
 /** The updates that were no growth, by the size that the window had then */
 function updatesBySize ({ deltas, windows }: StreamCredit): Updates[] {
   const bySize: Updates[] = [{ windowBytes: INITIAL_BYTES, count: 0, bytes: 0 }]
-  const hasReserve = deltas[0] >= RESERVE_BYTES
+  const hasHeadStart = deltas[0] >= HEAD_START_BYTES
 
   deltas.forEach((delta, i) => {
     const last = bySize[bySize.length - 1]
-    const windowBytes = windows[i] - (hasReserve ? RESERVE_BYTES : 0)
+    const windowBytes = windows[i] - (hasHeadStart ? HEAD_START_BYTES : 0)
 
-    if (i === 0 && hasReserve) {
+    if (i === 0 && hasHeadStart) {
       return
     }
 
@@ -114,7 +114,7 @@ describe('window updates', () => {
     const sizes = await updatesOn(LONG_FAT, 250_000_000)
     const { windowBytes, count, bytes } = sizes[sizes.length - 1]
 
-    expect(windowBytes).toBe(MAX_WINDOW_BYTES - RESERVE_BYTES)
+    expect(windowBytes).toBe(MAX_WINDOW_BYTES - HEAD_START_BYTES)
     expect(count).toBeGreaterThan(10)
     expect(count).toBeLessThanOrEqual((bytes + SLOWED_UPDATE_PART * windowBytes) / (SLOWED_UPDATE_PART * windowBytes))
     // while it grew, every update was a growth
@@ -151,7 +151,7 @@ describe.each(slowReaders)('a reader at 1 MB/s, %s, behind a sender at full spee
     ['gigabit LAN', LAN, INITIAL_BYTES],
     ['terrestrial', TERRESTRIAL, INITIAL_BYTES],
     // who pauses gets a whole window in one event, and looks fast once
-    ['cable', CABLE, INITIAL_BYTES + RESERVE_BYTES + INITIAL_BYTES]
+    ['cable', CABLE, INITIAL_BYTES + HEAD_START_BYTES + INITIAL_BYTES]
   ])('holds no more than its window and a batch, and the window does not go on growing: %s', async (_, link, mostWindowBytes) => {
     await simulate({}, async sim => {
       // small writes at the beginning would make a reader that pauses for as long as each is long look fast

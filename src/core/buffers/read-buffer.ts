@@ -87,7 +87,7 @@ export class ReadBuffer {
   push (bytes: Uint8Array): void {
     if (bytes.byteLength > 0) {
       this.#queueOnly()
-      this.#partial?.keep(Infinity)
+      this.#partial?.detach(Infinity)
       this.byteLength += bytes.byteLength
       this.#addReady(bytes, bytes.byteLength)
     }
@@ -131,10 +131,10 @@ export class ReadBuffer {
   }
 
   /** Makes what is held, which is never more than `maxBytes`, independent of the chunks it came in. Throws a ReceivedBytesChangedError. */
-  keep (maxBytes = Infinity): void {
+  detach (maxBytes = Infinity): void {
     this.#queueOnly()
-    this.#ready?.keep(maxBytes)
-    this.#partial?.keep(maxBytes)
+    this.#ready?.detach(maxBytes)
+    this.#partial?.detach(maxBytes)
   }
 
   clear (): void {
@@ -230,7 +230,7 @@ class UnreadBytes {
    * Makes all of it independent of the chunks it came in. When there can be no more than `maxBytes` of it, no more memory is
    * kept for that. Throws a ReceivedBytesChangedError.
    */
-  keep (maxBytes: number): void {
+  detach (maxBytes: number): void {
     if (this.#fresh.byteLength > 0) {
       const kept = this.#kept ??= new PieceQueue(KEPT_PIECES, ReceivedBytesChangedError)
       this.#fresh.moveTo({ piece: view => { this.#copy(view, kept, maxBytes) } }, this.#fresh.byteLength)

@@ -191,7 +191,7 @@ export class ControlLane<Owner> {
 
     // a raised window is advertised with the SYN or ACK: nothing else tells the peer before its first bytes
     const saysWindow = ((pending & PENDING_UPDATE) !== 0 || receiveWindow.isRaised) && stream.mayGrant
-    stream.hasHeldUpdate ||= (pending & PENDING_UPDATE) !== 0 && !saysWindow
+    stream.hasDelayedUpdate ||= (pending & PENDING_UPDATE) !== 0 && !saysWindow
     const deltaBytes = saysWindow ? credit.take(stream, nowMs) : 0
     const flags = pending & (FLAG_SYN | FLAG_ACK | PENDING_FIN)
 

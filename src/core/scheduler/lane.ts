@@ -31,14 +31,14 @@ export abstract class LaneMember implements Link {
   isInDataLane = false
   next: Link = this
   previous: Link = this
-  /** What is left of the stream's share in this round (the deficit counter of the literature), or what it owes the others */
+  /** What is left of the stream's quantum in this round (the deficit counter of the literature); negative if it has sent more */
   deficitBytes = 0
   /** What the lane had sent when the stream left it */
   leftAtBytes = 0
   /** What the stream has sent since its lane had sent `roundFromBytes` */
   roundBytes = 0
   roundFromBytes = -Infinity
-  /** The stream goes before those whose turn it is */
+  /** The stream goes before those that the round has come to */
   isAhead = false
   /** When the stream's next frame began to wait; undefined without metrics */
   waitsSinceMs: number | undefined
@@ -51,7 +51,7 @@ export class Ring implements Link {
   lastAhead: Link = this
   streamCount = 0
   sentBytes = 0
-  /** So much more went ahead than had its turn */
+  /** How many bytes more went ahead than followed the round */
   aheadBytes = 0
   /** What lanes in front have sent since this one began to wait */
   overtakenBytes = 0

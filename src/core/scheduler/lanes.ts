@@ -1,16 +1,16 @@
 /**
  * Which stream's bytes go out next. Hot.
  *
- * Lanes: urgent before normal before bulk, and none waits for ever. Within a lane deficit round robin: each stream in turn may
- * send one share, and what a full batch cuts off goes first in the next one. So every stream with data gets the same share of
- * bytes, whatever the size of its messages, and waits at most one share of each other stream (Shreedhar and Varghese, "Efficient
- * Fair Queuing"). A stream that has had little of the round does not wait for it at all: it goes ahead, as new flows do with FQ-CoDel
- * (RFC 8290, 4.2), so a small message beside bulk waits for a write and not for everybody's megabytes.
+ * Lanes: urgent before normal before bulk, and none starves. Within a lane, deficit round robin: in each round every stream may send one
+ * quantum, and what a full batch cuts off goes first in the next one. So all streams with data send equally many bytes, whatever the size of
+ * their messages, and each waits for at most one quantum of every other stream (Shreedhar and Varghese, "Efficient Fair Queuing"). A stream
+ * that has sent little in a round does not wait for the others: it goes ahead, as new flows do with FQ-CoDel (RFC 8290, 4.2). So a small
+ * message waits for one write, and not for the megabytes of all bulk streams.
  *
- * The words, with a share of 16 KiB: of two files and a chat in one lane each file has a frame of 16 KiB in its turn (`share`); a file whose
- * frame the end of a batch cut to 10 KiB has 6 KiB left for the next batch (`deficit`). The chat has sent 300 bytes in this round
- * (`round`), less than a share, so its next message stands in front of both files (`ahead`). In a lane in front it always does, and what
- * the files let pass is counted (`overtaken`): behind 128 KiB one of them sends a frame.
+ * An example with a quantum of 16 KiB, and two files and a chat in one lane: each file sends a frame of 16 KiB in a round (`quantum`). If the
+ * end of a batch cuts that frame to 10 KiB, 6 KiB are left for the next batch (`deficit`). The chat has sent 300 bytes in this round
+ * (`round`), less than a quantum, so its next message goes before both files (`ahead`). If it is in a lane in front, it always does, and the
+ * bytes that go before the files are counted (`overtaken`): after 128 KiB one of the files sends a frame.
  *
  * Invariant: queuedBytes and streamCount are the sums over the streams in the lanes, allQueuedBytes over all streams.
  */
@@ -23,15 +23,15 @@ import type { StreamState } from '../stream-state.ts'
 import type { Batch } from './batch.ts'
 
 /**
- * What the lanes in front may send while a lane waits; then it sends up to a share. Eight shares: a lane that is always passed keeps a
- * ninth of the connection, and 1 Mbit/s still lets bulk move every second.
+ * What the lanes in front may send while a lane waits; then it sends up to a quantum. With eight quanta a lane that is always passed keeps a
+ * ninth of the connection, and bulk still moves every second at 1 Mbit/s.
  */
 export const MAX_PASSED_BYTES = 131_072
 const MAX_PASSED_BURSTS = 8
 
 /**
- * Nobody is sent a frame cut to less than this: its header and the receiver's work cost more than the space. A share that the
- * end of a batch cut shorter is kept for the stream's next round.
+ * No frame is cut to less than this: its header and the receiver's work cost more than the space. If the end of a batch leaves less, the
+ * stream keeps its quantum for the next batch.
  */
 const MIN_CUT_FRAME_BYTES = 1024
 
@@ -41,14 +41,14 @@ const MIN_CUT_FRAME_BYTES = 1024
  */
 
 /** `send()` returns false from here on, four Noise records: with 64 KiB a writer stops so often that the number of records doubles */
-export const HIGH_WATER_MARK_BYTES = 262_144
+export const HIGH_WATERMARK_BYTES = 262_144
 /** 'drain' comes at or below this part of it, so that the writer is back before the queue is empty */
-export const LOW_MARK_PART = 1 / 2
+export const LOW_WATERMARK_PART = 1 / 2
 
 /** All streams together: from here on each may queue less, so that a thousand writers whose peer gives no credit do not queue 256 MB */
 export const CROWDED_FROM_BYTES = 4_194_304
-/** What `send()` takes then, beside what the stream may send in its turn */
-export const CROWDED_MARK_BYTES = 65_536
+/** What `send()` takes then, in addition to the stream's quantum */
+export const CROWDED_WATERMARK_BYTES = 65_536
 
 export interface LanesHost<Owner> {
   emit (stream: StreamState<Owner>, event: number): void
@@ -75,9 +75,9 @@ export class DataLanes<Owner> {
   readonly #rings = LANES.map(() => new Ring())
   readonly #sizes: FrameSizes
   readonly #host: LanesHost<Owner>
-  /** A stream's share of a round */
+  /** What each stream may send in a round */
   #quantumBytes = 0
-  /** What it may have at once: its share, and a frame if that is more */
+  /** What it may send at once: its quantum, or a frame if that is more */
   #burstBytes = 0
   /** What goes ahead of a lane that waits */
   #maxPassedBytes = 0
@@ -88,7 +88,7 @@ export class DataLanes<Owner> {
     this.setQuantum(sizes.frameBytes)
   }
 
-  /** A stream's share of a round: small on a slow path, where writes are, and large on a fast one */
+  /** Small on a slow path, as writes are, and large on a fast one */
   setQuantum (quantumBytes: number): void {
     this.#quantumBytes = quantumBytes
     this.#burstBytes = Math.max(this.#sizes.frameBytes, quantumBytes)
@@ -97,25 +97,32 @@ export class DataLanes<Owner> {
 
   /** Its writer is to wait */
   isFull ({ sendQueue, creditBytes }: StreamState<Owner>): boolean {
-    return sendQueue.byteLength >= this.#highMarkBytes(creditBytes) + Math.min(this.extraQueueBytes, creditBytes)
+    return sendQueue.byteLength >= this.#highWatermarkBytes(creditBytes) + Math.min(this.extraQueueBytes, creditBytes)
   }
 
   /** A writer that waits need not wait longer */
   mayGoOn ({ sendQueue, creditBytes }: StreamState<Owner>): boolean {
-    return sendQueue.byteLength <= this.#highMarkBytes(creditBytes) * LOW_MARK_PART + Math.min(this.extraQueueBytes, creditBytes)
+    return sendQueue.byteLength <= this.#highWatermarkBytes(creditBytes) * LOW_WATERMARK_PART + Math.min(this.extraQueueBytes, creditBytes)
   }
 
-  #highMarkBytes (creditBytes: number): number {
-    return this.allQueuedBytes < CROWDED_FROM_BYTES ? HIGH_WATER_MARK_BYTES : Math.min(HIGH_WATER_MARK_BYTES, CROWDED_MARK_BYTES + Math.min(creditBytes, this.#quantumBytes))
+  #highWatermarkBytes (creditBytes: number): number {
+    return this.allQueuedBytes < CROWDED_FROM_BYTES ? HIGH_WATERMARK_BYTES : Math.min(HIGH_WATERMARK_BYTES, CROWDED_WATERMARK_BYTES + Math.min(creditBytes, this.#quantumBytes))
   }
 
-  /** The stream has (more) bytes, or credit: call after each push, with the count. Hot: runs once per send. */
-  enlist (stream: StreamState<Owner>, addedBytes: number): void {
+  /** The stream has queued so many bytes more. Hot: runs once per send. */
+  onQueued (stream: StreamState<Owner>, addedBytes: number): void {
     this.allQueuedBytes += addedBytes
 
     if (stream.isInDataLane) {
       this.queuedBytes += addedBytes
-    } else if (stream.canSendData) {
+    } else {
+      this.enlist(stream)
+    }
+  }
+
+  /** Puts the stream into its lane, if it has bytes to send, and credit for them */
+  enlist (stream: StreamState<Owner>): void {
+    if (!stream.isInDataLane && stream.canSendData) {
       const ring = this.#rings[stream.lane]
       this.hasUrgent ||= stream.lane === URGENT
       stream.isInDataLane = true
@@ -129,7 +136,7 @@ export class DataLanes<Owner> {
     }
   }
 
-  /** It has had less than a share of this round, with what it sends now: it takes from nobody. While many do it half of the bytes have their turn. */
+  /** With what it sends now it has sent less than a quantum in this round, so the others lose nothing. If many streams go ahead, half of the bytes still follow the round. */
   #mayGoAhead (ring: Ring, stream: StreamState<Owner>): boolean {
     const quantumBytes = Math.min(this.#sizes.frameBytes, this.#quantumBytes)
     const roundBytes = ring.streamCount * this.#quantumBytes
@@ -174,7 +181,7 @@ export class DataLanes<Owner> {
     stream.lane = lane
     stream.roundFromBytes = -Infinity
     stream.leftAtBytes = -Infinity
-    this.enlist(stream, 0)
+    this.enlist(stream)
   }
 
   /**
@@ -198,7 +205,7 @@ export class DataLanes<Owner> {
       const ring = this.#rings[lane]
       const stream = ring.next as StreamState<Owner>
 
-      if (this.streamCount > 1 && !this.#beginTurn(stream, ring)) {
+      if (this.streamCount > 1 && !this.#grantQuantum(stream, ring)) {
         continue
       }
 
@@ -343,7 +350,7 @@ export class DataLanes<Owner> {
   #choosePayloadBytes (stream: StreamState<Owner>, batch: Batch, roomBytes: number): number {
     const wholeBytes = stream.sendQueue.wholeFrameBytes
 
-    // the usual case: a stream's share is enough for one
+    // the usual case: the quantum is enough for a message
     if (wholeBytes > 0 && wholeBytes <= roomBytes && wholeBytes <= stream.creditBytes) {
       return wholeBytes
     }
@@ -367,7 +374,7 @@ export class DataLanes<Owner> {
     return roomBytes < MIN_CUT_FRAME_BYTES && (batch.frameCount > 0 || roomBytes <= 0) ? 0 : roomBytes
   }
 
-  /** The same for a message that need not stay whole, as far as credit and the stream's share go */
+  /** The same for a message that need not stay whole, as far as credit and the quantum go */
   #chooseCutBytes ({ sendQueue, creditBytes, deficitBytes }: StreamState<Owner>, wholeBytes: number): number {
     const { loneFrameBytes } = this.#sizes
     const messageBytes = sendQueue.isMerging ? sendQueue.byteLength : wholeBytes || sendQueue.firstPieceBytes
@@ -378,22 +385,22 @@ export class DataLanes<Owner> {
     return Math.min(messageBytes, usedCreditBytes, quantumBytes)
   }
 
-  /** A stream with less left of its share sends no frame: what is left adds up with its next share */
+  /** With less left of its quantum a stream sends no frame: what is left is added to its next quantum */
   #leastBytes ({ sendQueue }: StreamState<Owner>): number {
     return Math.min(this.#quantumBytes, sendQueue.wholeFrameBytes || MIN_CUT_FRAME_BYTES)
   }
 
-  /** Gives the first stream its share of a new round. Returns false if the stream still owes the others for a long message: then it goes to the back. */
-  #beginTurn (stream: StreamState<Owner>, ring: Ring): boolean {
+  /** Gives the first stream its quantum of a new round. Returns false if it is still in debt for a long message: then it goes to the back. */
+  #grantQuantum (stream: StreamState<Owner>, ring: Ring): boolean {
     const leastBytes = this.#leastBytes(stream)
     stream.deficitBytes += stream.deficitBytes < leastBytes ? this.#quantumBytes : 0
-    const hasTurn = stream.deficitBytes >= leastBytes
+    const mayGo = stream.deficitBytes >= leastBytes
 
-    if (!hasTurn) {
+    if (!mayGo) {
       ring.moveToBack(stream)
     }
 
-    return hasTurn
+    return mayGo
   }
 
   /** After a frame of the first stream: it goes on, goes to the back, or leaves */

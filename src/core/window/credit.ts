@@ -34,14 +34,14 @@ export class Credit<Owner> {
   giveBack (stream: StreamState<Owner>, payloadBytes: number): void {
     const { receiveWindow } = stream
     const { roundTrip, receivedMs: nowMs } = this.#host
-    // a reserve may have waited for the end of a long frame, where nothing more is read
-    const isReserved = receiveWindow.isNew ? this.#reserve(stream) : payloadBytes === 0 && receiveWindow.isRaised
+    // a head start may have waited for the end of a long frame, where nothing more is read
+    const hasHeadStart = receiveWindow.isNew ? this.#startAhead(stream) : payloadBytes === 0 && receiveWindow.isRaised
     receiveWindow.read(payloadBytes, nowMs)
     const isDue = receiveWindow.isUpdateDue(nowMs, roundTrip.smoothedMs, this.programMs)
 
-    if ((isDue || isReserved) && !stream.life.isReset) {
+    if ((isDue || hasHeadStart) && !stream.life.isReset) {
       if (!stream.mayGrant || this.#host.delaysUpdate(stream, nowMs)) {
-        stream.hasHeldUpdate = true
+        stream.hasDelayedUpdate = true
         return
       }
 
@@ -74,10 +74,10 @@ export class Credit<Owner> {
   }
 
   /** The first bytes of a stream are being read. How long credit takes shows best in how long the peer's answer took: its program's turn counts too. */
-  #reserve (stream: StreamState<Owner>): boolean {
+  #startAhead (stream: StreamState<Owner>): boolean {
     const { roundTrip, receivedMs, streams } = this.#host
     const creditMs = stream.isOutbound ? receivedMs - stream.openedMs : Math.max(roundTrip.shorterMs ?? 0, this.programMs)
 
-    return creditMs >= FAR_MS && stream.mayGrant && stream.receiveWindow.reserve(creditMs, streams.budget)
+    return creditMs >= FAR_MS && stream.mayGrant && stream.receiveWindow.startAhead(creditMs, streams.budget)
   }
 }

@@ -28,14 +28,14 @@ export const SLOWED_UPDATE_PART = UPDATE_PART / 2
 const GROW_WITHIN = 4
 
 /**
- * Nobody knows how much a new stream is to carry. Its window gets a reserve, for what 1 Gbit/s carries while credit travels and as far as
- * @libp2p/yamux goes while a protocol is agreed on: without it an answer of 300 KB or 1 MiB takes 3 round trips, not 2. The reserve
+ * Nobody knows how much a new stream is to carry. Its window gets a head start, for what 1 Gbit/s carries while credit travels and as far as
+ * @libp2p/yamux goes while a protocol is agreed on: without it an answer of 300 KB or 1 MiB takes 3 round trips, not 2. The head start
  * changes neither when credit is given back nor when the window grows.
  */
 const NEW_BYTES_PER_MS = 125_000
 /** A message of 1 MiB, and what it is wrapped in */
 const NEW_WINDOW_BYTES = 1_114_112
-/** A reserve of less than the window is not worth a frame: on a LAN a stream begins without */
+/** A head start of less than the window is not worth a frame: on a LAN a stream begins without */
 export const FAR_MS = 2 * INITIAL_WINDOW_BYTES / NEW_BYTES_PER_MS
 
 /** Less credit than this part of the window is none: a sender may not find it worth a frame */
@@ -53,7 +53,7 @@ export class ReceiveWindow {
   /** Taken from the connection's budget because more was needed */
   grownBytes = 0
   /** Taken from it because the stream was new */
-  reserveBytes = 0
+  headStartBytes = 0
   /** Taken from what is kept for those who come when all else is taken */
   lateBytes = 0
   /** It asked for no more than its fair part of the budget, and did not get it */
@@ -65,7 +65,7 @@ export class ReceiveWindow {
   /** What the window is raised by, until the peer is told */
   raiseBytes: number
   readonly #maxBytes: number
-  /** The window that the peer was told of, without the reserve */
+  /** The window that the peer was told of, without the head start */
   #workingBytes = INITIAL_WINDOW_BYTES
   /** Read by the application, not yet given back */
   #readBytes = 0
@@ -138,14 +138,14 @@ export class ReceiveWindow {
       (doneBytes >= this.#workingBytes * SLOWED_UPDATE_PART && this.#neededBytes(nowMs, roundTripMs, programMs) > this.windowBytes)
   }
 
-  /** The peer may come to a stop soon if it gets no more: it has used half of the protocol's window, or uses one twice as large. A reserve does not count. */
+  /** The peer may come to a stop soon if it gets no more: it has used half of the protocol's window, or uses one twice as large. A head start does not count. */
   get isRunningShort (): boolean {
     const isLarge = this.#workingBytes >= 2 * INITIAL_WINDOW_BYTES
 
     return isLarge || this.availableBytes <= this.windowBytes - this.#workingBytes + INITIAL_WINDOW_BYTES * (1 - UPDATE_PART)
   }
 
-  /** A larger window waits to be advertised: an initial one, a reserve, or relief */
+  /** A larger window waits to be advertised: an initial one, a head start, or relief */
   get isRaised (): boolean {
     return this.raiseBytes > 0
   }
@@ -160,7 +160,7 @@ export class ReceiveWindow {
     this.#wasUsedUp = this.availableBytes < this.windowBytes * USED_UP_PART && this.#readBytes + this.availableBytes === this.windowBytes
     this.#surplusBytes = growthBytes === 0 ? (this.#surplusBytes + this.#readBytes) % (this.#workingBytes * SLOWED_UPDATE_PART) : 0
     this.windowBytes += growthBytes
-    this.#workingBytes = this.windowBytes - this.reserveBytes
+    this.#workingBytes = this.windowBytes - this.headStartBytes
     this.availableBytes += deltaBytes
     this.#readBytes = 0
     this.raiseBytes = 0
@@ -172,12 +172,12 @@ export class ReceiveWindow {
     return deltaBytes
   }
 
-  /** The stream is new, and credit takes so long to travel: takes a reserve. Returns whether there is anything to tell the peer. */
-  reserve (creditMs: number, budget: ConnectionBudget): boolean {
+  /** The stream is new, and credit takes so long to travel: takes a head start. Returns whether there is anything to tell the peer. */
+  startAhead (creditMs: number, budget: ConnectionBudget): boolean {
     const wishBytes = Math.floor(Math.min(NEW_BYTES_PER_MS * creditMs, NEW_WINDOW_BYTES, this.#maxBytes)) - this.windowBytes - this.raiseBytes
 
     if (wishBytes >= this.windowBytes) {
-      this.raiseBytes += budget.takeReserve(this, wishBytes)
+      this.raiseBytes += budget.takeHeadStart(this, wishBytes)
     }
 
     return this.isRaised
@@ -239,16 +239,16 @@ export class ReceiveWindow {
 /** How long a denial limits others. A window that still wants more asks again within two round trips. */
 const DENIAL_LASTS_MS = 5000
 
-/** Most streams never use their reserve. So all of them together get this part of the budget at most. */
-const ALL_RESERVES_PART = 1 / 2
+/** Most streams never use their head start. So all of them together get this part of the budget at most. */
+const ALL_HEAD_STARTS_PART = 1 / 2
 /** And each gets this part of what is left of it */
-const EACH_RESERVE_PART = 1 / 8
+const EACH_HEAD_START_PART = 1 / 8
 
 /** Of what is kept for those who come when all else is taken, each gets this part at most */
 const EACH_LATE_PART = 1 / 4
 
-/** A window's part */
-export type BudgetShare = Pick<ReceiveWindow, 'grownBytes' | 'reserveBytes' | 'lateBytes' | 'toleratedBytes' | 'isDenied'>
+/** A window, as far as it holds a part of the budget */
+export type BudgetHolder = Pick<ReceiveWindow, 'grownBytes' | 'headStartBytes' | 'lateBytes' | 'toleratedBytes' | 'isDenied'>
 
 /**
  * What all receive windows of a connection may grow by together. A thousand streams that each earn
@@ -259,7 +259,7 @@ export type BudgetShare = Pick<ReceiveWindow, 'grownBytes' | 'reserveBytes' | 'l
  *
  * A denial is forgotten after a while: a stream that falls idle must not keep the others small.
  *
- * Invariant: availableBytes + the grownBytes and reserveBytes of all shares = the total; what is kept is beside it.
+ * Invariant: availableBytes + the grownBytes and headStartBytes of all holders = the total; what is kept is beside it.
  */
 export class ConnectionBudget {
   readonly #totalBytes: number
@@ -268,10 +268,10 @@ export class ConnectionBudget {
   /** What is left of what is kept */
   #lateBytes: number
   #toleratedBytes = 0
-  /** All reserves together. They are no shares: a window that has only a reserve takes nothing from the fair part of others. */
-  #reserveBytes = 0
-  /** Shares that hold something or were denied it */
-  #shareCount = 0
+  /** All head starts together. A window that has only a head start takes nothing from the fair part of others. */
+  #headStartBytes = 0
+  /** Windows that hold something or were denied it */
+  #holderCount = 0
   #lastDenialMs = -Infinity
 
   constructor (totalBytes: number, keptBytes = 0) {
@@ -287,72 +287,72 @@ export class ConnectionBudget {
   }
 
   /** Returns how much of the wish is granted */
-  take (share: BudgetShare, wishBytes: number, nowMs: number): number {
-    const isNew = share.grownBytes === 0 && !share.isDenied
-    const fairBytes = this.#fairBytes(this.#shareCount + Number(isNew)) - share.grownBytes
+  take (holder: BudgetHolder, wishBytes: number, nowMs: number): number {
+    const isNew = holder.grownBytes === 0 && !holder.isDenied
+    const fairBytes = this.#fairBytes(this.#holderCount + Number(isNew)) - holder.grownBytes
     const fairWishBytes = Math.min(wishBytes, Math.max(0, fairBytes))
     const grantedBytes = Math.min(this.availableBytes, this.#isContested(nowMs) ? fairWishBytes : wishBytes)
     const isDenied = grantedBytes < fairWishBytes
-    this.#set(share, share.grownBytes + grantedBytes, isDenied)
+    this.#set(holder, holder.grownBytes + grantedBytes, isDenied)
     this.#lastDenialMs = isDenied ? nowMs : this.#lastDenialMs
 
-    return grantedBytes + (isDenied ? this.#takeLate(share, fairWishBytes - grantedBytes) : 0)
+    return grantedBytes + (isDenied ? this.#takeLate(holder, fairWishBytes - grantedBytes) : 0)
   }
 
   /** Those that hold the rest may stand still for ever: so a part is kept for a stream that is being read, which is what asks */
-  #takeLate (share: BudgetShare, wishBytes: number): number {
-    const grantedBytes = Math.min(wishBytes, this.#lateBytes, Math.floor(EACH_LATE_PART * this.#keptBytes) - share.lateBytes)
+  #takeLate (holder: BudgetHolder, wishBytes: number): number {
+    const grantedBytes = Math.min(wishBytes, this.#lateBytes, Math.floor(EACH_LATE_PART * this.#keptBytes) - holder.lateBytes)
     this.#lateBytes -= grantedBytes
-    share.lateBytes += grantedBytes
+    holder.lateBytes += grantedBytes
 
     return grantedBytes
   }
 
   /** What a peer has sent unasked: as much as all windows may grow by, beside that, for windows that have grown must not end a connection */
-  tolerate (share: BudgetShare, bytes: number): boolean {
+  tolerate (holder: BudgetHolder, bytes: number): boolean {
     const isTolerated = this.#toleratedBytes + bytes <= this.#totalBytes + this.#keptBytes
 
     if (isTolerated) {
       this.#toleratedBytes += bytes
-      share.toleratedBytes += bytes
+      holder.toleratedBytes += bytes
     }
 
     return isTolerated
   }
 
-  /** Returns how much of the wish a new stream gets for its reserve */
-  takeReserve (share: BudgetShare, wishBytes: number): number {
-    const restBytes = ALL_RESERVES_PART * this.#totalBytes - this.#reserveBytes
-    const grantedBytes = Math.min(wishBytes, this.availableBytes, Math.floor(EACH_RESERVE_PART * restBytes))
-    this.#setReserve(share, share.reserveBytes + grantedBytes)
+  /** Returns how much of the wish a new stream gets for its head start */
+  takeHeadStart (holder: BudgetHolder, wishBytes: number): number {
+    const restBytes = ALL_HEAD_STARTS_PART * this.#totalBytes - this.#headStartBytes
+    const grantedBytes = Math.min(wishBytes, this.availableBytes, Math.floor(EACH_HEAD_START_PART * restBytes))
+    this.#setHeadStart(holder, holder.headStartBytes + grantedBytes)
 
     return grantedBytes
   }
 
-  /** What the share's fair part has beyond what it holds */
-  fairRestBytes (share: BudgetShare): number {
-    return Math.max(0, this.#fairBytes(this.#shareCount) - share.grownBytes)
+  /** What the window's fair part has beyond what it holds */
+  fairRestBytes (holder: BudgetHolder): number {
+    return Math.max(0, this.#fairBytes(this.#holderCount) - holder.grownBytes)
   }
 
-  /** What the share holds beyond its fair part while others are denied theirs */
-  excessBytes (share: BudgetShare, nowMs: number): number {
-    return this.#isContested(nowMs) ? Math.max(0, share.grownBytes - this.#fairBytes(this.#shareCount)) : 0
+  /** What the window holds beyond its fair part while others are denied theirs */
+  excessBytes (holder: BudgetHolder, nowMs: number): number {
+    return this.#isContested(nowMs) ? Math.max(0, holder.grownBytes - this.#fairBytes(this.#holderCount)) : 0
   }
 
-  giveBack (share: BudgetShare, bytes: number): void {
-    this.#set(share, share.grownBytes - bytes, share.isDenied)
+  giveBack (holder: BudgetHolder, bytes: number): void {
+    this.#set(holder, holder.grownBytes - bytes, holder.isDenied)
   }
 
   /** The window is no more: what it had grown by is free for others */
-  release (share: BudgetShare): void {
-    this.#set(share, 0, false)
-    this.#lateBytes += share.lateBytes
-    this.#toleratedBytes -= share.toleratedBytes
-    share.lateBytes = 0
-    share.toleratedBytes = 0
+  release (holder: BudgetHolder): void {
+    this.#set(holder, 0, false)
+    this.#lateBytes += holder.lateBytes
+    this.#toleratedBytes -= holder.toleratedBytes
+    holder.lateBytes = 0
+    holder.toleratedBytes = 0
 
-    if (share.reserveBytes > 0) {
-      this.#setReserve(share, 0)
+    if (holder.headStartBytes > 0) {
+      this.#setHeadStart(holder, 0)
     }
   }
 
@@ -361,22 +361,22 @@ export class ConnectionBudget {
     return Math.abs(nowMs - this.#lastDenialMs) < DENIAL_LASTS_MS
   }
 
-  #fairBytes (shareCount: number): number {
-    return Math.floor((this.#totalBytes - this.#reserveBytes) / Math.max(1, shareCount))
+  #fairBytes (holderCount: number): number {
+    return Math.floor((this.#totalBytes - this.#headStartBytes) / Math.max(1, holderCount))
   }
 
-  #setReserve (share: BudgetShare, bytes: number): void {
-    this.availableBytes += share.reserveBytes - bytes
-    this.#reserveBytes += bytes - share.reserveBytes
-    share.reserveBytes = bytes
+  #setHeadStart (holder: BudgetHolder, bytes: number): void {
+    this.availableBytes += holder.headStartBytes - bytes
+    this.#headStartBytes += bytes - holder.headStartBytes
+    holder.headStartBytes = bytes
   }
 
-  #set (share: BudgetShare, grownBytes: number, isDenied: boolean): void {
-    const was = share.grownBytes > 0 || share.isDenied
+  #set (holder: BudgetHolder, grownBytes: number, isDenied: boolean): void {
+    const was = holder.grownBytes > 0 || holder.isDenied
     const is = grownBytes > 0 || isDenied
-    this.availableBytes += share.grownBytes - grownBytes
-    this.#shareCount += Number(is) - Number(was)
-    share.grownBytes = grownBytes
-    share.isDenied = isDenied
+    this.availableBytes += holder.grownBytes - grownBytes
+    this.#holderCount += Number(is) - Number(was)
+    holder.grownBytes = grownBytes
+    holder.isDenied = isDenied
   }
 }

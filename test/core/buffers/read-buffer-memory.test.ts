@@ -21,7 +21,7 @@ describe('what a read buffer keeps', () => {
     const chunk = pattern(CHUNK_BYTES)
     const buffer = new ReadBuffer(0)
     buffer.append(chunk.subarray(1000, 1001))
-    buffer.keep()
+    buffer.detach()
     const list = buffer.take()
 
     expect(memoryOf(list).includes(chunk.buffer)).toBe(false)
@@ -32,7 +32,7 @@ describe('what a read buffer keeps', () => {
   test('lets the chunk be collected while a byte of it waits', async () => {
     const buffer = new ReadBuffer(0)
     const chunk = appendFromChunk(buffer)
-    buffer.keep()
+    buffer.detach()
     await collectGarbage()
 
     expect(chunk.deref()).toBeUndefined()
@@ -43,7 +43,7 @@ describe('what a read buffer keeps', () => {
     const chunk = Uint8Array.of(1, 2, 3)
     const buffer = new ReadBuffer(0)
     buffer.append(chunk)
-    buffer.keep()
+    buffer.detach()
     chunk.fill(9)
 
     expect([...buffer.take().subarray()]).toEqual([1, 2, 3])
@@ -57,7 +57,7 @@ describe('what a read buffer keeps', () => {
       // each in a chunk of its own
       buffer.append(sent.slice(i, i + 1))
       buffer.endFrame()
-      buffer.keep()
+      buffer.detach()
     }
 
     expect(buffer.byteLength).toBe(10_000)
@@ -80,7 +80,7 @@ describe('what a read buffer keeps', () => {
 
     for (let i = 0; i < 300; i++) {
       buffer.append(pattern(1001))
-      buffer.keep()
+      buffer.detach()
     }
 
     expect(sizeOf(memoryOf(buffer.take()))).toBeLessThanOrEqual(300_300 + 16_384)
@@ -92,7 +92,7 @@ describe('what a read buffer keeps', () => {
 
     for (let i = 0; i < 48; i++) {
       buffer.append(pattern(5461))
-      buffer.keep(maxBytes)
+      buffer.detach(maxBytes)
     }
 
     expect(sizeOf(memoryOf(buffer.take()))).toBe(maxBytes)
@@ -101,10 +101,10 @@ describe('what a read buffer keeps', () => {
   test('shares no memory with what was taken before', () => {
     const buffer = new ReadBuffer(0)
     buffer.append(Uint8Array.of(1))
-    buffer.keep()
+    buffer.detach()
     const first = buffer.take()
     buffer.append(Uint8Array.of(2))
-    buffer.keep()
+    buffer.detach()
     const second = buffer.take()
 
     expect(memoryOf(second).includes(memoryOf(first)[0])).toBe(false)
@@ -119,9 +119,9 @@ describe('what a read buffer keeps', () => {
       buffer.endFrame()
     }
 
-    buffer.keep()
+    buffer.detach()
     const first = buffer.take()
-    buffer.keep()
+    buffer.detach()
     const second = buffer.take()
 
     // compared here: a failed toBe would print the whole block
@@ -138,7 +138,7 @@ describe('what a read buffer keeps', () => {
     }
 
     buffer.take()
-    buffer.keep()
+    buffer.detach()
 
     expect(memoryOf(buffer.take()).includes(chunk.buffer)).toBe(false)
   })

@@ -31,7 +31,7 @@ describe('a read buffer', () => {
 })
 
 test.each([false, true])('bytes whose buffer somebody else has transferred are missed when they are taken, or kept (frames kept apart: %s)', keepsFramesApart => {
-  for (const does of ['take', 'keep'] as const) {
+  for (const does of ['take', 'detach'] as const) {
     const buffer = new ReadBuffer(keepsFramesApart ? Infinity : 0)
     const chunk = pattern(100)
     buffer.append(chunk.subarray(10, 20))

@@ -1,13 +1,13 @@
 // How one stream's bytes become frames: what a frame holds, which flags ride on it, how much of a batch it takes, what its owner is told.
 import { beforeEach, describe, expect, test } from 'vitest'
-import { HIGH_WATER_MARK_BYTES, LOW_MARK_PART } from '../../../src/core/scheduler/lanes.ts'
+import { HIGH_WATERMARK_BYTES, LOW_WATERMARK_PART } from '../../../src/core/scheduler/lanes.ts'
 import { EVENT_DRAINED, PENDING_ACK, PENDING_UPDATE } from '../../../src/core/stream-state.ts'
 import { ACK } from '../../../testing/protocol/frames.ts'
 import { createDataLanes, createStream, fillBatch, shares, WINDOW_BYTES } from '../../../testing/core/lanes.ts'
 import type { StreamState } from '../../../src/core/stream-state.ts'
 import type { Frame } from '../../../testing/protocol/frames.ts'
 
-const LOW_WATER_MARK_BYTES = LOW_MARK_PART * HIGH_WATER_MARK_BYTES
+const LOW_WATER_MARK_BYTES = LOW_WATERMARK_PART * HIGH_WATERMARK_BYTES
 const NOW_MS = 77
 
 let lane: ReturnType<typeof createDataLanes>
@@ -25,7 +25,7 @@ function createLane (): void {
 }
 
 function enlist (...streams: StreamState[]): void {
-  streams.forEach(stream => { lane.enlist(stream, stream.sendQueue.byteLength) })
+  streams.forEach(stream => { lane.onQueued(stream, stream.sendQueue.byteLength) })
 }
 
 function fill (maxBytes = 65_519, maxFrames = Infinity): Frame[] {
@@ -42,7 +42,7 @@ describe('a data frame', () => {
     expect(fill()).toEqual([])
 
     stream.creditBytes += 1
-    lane.enlist(stream, 0)
+    lane.enlist(stream)
     expect(shares(fill())).toEqual([[1, 1000]])
   })
 

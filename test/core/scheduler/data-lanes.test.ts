@@ -14,7 +14,7 @@ function enlist (id: number, lane: Lane, ...queued: number[]): StreamState {
   const stream = createStream(id, { queued })
   stream.lane = LANES.indexOf(lane)
   stream.creditBytes += 100_000_000
-  lanes.enlist(stream, 0)
+  lanes.enlist(stream)
 
   return stream
 }
@@ -134,7 +134,7 @@ describe('a stream that changes lane', () => {
     expect([lanes.streamCount, lanes.hasUrgent]).toEqual([0, false])
 
     idle.sendQueue.push(pattern(10))
-    lanes.enlist(idle, 10)
+    lanes.onQueued(idle, 10)
     expect([lanes.streamCount, lanes.hasUrgent, lanes.queuedBytes]).toEqual([1, true, 10])
   })
 })

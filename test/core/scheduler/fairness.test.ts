@@ -14,7 +14,7 @@ function createLane (): void {
 }
 
 function enlist (...streams: StreamState[]): void {
-  streams.forEach(stream => { lane.enlist(stream, stream.sendQueue.byteLength) })
+  streams.forEach(stream => { lane.onQueued(stream, stream.sendQueue.byteLength) })
 }
 
 function fill (maxBytes: number, maxFrames = Infinity): Frame[] {
@@ -40,7 +40,7 @@ function refill (stream: StreamState, size: number): void {
 
   while (stream.sendQueue.byteLength < 200_000) {
     stream.sendQueue.push(message)
-    lane.enlist(stream, size)
+    lane.onQueued(stream, size)
   }
 }
 
@@ -187,7 +187,7 @@ describe('a newcomer', () => {
 
     const says = (): void => {
       chatty.sendQueue.push(pattern(10))
-      lane.enlist(chatty, 10)
+      lane.onQueued(chatty, 10)
     }
     says()
     expect(ids(fill(99_999, 3))).toEqual([3, 1, 5])
@@ -201,7 +201,7 @@ describe('a newcomer', () => {
 
       for (let i = 0; i < 100; i++) {
         chatty.sendQueue.push(pattern(10_000))
-        lane.enlist(chatty, 10_000)
+        lane.onQueued(chatty, 10_000)
         fill(99_999)
       }
     }],
@@ -210,7 +210,7 @@ describe('a newcomer', () => {
       growing.creditBytes += 100_000_000
       enlist(growing)
       growing.sendQueue.push(pattern(1_000_000))
-      lane.enlist(growing, 1_000_000)
+      lane.onQueued(growing, 1_000_000)
       fill(2_000_000)
     }]
   ])('with little goes ahead behind megabytes of %s: those went ahead of nobody', (_, sendAlone) => {
@@ -246,7 +246,7 @@ describe('a stream that comes again and again with little', () => {
 
       for (const stream of chatty.filter(({ sendQueue }) => sendQueue.byteLength === 0)) {
         stream.sendQueue.push(pattern(size))
-        lane.enlist(stream, size)
+        lane.onQueued(stream, size)
       }
     }
 
@@ -323,7 +323,7 @@ describe('a stream without credit', () => {
     enlist(blocked, createStream(3, { queued: [50_000] }))
     fill(65_519, 1)
     blocked.creditBytes += 5000
-    lane.enlist(blocked, 0)
+    lane.enlist(blocked)
 
     expect(shares(fill(65_519, 3))).toEqual([[3, 16_384], [1, 5000], [3, 16_384]])
   })
@@ -335,7 +335,7 @@ describe('a stream without credit', () => {
     expect(shares(fill(65_519))).toEqual([[3, 10]])
 
     stream.sendQueue.push(pattern(7))
-    lane.enlist(stream, 7)
+    lane.onQueued(stream, 7)
     expect(shares(fill(65_519))).toEqual([[1, 7]])
   })
 })

@@ -38,7 +38,7 @@ function prepare ({ queued, maxWholeBytes, creditBytes, lane, sentBefore, isClos
     stream.become('close')
   }
 
-  lanes.enlist(stream, 0)
+  lanes.enlist(stream)
 
   return { lanes, stream, news }
 }

@@ -1,14 +1,14 @@
 // What all windows of a connection may grow by together, and how they share it.
 import { expect, test } from 'vitest'
 import { ConnectionBudget } from '../../../src/core/window/receive-window.ts'
-import type { BudgetShare } from '../../../src/core/window/receive-window.ts'
+import type { BudgetHolder } from '../../../src/core/window/receive-window.ts'
 
-function share (): BudgetShare {
-  return { grownBytes: 0, reserveBytes: 0, lateBytes: 0, toleratedBytes: 0, isDenied: false }
+function share (): BudgetHolder {
+  return { grownBytes: 0, headStartBytes: 0, lateBytes: 0, toleratedBytes: 0, isDenied: false }
 }
 
 /** As windows do: what is too much goes back when they are renewed, then they ask again */
-function renew (budget: ConnectionBudget, shares: BudgetShare[], wishBytes: number): void {
+function renew (budget: ConnectionBudget, shares: BudgetHolder[], wishBytes: number): void {
   for (const share of shares) {
     budget.giveBack(share, budget.excessBytes(share, 0))
     budget.take(share, wishBytes, 0)
@@ -119,41 +119,41 @@ test('a denial is forgotten by a clock that was set back, too', () => {
   expect(budget.excessBytes(one, 0)).toBe(0)
 })
 
-test('all reserves together take half of it at most, each an eighth of what is left of that', () => {
+test('all head starts together take half of it at most, each an eighth of what is left of that', () => {
   const budget = new ConnectionBudget(1600)
   const shares = Array.from({ length: 100 }, share)
 
-  expect([1000, 50, 1000].map((wish, i) => budget.takeReserve(shares[i], wish))).toEqual([100, 50, 81])
-  shares.slice(3).forEach(share => { budget.takeReserve(share, 1000) })
+  expect([1000, 50, 1000].map((wish, i) => budget.takeHeadStart(shares[i], wish))).toEqual([100, 50, 81])
+  shares.slice(3).forEach(share => { budget.takeHeadStart(share, 1000) })
   expect(budget.availableBytes).toBeGreaterThanOrEqual(800)
   expect(budget.availableBytes).toBeLessThan(810)
 })
 
-test('a reserve is no share: one window may grow by all the rest, and nobody is denied anything', () => {
+test('a head start is no part of it: one window may grow by all the rest, and nobody is denied anything', () => {
   const budget = new ConnectionBudget(1600)
   const one = share()
   const growing = share()
-  budget.takeReserve(one, 100)
+  budget.takeHeadStart(one, 100)
 
   expect(budget.fairRestBytes(growing)).toBe(1500)
   expect(budget.take(growing, 1600, 0)).toBe(1500)
   expect([growing.isDenied, budget.excessBytes(growing, 0)]).toEqual([false, 0])
 })
 
-test('what is left when windows have grown is all that a reserve can be', () => {
+test('what is left when windows have grown is all that a head start can be', () => {
   const budget = new ConnectionBudget(1600)
   budget.take(share(), 1590, 0)
 
-  expect(budget.takeReserve(share(), 100)).toBe(10)
+  expect(budget.takeHeadStart(share(), 100)).toBe(10)
 })
 
-test('a reserve is there for others when its window is no more', () => {
+test('a head start is there for others when its window is no more', () => {
   const budget = new ConnectionBudget(1600)
   const one = share()
-  budget.takeReserve(one, 100)
+  budget.takeHeadStart(one, 100)
   budget.release(one)
 
-  expect([one.reserveBytes, budget.availableBytes, budget.takeReserve(share(), 100)]).toEqual([0, 1600, 100])
+  expect([one.headStartBytes, budget.availableBytes, budget.takeHeadStart(share(), 100)]).toEqual([0, 1600, 100])
 })
 
 test('what is kept goes to a share that is denied its fair part, a quarter to each, and comes back with it', () => {

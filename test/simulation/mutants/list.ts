@@ -356,7 +356,7 @@ export const mutants: Mutant[] = [
     edits: [
       [
         'src/core/session.ts',
-        '    this.lanes.enlist(stream, 0)\n',
+        '    this.lanes.enlist(stream)\n',
         ''
       ]
     ]

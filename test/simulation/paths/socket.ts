@@ -9,7 +9,7 @@ const SEGMENT_MS = 1
 const MIN_SEGMENT_BYTES = 4096
 const MAX_SEGMENT_BYTES = 65_536
 /** Node keeps so much that the kernel does not take before it says "wait", and says "drain" when the kernel has taken it */
-const HIGH_WATER_MARK_BYTES = 65_536
+const HIGH_WATERMARK_BYTES = 65_536
 
 /** Of a line, what a connection over it sees */
 export type Way = Pick<Line, 'rateBytesPerMs' | 'delayMs' | 'send'>
@@ -58,7 +58,7 @@ export class Socket<T> {
   /** Returns false for "wait". `atMs` may lie ahead: a program's turn takes time. */
   send (byteLength: number, content: T, atMs: number): boolean {
     this.#unacknowledgedBytes += byteLength
-    this.#isFull ||= this.#unacknowledgedBytes >= this.#buffers.sendBytes + HIGH_WATER_MARK_BYTES
+    this.#isFull ||= this.#unacknowledgedBytes >= this.#buffers.sendBytes + HIGH_WATERMARK_BYTES
     this.#timeline.at(atMs, () => {
       this.#unsent.push({ leftBytes: byteLength, content })
       this.#transmit()

@@ -2,7 +2,7 @@
 import { law } from './flow.ts'
 import { controlOf } from '../../../testing/core/sessions.ts'
 import { MIN_WRITE_BYTES } from '../../../src/core/path-control.ts'
-import { HIGH_WATER_MARK_BYTES, LOW_MARK_PART } from '../../../src/core/scheduler/lanes.ts'
+import { HIGH_WATERMARK_BYTES, LOW_WATERMARK_PART } from '../../../src/core/scheduler/lanes.ts'
 import type { Run } from './run.ts'
 import type { Side } from './side.ts'
 import type { StreamEnd } from './stream-end.ts'
@@ -62,7 +62,7 @@ function checkSession (side: Side): void {
     counts.unacked += Number(state.awaitsAck)
     counts.urgent += Number(state.lane === 0)
     counts.queuedBytes += state.isInDataLane ? state.sendQueue.byteLength : 0
-    counts.takenBytes += state.receiveWindow.grownBytes + state.receiveWindow.reserveBytes + state.receiveWindow.lateBytes
+    counts.takenBytes += state.receiveWindow.grownBytes + state.receiveWindow.headStartBytes + state.receiveWindow.lateBytes
   }
 
   checkInFlight(side)
@@ -131,7 +131,7 @@ export function checkAtRest (run: Run): void {
       const unreadBytes = readBuffer.byteLength
 
       law(!state.canSendData, () => `${name}'s stream ${id} does not send its ${sendQueue.byteLength} bytes`)
-      law(!state.awaitsDrain || sendQueue.byteLength > LOW_MARK_PART * HIGH_WATER_MARK_BYTES, () => `the writer of ${name}'s stream ${id} waits with ${sendQueue.byteLength} bytes`)
+      law(!state.awaitsDrain || sendQueue.byteLength > LOW_WATERMARK_PART * HIGH_WATERMARK_BYTES, () => `the writer of ${name}'s stream ${id} waits with ${sendQueue.byteLength} bytes`)
       law(life.writeStatus !== 'closing' || sendQueue.byteLength > 0, () => `${name}'s stream ${id} has nothing left to send and no FIN`)
 
       if (peersState != null) {

@@ -7,7 +7,7 @@ import { VirtualClock } from '../../testing/protocol/virtual-clock.ts'
 import type { RawPeer, RawPeerInit } from '../../testing/protocol/raw-peer.ts'
 import type { YamuxStream } from '../../src/index.ts'
 
-const RESERVE_BYTES = 851_968
+const HEAD_START_BYTES = 851_968
 const FAR_MS = 50
 
 interface Opened {
@@ -62,7 +62,7 @@ test('the peer is told with what the program writes next: no write more', async 
   stream.send(pattern(100))
   await quietMicrotasks()
   expect(peer.transport.writes).toHaveLength(1)
-  expect(headers(peer.takeFrames())).toEqual([[WINDOW_UPDATE, 0, 1, RESERVE_BYTES + 28], [DATA, 0, 1, 100]])
+  expect(headers(peer.takeFrames())).toEqual([[WINDOW_UPDATE, 0, 1, HEAD_START_BYTES + 28], [DATA, 0, 1, 100]])
 })
 
 test('the peer is told a round of the event loop later, if nothing is written', async () => {
@@ -71,7 +71,7 @@ test('the peer is told a round of the event loop later, if nothing is written', 
   peer.deliver(data(1, pattern(28), ACK))
   await nextTurn()
 
-  expect(headers(peer.takeFrames())).toEqual([[WINDOW_UPDATE, 0, 1, RESERVE_BYTES + 28]])
+  expect(headers(peer.takeFrames())).toEqual([[WINDOW_UPDATE, 0, 1, HEAD_START_BYTES + 28]])
 })
 
 test('a peer that answers soon is told nothing', async () => {
@@ -85,10 +85,10 @@ test('a peer that answers soon is told nothing', async () => {
   expect(peer.takeFrames()).toEqual([])
 })
 
-test('a stream of the peer\'s has a reserve where pongs take long, told with the ACK', async () => {
+test('a stream of the peer\'s has a head start where pongs take long, told with the ACK', async () => {
   const peer = await accept(FAR_MS)
 
-  expect(headers(peer.takeFrames())).toEqual([[WINDOW_UPDATE, ACK, 2, RESERVE_BYTES + 28]])
+  expect(headers(peer.takeFrames())).toEqual([[WINDOW_UPDATE, ACK, 2, HEAD_START_BYTES + 28]])
 })
 
 test('a stream of the peer\'s has none where pongs come soon', async () => {
@@ -97,7 +97,7 @@ test('a stream of the peer\'s has none where pongs come soon', async () => {
   expect(headers(peer.takeFrames())).toEqual([[WINDOW_UPDATE, ACK, 2, 0]])
 })
 
-test('a stream of the peer\'s has a reserve where this side\'s program works long in its turns, however soon pongs come', async () => {
+test('a stream of the peer\'s has a head start where this side\'s program works long in its turns, however soon pongs come', async () => {
   const clock = new VirtualClock()
   const { peer } = await open({ clock })
   peer.muxer.addEventListener('stream', ({ detail }) => { detail.addEventListener('message', () => {}) })
@@ -105,7 +105,7 @@ test('a stream of the peer\'s has a reserve where this side\'s program works lon
   peer.deliver(data(2, pattern(28), SYN))
   await nextTurn()
 
-  expect(headers(peer.takeFrames())).toEqual([[WINDOW_UPDATE, ACK, 2, RESERVE_BYTES + 28]])
+  expect(headers(peer.takeFrames())).toEqual([[WINDOW_UPDATE, ACK, 2, HEAD_START_BYTES + 28]])
 })
 
 test('there is none for a peer that has said all', async () => {
@@ -118,8 +118,8 @@ test('there is none for a peer that has said all', async () => {
 })
 
 test('there is none for a stream that was reset before it was read', async () => {
-  // an eighth of half of what is not kept is just one reserve
-  const { peer, stream, clock } = await open({ maxConnectionWindow: Math.ceil(16 * RESERVE_BYTES * 8 / 7) })
+  // an eighth of half of what is not kept is just one head start
+  const { peer, stream, clock } = await open({ maxConnectionWindow: Math.ceil(16 * HEAD_START_BYTES * 8 / 7) })
   clock.advance(FAR_MS)
   stream.pause()
   peer.deliver(data(1, pattern(28), ACK), windowUpdate(1, 0, RST))
@@ -135,7 +135,7 @@ test('there is none for a stream that was reset before it was read', async () =>
   clock.advance(FAR_MS)
   peer.deliver(data(3, pattern(28), ACK))
   await nextTurn()
-  expect(headers(peer.takeFrames())).toEqual([[WINDOW_UPDATE, 0, 3, RESERVE_BYTES + 28]])
+  expect(headers(peer.takeFrames())).toEqual([[WINDOW_UPDATE, 0, 3, HEAD_START_BYTES + 28]])
 })
 
 test('in the middle of a long frame the peer is not told, but at its end', async () => {
@@ -148,7 +148,7 @@ test('in the middle of a long frame the peer is not told, but at its end', async
 
   peer.deliver(frame.subarray(50_000))
   await nextTurn()
-  expect(headers(peer.takeFrames())).toEqual([[WINDOW_UPDATE, 0, 1, RESERVE_BYTES + 100_000]])
+  expect(headers(peer.takeFrames())).toEqual([[WINDOW_UPDATE, 0, 1, HEAD_START_BYTES + 100_000]])
 })
 
 test('behind this side\'s FIN there is none, until the peer has used half of the protocol\'s window', async () => {
@@ -163,7 +163,7 @@ test('behind this side\'s FIN there is none, until the peer has used half of the
   expect(peer.takeFrames()).toEqual([])
 })
 
-test('with a reserve a stream takes what it was told of, and no byte more', async () => {
+test('with a head start a stream takes what it was told of, and no byte more', async () => {
   const { peer, stream, clock } = await open()
   clock.advance(FAR_MS)
   peer.deliver(data(1, pattern(28), ACK))
@@ -171,9 +171,9 @@ test('with a reserve a stream takes what it was told of, and no byte more', asyn
   stream.pause()
 
   peer.deliver(data(1, pattern(WINDOW_BYTES)))
-  peer.deliver(data(1, pattern(RESERVE_BYTES)))
+  peer.deliver(data(1, pattern(HEAD_START_BYTES)))
 
-  expect(stream.readBufferLength).toBe(WINDOW_BYTES + RESERVE_BYTES)
+  expect(stream.readBufferLength).toBe(WINDOW_BYTES + HEAD_START_BYTES)
   expect(peer.muxer.status).toBe('open')
 
   peer.deliver(data(1, pattern(1)))
