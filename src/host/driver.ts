@@ -432,5 +432,10 @@ export class Driver<Owner extends StreamOwner> implements SessionObserver {
     if (this.afterTelling.size > 0) {
       this.afterTelling.forEach(look => { look() })
     }
+
+    // behind a flush: a listener has made the transport bring it
+    if (before === 'idle' && this.#waitingChunks.length > 0) {
+      this.receiveWaiting()
+    }
   }
 }

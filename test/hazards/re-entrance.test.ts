@@ -607,3 +607,30 @@ test('a listener that closes and aborts the muxer while it is being aborted does
   expect(peer.takeFrames().map(({ type, length }) => [type, length])).toEqual([...streams.map(() => [WINDOW_UPDATE, 0]), [GO_AWAY, 1]])
   expect(peer.muxer.status).toBe('closed')
 })
+
+describe('a chunk that comes while streams are told of a flush', () => {
+  test('is read when they have been told', async () => {
+    const { peer, stream } = await connect()
+    const seen = watch(stream)
+    stream.addEventListener('idle', () => { peer.deliver(data(1, pattern(100))) }, { once: true })
+    stream.send(pattern(10))
+    await turns(3)
+
+    expectSame(seen, pattern(100))
+    await expectAlive(peer)
+  })
+
+  test('is read before the end of the transport that comes behind it', async () => {
+    const { peer, stream } = await connect()
+    const seen = watch(stream)
+    stream.addEventListener('idle', () => {
+      peer.deliver(data(1, pattern(100)))
+      peer.transport.end()
+    }, { once: true })
+    stream.send(pattern(10))
+    await turns(3)
+
+    expectSame(seen, pattern(100))
+    expect(stream.status).toBe('reset')
+  })
+})
