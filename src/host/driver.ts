@@ -1,19 +1,19 @@
 /**
- * Joins a session to its transport and to its streams: feeds it what the transport brings, has the writer write what it says, and
- * tells the streams what has happened to them. Hot.
+ * Connects a session to its transport and to its streams: passes on the chunks of the transport, asks the writer to write, and tells the
+ * streams what has happened to them. Hot.
  *
- * What may run within what:
+ * One activity at a time:
  *
- * | activity    | what runs                               | a chunk that comes    | what a program sends                    |
- * | ----------- | --------------------------------------- | --------------------- | --------------------------------------- |
- * | `idle`      | nothing of this connection              | is read               | is arranged to be written               |
- * | `receiving` | the core alone, on one chunk after the other | is read next     | no program runs; only replies that pile up are written |
- * | `telling`   | programs, as streams are told           | waits                 | is arranged when all have been told. An abort writes its stream's last bytes within the call. |
- * | `answering` | what a chunk has made due is written    | waits                 | is arranged to be written               |
+ * | activity    | runs                          | a new chunk  | output                                                         |
+ * | ----------- | ----------------------------- | ------------ | -------------------------------------------------------------- |
+ * | `idle`      | nothing                       | is read      | is requested by each call                                      |
+ * | `receiving` | the core, chunk by chunk      | is read next | only replies that pile up are written                          |
+ * | `telling`   | programs, stream by stream    | waits        | is requested once, at the end; an abort writes within the call |
+ * | `answering` | the writer, after a chunk     | waits        | is requested by each call                                      |
  *
- * `idle` goes to `receiving`, `telling`, `answering` and back for each chunk, and to `telling` and back after a flush. While the writer is
- * flushing, in any of them, the transport runs and may call back: a chunk waits for the end of the flush; when the transport ends, so does
- * the connection, immediately.
+ * A chunk leads from `idle` through `receiving`, `telling` and `answering` to the next chunk or back, a flush from `idle` to `telling` and
+ * back. The transport runs during a flush and may call back. A chunk then waits for the end of the flush; if the transport ends, the
+ * connection ends immediately.
  */
 import { ON_CHUNK } from '../core/flush.ts'
 import { URGENT } from '../core/scheduler/lane.ts'
@@ -42,18 +42,18 @@ import type { Uint8ArrayList } from 'uint8arraylist'
 type Chunk = Uint8Array | Uint8ArrayList
 type Activity = 'idle' | 'receiving' | 'telling' | 'answering'
 
-/** What an entry of the package puts together for the connections of a node */
+/** The parts that an entry of the package chooses for the connections of a node */
 export interface NodeParts {
   readonly createPathControl: CreatePathControl
   readonly metrics?: NodeMetrics
   readonly createFrameTraces?: typeof createFrameTraces
 }
 
-/** Whom the driver tells of its connection: the muxer */
+/** The muxer, as far as the driver calls it */
 export interface DriverHost<Owner> {
   /** The peer has opened a stream */
   onOpened (state: StreamState<Owner>): void
-  /** A stream has ended, which may be said twice */
+  /** May be called twice for a stream */
   onStreamEnded (owner: Owner): void
   onGoAway (code: number): void
   /** The peer has broken a rule, or is gone */
@@ -75,14 +75,14 @@ export class Driver<Owner extends StreamOwner> implements SessionObserver {
   readonly #transport: MessageStream
   readonly #traces: ReturnType<typeof createFrameTraces>
   readonly #lateFins: LateFins
-  /** Run when streams have been told, behind each chunk and each flush: nobody waits on most connections */
+  /** Run after the streams have been told: after each chunk and each flush. Mostly empty. */
   readonly afterTelling = new Set<() => void>()
-  /** From this length on writes and chunks make Node collect young memory */
+  /** Shorter writes and chunks leave young memory alone */
   readonly #youngFromBytes: number
   #activity: Activity = 'idle'
   /** The session is over, or the peer has broken a rule */
   #hasStoppedReading = false
-  /** A transport may bring a chunk while it is written to, or while another chunk is dealt with */
+  /** A transport may bring a chunk during a flush, or during the work on another chunk */
   readonly #waitingChunks: Chunk[] = []
 
   constructor (transport: MessageStream, config: Config, clock: Clock, parts: NodeParts, host: DriverHost<Owner>) {
@@ -106,7 +106,7 @@ export class Driver<Owner extends StreamOwner> implements SessionObserver {
     this.writer = new Writer(this.session, clock, config, this)
     this.stalls = new Stalls(this.session.credit, clock, this)
     this.#lateFins = new LateFins(this.session, clock, state => { this.closeWrite(state as StreamState<Owner>) })
-    // also while a chunk is received
+    // also while receiving
     this.session.control.onRepliesFull = () => { this.writer.flush('forced') }
   }
 
@@ -131,7 +131,7 @@ export class Driver<Owner extends StreamOwner> implements SessionObserver {
     if (!state.isInDataLane) {
       this.stalls.suspect(state)
     } else if (this.#activity !== 'telling' || this.writer.policy.isOff) {
-      // as #requestForStream, without a call for each send
+      // #requestForStream, inlined: a call for each send
       this.writer.request()
     }
   }
@@ -151,10 +151,10 @@ export class Driver<Owner extends StreamOwner> implements SessionObserver {
     }
   }
 
-  /** Writes what is queued inside the call, as far as credit, the transport and what urgent data may have in flight allow. The reset behind it discards the rest. */
+  /** Writes queued data within the call, as far as credit, the transport and the urgent allowance permit. The reset that follows discards the rest. */
   flushBeforeReset (state: StreamState<Owner>): void {
     if (state.canSendData) {
-      // as urgent data: ahead of others, and a little of it also when enough is in flight
+      // as urgent data it goes first, and a little of it even while data is held
       const { lane } = state
       this.session.setLane(state, URGENT)
       this.flushWhile(() => state.canSendData)
@@ -162,7 +162,7 @@ export class Driver<Owner extends StreamOwner> implements SessionObserver {
     }
   }
 
-  /** Writes what is queued as far as credit and transport allow, while `isDue` says so; within the call, unless a chunk is being read */
+  /** Writes queued data within the call while `isDue` returns true, as far as credit and the transport permit. Not while receiving. */
   flushWhile (isDue: () => boolean): void {
     if (this.#activity !== 'receiving') {
       this.writer.flushWhile(isDue)
@@ -175,7 +175,7 @@ export class Driver<Owner extends StreamOwner> implements SessionObserver {
     this.#requestForStream()
   }
 
-  /** The application has read so much. Hot: runs once per event. */
+  /** The application has read these bytes. Hot: runs once per event. */
   read (state: StreamState<Owner>, payloadBytes: number): void {
     if (!this.config.creditsOnReceipt) {
       this.session.credit.giveBack(state, payloadBytes)
@@ -188,7 +188,7 @@ export class Driver<Owner extends StreamOwner> implements SessionObserver {
 
   // What the muxer asks for
 
-  /** Has the writer write what there is, when it is time. While a chunk is received and streams are told, one request at the end does for all. */
+  /** Tells the writer that there may be output. The end of `receiving` and `telling` does it once for all that happened meanwhile. */
   request (occasion?: number): void {
     if (this.#activity !== 'telling' && this.#activity !== 'receiving') {
       this.writer.request(occasion)
@@ -200,7 +200,7 @@ export class Driver<Owner extends StreamOwner> implements SessionObserver {
     this.request()
   }
 
-  /** Resolves when `isSo`, at the latest when the connection has ended; rejects when the signal is aborted before */
+  /** Resolves when `isSo` returns true or the connection has ended; rejects if the signal is aborted before that */
   async until (isSo: () => boolean, signal?: AbortSignal): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>()
     const look = (): void => {
@@ -219,7 +219,7 @@ export class Driver<Owner extends StreamOwner> implements SessionObserver {
     }
   }
 
-  /** What the transport brings from here on is dropped */
+  /** Drops all further chunks */
   stopReading (): void {
     this.#hasStoppedReading = true
   }
@@ -247,7 +247,7 @@ export class Driver<Owner extends StreamOwner> implements SessionObserver {
     }
   }
 
-  /** Reads what the transport has brought, and acts on it, when that may be done now. Also behind a flush, and when the transport is gone (`isLast`). */
+  /** Reads the chunks that wait, unless another activity will. The last chunks of a transport that has ended (`isLast`) are read even while telling. */
   receiveWaiting (isLast = false): void {
     const before = this.#activity
 
@@ -256,7 +256,7 @@ export class Driver<Owner extends StreamOwner> implements SessionObserver {
     }
 
     try {
-      // what is written because of a chunk may bring the next
+      // the answers to a chunk may bring the next
       while (this.#waitingChunks.length > 0 && !this.#hasStoppedReading) {
         this.#readWaiting(before === 'idle' ? 'answering' : before)
       }
@@ -271,7 +271,7 @@ export class Driver<Owner extends StreamOwner> implements SessionObserver {
     this.#activity = 'receiving'
 
     try {
-      // also those that come meanwhile
+      // a flush of replies may bring more
       for (let i = 0; i < this.#waitingChunks.length; i++) {
         const chunk = this.#waitingChunks[i]
         const parts = chunk instanceof Uint8Array ? chunk : partsOf(chunk, 'The muxer')
@@ -288,7 +288,7 @@ export class Driver<Owner extends StreamOwner> implements SessionObserver {
       violation = toError(err, 'A chunk could not be read:')
       this.#hasStoppedReading = true
     } finally {
-      // most chunks are alone. To pop one takes 4 ns, to set the length 86, as V8 then drops the memory of the list.
+      // most chunks are alone, and V8 keeps the list's memory on pop()
       if (this.#waitingChunks.length === 1) {
         this.#waitingChunks.pop()
       } else {
@@ -311,7 +311,7 @@ export class Driver<Owner extends StreamOwner> implements SessionObserver {
     }
   }
 
-  // What the session and the writer say
+  // Called by the session, the timers and the writer
 
   onGoAway (code: number): void {
     this.#host.onGoAway(code)
@@ -335,7 +335,7 @@ export class Driver<Owner extends StreamOwner> implements SessionObserver {
     this.#host.onTransmitFailed(err)
   }
 
-  /** Hands a write down. Returns false when the transport wants no more until it drains. */
+  /** Hands a write to the transport. Returns false if the transport wants no more until it drains. */
   transmit (bytes: Uint8ArrayList, byteLength: number): boolean {
     if (byteLength >= this.#youngFromBytes) {
       fillYoungMemory(byteLength)
@@ -351,7 +351,7 @@ export class Driver<Owner extends StreamOwner> implements SessionObserver {
     return takesMore
   }
 
-  /** Runs after each flush, outside of it: what it makes the application write is the next flush */
+  /** Runs after each flush, so that output of the application becomes the next flush */
   onFlushed (reason: FlushReason, writtenBytes: number): void {
     this.metrics?.onFlush(reason, writtenBytes)
 
@@ -367,20 +367,20 @@ export class Driver<Owner extends StreamOwner> implements SessionObserver {
       this.request()
     }
 
-    // sinks may do as they like, but not in the middle of a chunk
+    // sinks are foreign code, which must not run in the middle of a chunk
     if (this.#activity !== 'receiving') {
       this.metrics?.report()
     }
   }
 
-  /** May be said twice of a stream */
+  /** May run twice for a stream */
   #onEnded ({ owner }: StreamState<Owner>): void {
     if (owner !== undefined) {
       this.#host.onStreamEnded(owner)
     }
   }
 
-  /** A program has said something, so no chunk is being read. While streams are told it waits for the request at the end, but where each frame is a write of its own. */
+  /** Output of a program. With coalescing off it does not wait for the end of `telling`. */
   #requestForStream (): void {
     if (this.#activity !== 'telling' || this.writer.policy.isOff) {
       this.writer.request()
@@ -392,7 +392,7 @@ export class Driver<Owner extends StreamOwner> implements SessionObserver {
     const before = this.#activity
 
     if (before === 'telling' || before === 'receiving') {
-      // in a listener, whose caller comes to the new entries too, or in the middle of a chunk
+      // the loop below reaches new entries, too; and the middle of a chunk is no time to tell
       return
     }
 
@@ -406,7 +406,7 @@ export class Driver<Owner extends StreamOwner> implements SessionObserver {
         const { events } = state
         state.events = 0
 
-        // opened and reset in one chunk: nobody need see it, unless all has come
+        // a stream that was opened and reset in one chunk is announced only if its data is complete
         if ((events & EVENT_OPENED) !== 0 && (!state.life.isReset || ((events & EVENT_REMOTE_FIN) !== 0 && state.readBuffer.byteLength > 0))) {
           this.#host.onOpened(state)
         }
@@ -419,10 +419,10 @@ export class Driver<Owner extends StreamOwner> implements SessionObserver {
       }
     } finally {
       if (told === 1 && eventful.length === 1) {
-        // alone, as most chunks are
+        // the usual case, without a new array
         eventful.pop()
       } else {
-        // behind an exception, such as the end of the stack, the rest is told next time
+        // after an exception, such as a full stack, the rest is told next time
         eventful.splice(0, told)
       }
 
@@ -433,7 +433,7 @@ export class Driver<Owner extends StreamOwner> implements SessionObserver {
       this.afterTelling.forEach(look => { look() })
     }
 
-    // behind a flush: a listener has made the transport bring it
+    // a listener has made the transport bring it
     if (before === 'idle' && this.#waitingChunks.length > 0) {
       this.receiveWaiting()
     }

@@ -1,15 +1,14 @@
 /**
- * FINs for a peer that has said GoAway(0), on streams that the peer has finished. Such a peer is usually about to close its transport, and
- * writing to that would turn a clean end into an error. So these FINs wait a moment for the transport to end. A peer that stays, as
- * go-yamux may, gets them then: without the FIN it would take the answer that it still reads for cut off. A FIN behind queued data does
- * not wait.
+ * Delays FINs to a peer that has sent GoAway(0), on streams that the peer has finished. Such a peer usually closes its transport next, and a
+ * write to a closed transport would turn a clean end into an error. A peer that stays, as go-yamux may, gets the FINs after a moment: without
+ * them it would take the answer for truncated. A FIN after queued data does not wait.
  */
 import { GoAwayCode } from '../core/wire/frame.ts'
 import type { Session } from '../core/session.ts'
 import type { Clock } from './clock.ts'
 import type { State, StreamOwner } from './stream-owner.ts'
 
-/** The end of a transport follows the GoAway at once, and comes later when a packet is lost or the peer is busy */
+/** The transport ends right after the GoAway, or later if a packet is lost or the peer is busy */
 const LATE_FIN_MS = 100
 
 export class LateFins {
@@ -18,7 +17,7 @@ export class LateFins {
   readonly #closeWrite: (state: State) => void
   readonly #waiting = new Set<State>()
   #timer: unknown
-  /** The peer stays, as far as one can see, or the connection has ended */
+  /** The peer stays, it seems, or the connection has ended */
   #isOver = false
 
   constructor (session: Session<StreamOwner>, clock: Clock, closeWrite: (state: State) => void) {
@@ -27,7 +26,7 @@ export class LateFins {
     this.#closeWrite = closeWrite
   }
 
-  /** Returns whether the stream's FIN waits here, to be asked for again later: not one that need not, or that has waited. */
+  /** Returns true if the FIN waits here. `closeWrite` runs again for it later, and then it waits no more. */
   keepBack (state: State): boolean {
     const isLate = this.#session.remoteGoAwayCode === GoAwayCode.NormalTermination && state.life.remoteWriteStatus === 'closed' && state.sendQueue.byteLength === 0
 

@@ -1,9 +1,9 @@
 /**
- * Streams that stand still. They get more credit than was read, out of the connection's budget and up to what a stream may buffer:
+ * Grants stalled streams more credit than the application has read, from the connection's budget and up to `maxReadBufferLength`:
  *
- * - Both ends write, and neither reads before it has written. Credit that follows reading would leave them so for ever.
- * - This side has answered and closed a stream of the peer, and nobody has begun to read what the peer still sends. When there is no more to
- *   grant, a timer refuses the rest with a reset, as HTTP/2 servers do.
+ * - Both ends write before they read. Credit that follows reading alone would deadlock them.
+ * - This side has answered and closed a stream of the peer, and reads nothing of what the peer still sends. Once no more credit can be
+ *   granted, a timer refuses the rest with a reset, as HTTP/2 servers do.
  */
 import { logError } from '../observe/log.ts'
 import { isAbandoned } from './stream-owner.ts'
@@ -12,9 +12,9 @@ import type { Clock } from './clock.ts'
 import type { State, StreamOwner } from './stream-owner.ts'
 import type { Logger } from '@libp2p/interface'
 
-/** A stream that has no more to be granted is reported when it has carried nothing for so long */
+/** A stalled stream is reported after it has carried nothing for this long */
 const REPORTED_AFTER_MS = 10_000
-/** At once; others are only counted */
+/** In one report; further streams are only counted */
 const MAX_LOGGED = 8
 
 export interface StallsHost {
@@ -30,7 +30,7 @@ export class Stalls {
   readonly #host: StallsHost
   /** Not looked at yet */
   #suspects = new Set<State>()
-  /** Still stalled when they were looked at: what they were granted may not do, and others may give back some of the budget */
+  /** Still stalled after a look: the grant may not suffice, and other streams may return budget later */
   readonly #standing = new Set<State>()
   #standingTimer: unknown
   readonly #reported = new WeakSet<State>()
@@ -43,8 +43,8 @@ export class Stalls {
   }
 
   /**
-   * The stream may stand still now. A reader may be on the way, so the stream is looked at when the event loop has come round: this one
-   * alone, not all that are stalled. No timer, as streams must go on where an application's tests hold timers.
+   * The stream may be stalled. It is checked in the next turn, as a reader may come until then. Not by a timer: streams must go on under an
+   * application's fake timers.
    */
   suspect (state: State): void {
     if (this.#isStopped || !standsStill(state)) {
@@ -99,7 +99,7 @@ export class Stalls {
     }
   }
 
-  /** Returns whether it was granted anything */
+  /** Returns true if credit was granted */
   #relieve (state: State): boolean {
     if (!standsStill(state)) {
       this.#standing.delete(state)

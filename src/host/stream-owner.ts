@@ -1,21 +1,21 @@
-/** Who acts for the application on a stream, as far as the host has to know. */
+/** The application's side of a stream, as far as the host calls it. */
 import type { StreamState } from '../core/stream-state.ts'
 
 export interface StreamOwner {
   readonly inactivityTimeout: number
   readonly maxReadBufferLength: number
-  /** Nobody has begun to read */
+  /** The application has not begun to read */
   readonly isLeftUnread: boolean
   /** Something has happened to the stream: bits of EVENT_* */
   handle (events: number): void
-  /** Ends the stream without an error: this side has said all, and nobody reads the rest */
+  /** Ends the stream without an error: this side has sent everything, and the application reads nothing */
   refuseRest (): void
   abort (err: Error): void
 }
 
 export type State = StreamState<StreamOwner>
 
-/** This side has closed a stream of the peer, whose window is used up, and nobody has begun to read: perhaps nobody will */
+/** This side has closed a stream of the peer and has not begun to read it, and the peer has used up its window. It may never be read. */
 export function isAbandoned ({ hasAnswered, isStalled, owner }: State): boolean {
   return hasAnswered && isStalled && owner?.isLeftUnread === true
 }
