@@ -67,7 +67,7 @@ export default defineConfig({
         test: {
           name: 'chromium',
           include: [
-            'test/{core,property,compliance,hazards,muxer,protocol,stream}/**/*.test.ts',
+            'test/{core,path,property,compliance,hazards,muxer,protocol,stream}/**/*.test.ts',
             ...CHROMIUM_ONLY
           ],
           exclude: NODE_ONLY,
