@@ -1,20 +1,20 @@
 /**
- * What is contested: the line, the application and the options of our muxer. The page chooses it, the workers run it.
+ * What is contested: the link, the application and the options of our muxer. The page chooses it, the workers run it.
  */
 import type { Strategy } from '../src/index.ts'
 
 export type ContestantName = 'ours' | 'stock'
 
-export interface LineSetup {
-  /** In each direction; Infinity is a line that takes everything at once */
+export interface LinkSetup {
+  /** In each direction; Infinity is a link that takes everything at once */
   mbitPerS: number
   /** From one end to the other */
   delayMs: number
-  /** What may wait at the ends of the line, as in a kernel's socket buffers, before the transport says "wait" */
+  /** What may wait at the ends of the link, as in a kernel's socket buffers, before the transport says "wait" */
   bufferBytes: number
 }
 
-export interface Setup extends LineSetup {
+export interface Setup extends LinkSetup {
   /** Streams that send as much as they may */
   streams: number
   messageBytes: number
@@ -48,5 +48,5 @@ export const CHOICES: { [Name in keyof Setup]: ReadonlyArray<Setup[Name]> } = ch
 
 export const SETTINGS = Object.keys(choices) as Array<keyof Setup>
 
-/** These change while the line is in use; the others begin anew */
-export const LINE_SETTINGS: ReadonlyArray<keyof Setup> = ['mbitPerS', 'delayMs', 'bufferBytes'] satisfies Array<keyof LineSetup>
+/** These change while the link is in use; the others begin anew */
+export const LINE_SETTINGS: ReadonlyArray<keyof Setup> = ['mbitPerS', 'delayMs', 'bufferBytes'] satisfies Array<keyof LinkSetup>

@@ -9,11 +9,11 @@ import { runRounds } from '../harness/rounds.ts'
 import { endAfter, runBenchmark } from '../../testing/programs/run.ts'
 import { figure, format, renderSamples, times } from '../harness/table.ts'
 import { muxerNames } from '../contestants.ts'
-import { BURST, canLayLine, LATENCY, layLine, startAt } from '../uplink/line.ts'
+import { BURST, canLayLink, LATENCY, layLink, startAt } from '../uplink/link.ts'
 import { CONGESTION, WARM_UP_MS } from '../uplink/workload.ts'
 import { ASKERS, BLOCKS_PER_REQUEST, GOSSIP_BYTES, GOSSIP_INTERVAL_MS, MBIT, PEERS, REQUESTS_AT_ONCE, SUBSCRIBERS, TOPICS_PER_PEER } from './uplink-workload.ts'
 import type { MuxerName } from '../contestants.ts'
-import type { ShapedLine } from '../uplink/line.ts'
+import type { ShapedLink } from '../uplink/link.ts'
 import type { Window } from '../uplink/workload.ts'
 import type { NodeCommands } from './node-process.ts'
 import type { PeersCommands } from './peers-process.ts'
@@ -33,7 +33,7 @@ const contestants: Contestant[] = [
 ]
 
 interface Work {
-  /** The line's queue is in a machine between its ends, not in the one that sends */
+  /** The link's queue is in a machine between its ends, not in the one that sends */
   hasModem: boolean
   /** By default the node's own */
   peersMuxer?: MuxerName
@@ -69,7 +69,7 @@ const columns = [
 
 function renderLegend ({ hasModem, peersMuxer }: Work): string {
   return [
-    `A node set up as Lodestar's behind a line of ${MBIT} Mbit/s both ways, with ${PEERS} peers in one process at its other end: network namespaces and tbf with a`,
+    `A node set up as Lodestar's behind a link of ${MBIT} Mbit/s both ways, with ${PEERS} peers in one process at its other end: network namespaces and tbf with a`,
     `burst of ${BURST} and a limit of ${LATENCY}, in ${hasModem ? 'a bridge between them' : 'front of the kernels\' own devices'}. The kernel's TCP with ${CONGESTION}, Noise, a connection for each peer. All of`,
     `it is new for each measurement, the first ${WARM_UP_MS / 1000} s of which do not count. Every ${GOSSIP_INTERVAL_MS} ms the node publishes a message of ${GOSSIP_BYTES} B by gossipsub, which`,
     `goes to the ${SUBSCRIBERS} peers of its mesh at once. ${ASKERS} peers ask it for ranges of ${BLOCKS_PER_REQUEST} blocks all the time, ${REQUESTS_AT_ONCE} at a time, in snappy frames of 36 to 581 kB a`,
@@ -79,7 +79,7 @@ function renderLegend ({ hasModem, peersMuxer }: Work): string {
     'p50, p99  of gossip, from when a message was due at the node until gossipsub hands it over at a peer',
     '× stock   within each round: median (lowest–highest); × mplex of mplex',
     'blocks    as their streams bring them, 10^6 bits, to all who ask together',
-    'queue     what waits in front of the line, on average, by the line\'s rate',
+    'queue     what waits in front of the link, on average, by the link\'s rate',
     'late      how late messages were published, because the process or the machine was busy; part of p50 and p99'
   ].join('\n')
 }
@@ -88,14 +88,14 @@ const LOOK_EVERY_MS = 200
 const LINE_BYTES_PER_MS = MBIT * 125
 const [NODE_END, PEERS_END] = [0, 1]
 
-/** What waits in front of the line, now and then */
-async function watch (line: ShapedLine, { fromMs, toMs }: Window): Promise<number[]> {
+/** What waits in front of the link, now and then */
+async function watch (link: ShapedLink, { fromMs, toMs }: Window): Promise<number[]> {
   const queuedBytes: number[] = []
 
   await sleep(fromMs - nowMs())
 
   while (nowMs() < toMs) {
-    queuedBytes.push(line.queuedBytes(NODE_END))
+    queuedBytes.push(link.queuedBytes(NODE_END))
     await sleep(LOOK_EVERY_MS)
   }
 
@@ -107,16 +107,16 @@ interface Session {
   stop(): Promise<void>
 }
 
-/** A line, the node at its one end and all peers at the other */
+/** A link, the node at its one end and all peers at the other */
 function startSession ({ muxer }: Contestant, { hasModem, peersMuxer = muxer, measuredMs }: Work): Session {
-  const line = layLine(MBIT, hasModem)
-  const node = startAt<NodeCommands>(line, NODE_END, new URL('node-process.ts', import.meta.url), 'node')
-  const peers = startAt<PeersCommands>(line, PEERS_END, new URL('peers-process.ts', import.meta.url), 'peers')
+  const link = layLink(MBIT, hasModem)
+  const node = startAt<NodeCommands>(link, NODE_END, new URL('node-process.ts', import.meta.url), 'node')
+  const peers = startAt<PeersCommands>(link, PEERS_END, new URL('peers-process.ts', import.meta.url), 'peers')
 
   return {
     async measure () {
-      const address = await node.commands.start({ muxer, peers: PEERS, host: line.addresses[NODE_END] })
-      await peers.commands.start({ muxer: peersMuxer, peers: PEERS, host: line.addresses[PEERS_END] }, address, TOPICS_PER_PEER)
+      const address = await node.commands.start({ muxer, peers: PEERS, host: link.addresses[NODE_END] })
+      await peers.commands.start({ muxer: peersMuxer, peers: PEERS, host: link.addresses[PEERS_END] }, address, TOPICS_PER_PEER)
       await node.commands.untilMeshesHave(SUBSCRIBERS)
 
       const fromMs = nowMs() + WARM_UP_MS
@@ -124,7 +124,7 @@ function startSession ({ muxer }: Contestant, { hasModem, peersMuxer = muxer, me
       const [{ messages, lateMs }, blockBytes, queuedBytes] = await Promise.all([
         node.commands.publish(window, GOSSIP_INTERVAL_MS, GOSSIP_BYTES),
         peers.commands.askForBlocks(window),
-        watch(line, window)
+        watch(link, window)
       ])
       const { askersMs, othersMs } = await peers.commands.gossiped(messages * SUBSCRIBERS, window)
       const latency = (...latenciesMs: number[]): Metrics => ({ p50Ms: quantile(latenciesMs, 0.5), p99Ms: quantile(latenciesMs, 0.99) })
@@ -143,7 +143,7 @@ function startSession ({ muxer }: Contestant, { hasModem, peersMuxer = muxer, me
 
     async stop () {
       await Promise.all([node.stop(), peers.stop()])
-      line.remove()
+      link.remove()
     }
   }
 }
@@ -156,7 +156,7 @@ await runBenchmark(async stopAtEnd => {
   })
   const work: Work = { hasModem: modem, peersMuxer: peers == null ? undefined : oneOf('muxer', peers, muxerNames), measuredMs: seconds * 1000 }
 
-  if (!canLayLine('npm run bench lodestar-uplink')) {
+  if (!canLayLink('npm run bench lodestar-uplink')) {
     return
   }
 

@@ -5,7 +5,7 @@ import { figure, format, times } from '../harness/table.ts'
 import { startPair } from '../pair/pair.ts'
 import { toMetrics } from '../report/metrics.ts'
 import { findRow, matrixRows } from '../rows.ts'
-import { layLine } from '../uplink/line.ts'
+import { layLink } from '../uplink/link.ts'
 import { startSession } from '../uplink/session.ts'
 import { rateOf, WARM_UP_MS } from '../uplink/workload.ts'
 import type { MuxerName, TransportName } from '../contestants.ts'
@@ -14,8 +14,8 @@ import type { Metrics } from '../report/metrics.ts'
 import type { StopAtEnd } from '../../testing/programs/run.ts'
 
 export interface Recipe extends Labelled {
-  needsLine: boolean
-  /** Rows of the matrix, or rates of a line */
+  needsLink: boolean
+  /** Rows of the matrix, or rates of a link */
   work: Labelled[]
   /** The first is everything as it comes, and what the others are compared with */
   variants: Labelled[]
@@ -49,7 +49,7 @@ function inPairs (id: string, label: string, variants: Labelled[], rows: string[
   return {
     id,
     label,
-    needsLine: false,
+    needsLink: false,
     work: rows.map(id => findRow(id, matrixRows)),
     variants: [AS_IT_COMES, ...variants],
     columns: pairColumns,
@@ -72,7 +72,7 @@ function inPairs (id: string, label: string, variants: Labelled[], rows: string[
 const notsentLowat: Recipe = {
   id: 'notsent-lowat',
   label: 'net.ipv4.tcp_notsent_lowat',
-  needsLine: true,
+  needsLink: true,
   work: [10, 200].map(rateOf),
   variants: [AS_IT_COMES, { id: String(LOWAT_BYTES), label: `${LOWAT_BYTES} bytes` }],
   columns: [
@@ -86,10 +86,10 @@ const notsentLowat: Recipe = {
   ],
 
   async measure (work, muxer, variant, stopAtEnd) {
-    const line = layLine(Number(work))
+    const link = layLink(Number(work))
 
     if (variant !== AS_IT_COMES.id) {
-      line.commands.forEach(([program, ...inNamespace]) => {
+      link.commands.forEach(([program, ...inNamespace]) => {
         execFileSync(program, [...inNamespace, 'sysctl', '--quiet', '--write', `net.ipv4.tcp_notsent_lowat=${variant}`])
       })
     }
@@ -97,7 +97,7 @@ const notsentLowat: Recipe = {
     const contestant = { id: muxer, label: muxer, muxer, isMarked: true }
     const uplink = { scenario: 'plain', streams: URGENT_BESIDE_STREAMS, warmUpMs: WARM_UP_MS, measuredMs: URGENT_SECONDS * 1000 } as const
 
-    return endAfter(startSession(contestant, line, uplink), stopAtEnd, async session => session.measure())
+    return endAfter(startSession(contestant, link, uplink), stopAtEnd, async session => session.measure())
   },
 
   describe: ({ p99Ms, besideMegabytesPerS = NaN }) => `p99 ${format(p99Ms)} ms, ${format(besideMegabytesPerS * MEGABYTE_MBIT)} Mbit/s`

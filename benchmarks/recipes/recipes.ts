@@ -5,7 +5,7 @@ import { parseOptions, plainContestants } from '../harness/options.ts'
 import { report } from '../harness/report.ts'
 import { runRounds } from '../harness/rounds.ts'
 import { renderSamples } from '../harness/table.ts'
-import { canLayLine } from '../uplink/line.ts'
+import { canLayLink } from '../uplink/link.ts'
 import { recipes, URGENT_SECONDS } from './list-of-recipes.ts'
 import type { Sample } from '../harness/samples.ts'
 import type { Metrics } from '../report/metrics.ts'
@@ -25,13 +25,13 @@ await runBenchmark(async stopAtEnd => {
     counts: { rounds: 5 },
     own: { only: { takes: 'recipes', isList: true, about: 'some of them', default: recipes.map(({ id }) => id).join() } }
   })
-  const asked = own.only.map(id => byId('recipe', id, recipes)).filter(({ needsLine }) => !needsLine || canLayLine('npm run bench recipes'))
+  const asked = own.only.map(id => byId('recipe', id, recipes)).filter(({ needsLink }) => !needsLink || canLayLink('npm run bench recipes'))
   const tables: string[] = []
   const measured: Record<string, Array<Sample<keyof Metrics>>> = {}
 
   for (const { id, label, work, variants, columns, measure, describe } of asked) {
     const contestants = muxers.flatMap(({ muxer }) => variants.map(variant => ({ id: `${muxer}, ${variant.id}`, label: `${muxer}, ${variant.label}`, muxer, variant })))
-    // the lines of a group are one muxer's
+    // the rows of a group are one muxer's
     const groups = work.flatMap(row => muxers.map(({ muxer }) => ({ id: `${row.id}, ${muxer}`, label: `${row.label}\n${muxer}` })))
     const samples: Array<Sample<keyof Metrics>> = []
 

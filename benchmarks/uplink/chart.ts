@@ -1,4 +1,4 @@
-// How long an urgent message takes with each contestant, drawn as SVG: a panel for each line.
+// How long an urgent message takes with each contestant, drawn as SVG: a panel for each link.
 import { medianOf, samplesOf } from '../harness/samples.ts'
 import { drawPanels } from '../report/panels.ts'
 import { URGENT_MESSAGE_BYTES } from './workload.ts'
@@ -6,7 +6,7 @@ import type { Sample } from '../harness/samples.ts'
 import type { Scheme } from '../report/svg.ts'
 import type { Contestant, Rate, UplinkMetrics, Work } from './workload.ts'
 
-/** Of a line, in milliseconds, in the order of the contestants */
+/** Of a link, in milliseconds, in the order of the contestants */
 interface Latencies {
   label: string
   p99sMs: number[]

@@ -1,6 +1,6 @@
 // A row of `npm start`: urgent messages beside bulk over a link that a process imitates, for which nobody has to be root.
 import { named } from '../../testing/programs/run.ts'
-import { layRelay } from './line.ts'
+import { layRelay } from './link.ts'
 import { startSession } from './session.ts'
 import { URGENT_INTERVAL_MS, URGENT_MESSAGE_BYTES } from './workload.ts'
 import type { MuxerName } from '../contestants.ts'

@@ -1,11 +1,11 @@
-// The parent's view of one measurement: the processes at the ends of a line, all of them new.
+// The parent's view of one measurement: the processes at the ends of a link, all of them new.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { median, quantile, sum } from 'simple-statistics'
 import { nowMs } from '../../testing/programs/clock.ts'
-import { startAt } from './line.ts'
+import { startAt } from './link.ts'
 import { inFlightBytes } from './in-flight.ts'
 import type { Child } from '../../testing/programs/child.ts'
-import type { Line } from './line.ts'
+import type { Link } from './link.ts'
 import type { PeerCommands, Urgent, Watched } from './end-process.ts'
 import type { Contestant, UplinkMetrics, Work } from './workload.ts'
 
@@ -42,8 +42,8 @@ function toMetrics (urgent: Urgent[], senders: Watched[], receivers: Watched[], 
   }
 }
 
-export function startSession (contestant: Contestant, line: Line, { scenario, streams, measuredMs, warmUpMs }: Work, nodeOptions?: string[]): Session {
-  const start = (end: number, title: string): Child<PeerCommands> => startAt<PeerCommands>(line, end, peer, title, nodeOptions)
+export function startSession (contestant: Contestant, link: Link, { scenario, streams, measuredMs, warmUpMs }: Work, nodeOptions?: string[]): Session {
+  const start = (end: number, title: string): Child<PeerCommands> => startAt<PeerCommands>(link, end, peer, title, nodeOptions)
   const children = Array.from({ length: scenario === 'shared' ? 2 : 1 }, () => [start(SENDER_END, 'sender'), start(RECEIVER_END, 'receiver')])
   const pairs = children.map(([sender, receiver]) => ({ sender: sender.commands, receiver: receiver.commands }))
   const senders = pairs.map(({ sender }) => sender)
@@ -52,8 +52,8 @@ export function startSession (contestant: Contestant, line: Line, { scenario, st
 
   async function connect (): Promise<void> {
     for (const { sender, receiver } of pairs) {
-      const [addresses] = await Promise.all([receiver.start(contestant, line.addresses[RECEIVER_END]), sender.start(contestant, line.addresses[SENDER_END])])
-      await sender.dial(await line.reach(addresses))
+      const [addresses] = await Promise.all([receiver.start(contestant, link.addresses[RECEIVER_END]), sender.start(contestant, link.addresses[SENDER_END])])
+      await sender.dial(await link.reach(addresses))
     }
 
     await Promise.all(saturating.map(async peer => peer.open(streams)))
@@ -61,7 +61,7 @@ export function startSession (contestant: Contestant, line: Line, { scenario, st
 
   async function halve (afterMs: number): Promise<void> {
     await sleep(afterMs)
-    line.halve()
+    link.halve()
   }
 
   return {
@@ -88,7 +88,7 @@ export function startSession (contestant: Contestant, line: Line, { scenario, st
 
     async stop () {
       await Promise.all(children.flat().map(async child => child.stop()))
-      await line.remove()
+      await link.remove()
     }
   }
 }

@@ -1,4 +1,4 @@
-// An urgent message beside bulk on a line of a fixed rate, with the kernel's own queues: how long it takes with each muxer.
+// An urgent message beside bulk on a link of a fixed rate, with the kernel's own queues: how long it takes with each muxer.
 import { oneOf, parseCount } from '../../testing/programs/names.ts'
 import { parseOptions } from '../harness/options.ts'
 import { report } from '../harness/report.ts'
@@ -8,7 +8,7 @@ import { figure, format, renderSamples, times } from '../harness/table.ts'
 import { writeCharts } from '../report/svg.ts'
 import { installQuic } from '../quic/install.ts'
 import { drawChart, latenciesOf } from './chart.ts'
-import { BURST, canLayLine, LATENCY, layLine, layNoLine } from './line.ts'
+import { BURST, canLayLink, LATENCY, layLink, layNoLink } from './link.ts'
 import { startSession } from './session.ts'
 import { BULK_MESSAGE_BYTES, CONGESTION, contestants, LATEST_ECHO_MS, mbits, rateOf, scenarios, URGENT_INTERVAL_MS, URGENT_MESSAGE_BYTES, WARM_UP_MS } from './workload.ts'
 import type { Sample } from '../harness/samples.ts'
@@ -32,7 +32,7 @@ const columns = [
 function renderLegend ({ scenario, streams, warmUpMs }: Work): string {
   return [
     `Two network namespaces and a veth pair of that rate both ways: tbf with a burst of ${BURST} and a limit of ${LATENCY}. The kernel's TCP with`,
-    `${CONGESTION}, Noise, libp2p nodes in two processes. Line, processes and connection are new for each measurement, the first ${warmUpMs / 1000} s of which do not count.`,
+    `${CONGESTION}, Noise, libp2p nodes in two processes. Link, processes and connection are new for each measurement, the first ${warmUpMs / 1000} s of which do not count.`,
     `${streams} streams send messages of ${BULK_MESSAGE_BYTES / 1024} KiB as fast as they may; on one more ${URGENT_MESSAGE_BYTES} B go every ${URGENT_INTERVAL_MS} ms, which the peer sends back at once. All that`,
     `arrives is verified. Scenario "${scenario}": ${scenarios[scenario]}.`,
     '',
@@ -44,7 +44,7 @@ function renderLegend ({ scenario, streams, warmUpMs }: Work): string {
     '          and 1,000 KB take 0.8 s at 10 Mbit/s. Counted between muxer and Noise, so not with QUIC',
     'CPU       user and system time of the process, by payload of bulk',
     'late      how late the 100 B were sent, because the process or the machine was busy; part of p50 and p99',
-    'loopback  no line and no namespaces'
+    'loopback  no link and no namespaces'
   ].join('\n')
 }
 
@@ -61,7 +61,7 @@ await runBenchmark(async stopAtEnd => {
   const rates = own.only.map(mbit => rateOf(mbit === 'loopback' ? Infinity : parseCount('only', mbit)))
   const work: Work = { scenario: oneOf('scenario', own.scenario, Object.keys(scenarios) as Scenario[]), streams, warmUpMs: WARM_UP_MS, measuredMs: seconds * 1000 }
 
-  if (rates.some(({ mbit }) => mbit !== Infinity) && !canLayLine('npm run bench uplink')) {
+  if (rates.some(({ mbit }) => mbit !== Infinity) && !canLayLink('npm run bench uplink')) {
     return
   }
 
@@ -75,9 +75,9 @@ await runBenchmark(async stopAtEnd => {
       contestants: compared,
       rounds,
       async measure (contestant) {
-        const line = rate.mbit === Infinity ? layNoLine() : layLine(rate.mbit)
+        const link = rate.mbit === Infinity ? layNoLink() : layLink(rate.mbit)
 
-        return endAfter(startSession(contestant, line, work), stopAtEnd, async session => session.measure())
+        return endAfter(startSession(contestant, link, work), stopAtEnd, async session => session.measure())
       },
       describe: ({ p99Ms, besideMegabytesPerS = NaN }) => `p99 ${format(p99Ms)} ms, ${format(besideMegabytesPerS * MEGABYTE_MBIT)} Mbit/s`
     }))

@@ -1,4 +1,4 @@
-// What is sent over the line, for how long, and by whom.
+// What is sent over the link, for how long, and by whom.
 import type { ContestantMuxer } from '../contestants.ts'
 import type { Labelled } from '../harness/table.ts'
 import type { Metrics } from '../report/metrics.ts'
@@ -9,7 +9,7 @@ export const URGENT_INDEX = 0
 export const URGENT_MESSAGE_BYTES = 100
 export const URGENT_INTERVAL_MS = 20
 
-/** For queues to fill, of kernels and of the line, and for code to be compiled */
+/** For queues to fill, of kernels and of the link, and for code to be compiled */
 export const WARM_UP_MS = 4000
 /** Beyond the last urgent message, for its echo. Who has none by then counts as that late. */
 export const LATEST_ECHO_MS = 10_000
@@ -18,9 +18,9 @@ export const LATEST_ECHO_MS = 10_000
 export const PAUSE_EVERY_MS = 3000
 export const PAUSE_MS = 1000
 
-/** Of the line */
+/** Of the link */
 export interface Rate extends Labelled {
-  /** Infinity is loopback, where there is no line */
+  /** Infinity is loopback, where there is no link */
   mbit: number
 }
 
@@ -52,7 +52,7 @@ export const contestants: Contestant[] = [
 
 export const scenarios = {
   plain: 'one connection, bulk goes one way',
-  shared: 'two connections share the line; bulk is of both together, latencies are of either',
+  shared: 'two connections share the link; bulk is of both together, latencies are of either',
   both: 'bulk goes both ways, and is of both together',
   halved: 'the rate is halved, and only what comes after it counts',
   pause: `the reader of bulk pauses ${PAUSE_MS / 1000} s in every ${PAUSE_EVERY_MS / 1000} s`

@@ -8,7 +8,7 @@ import { Bulk } from './bulk.ts'
 import { Link } from './link.ts'
 import { OwnMetrics } from './own-metrics.ts'
 import { Urgent } from './urgent.ts'
-import type { ContestantName, LineSetup, Setup } from '../setup.ts'
+import type { ContestantName, LinkSetup, Setup } from '../setup.ts'
 import type { Report } from '../report.ts'
 import type { StreamMuxerFactory } from '@libp2p/interface'
 
@@ -60,7 +60,7 @@ export class Contestant {
     this.#metrics = metrics
   }
 
-  changeLine (setup: LineSetup): void {
+  changeLink (setup: LinkSetup): void {
     this.#link.change(setup)
   }
 

@@ -1,11 +1,11 @@
 /**
- * The frames that one end of a line was handed, as their headers tell: those in flight, and those of the last writes. Runs once
+ * The frames that one end of a link was handed, as their headers tell: those in flight, and those of the last writes. Runs once
  * for each frame of either muxer.
  */
 import { Decoder } from '../../src/core/wire/decoder.ts'
 import { HEADER_BYTES, TYPE_DATA } from '../../src/core/wire/frame.ts'
 import type { Cells, Totals, Writes } from '../report.ts'
-import type { Line } from './line.ts'
+import type { OneWay } from './one-way.ts'
 import type { Uint8ArrayList } from 'uint8arraylist'
 
 const FIRST_CAPACITY = 65_536
@@ -80,8 +80,8 @@ export class FrameLog {
   }
 
   /** Neighbours share a cell until it has a fair part of all bytes; what is urgent has one of its own */
-  cells (line: Line, nowMs: number, readBytesPerMs: number): Cells {
-    const cellBytes = (this.#endOfLast - line.readBytes) / MAX_CELLS
+  cells (way: OneWay, nowMs: number, readBytesPerMs: number): Cells {
+    const cellBytes = (this.#endOfLast - way.readBytes) / MAX_CELLS
     const starts: number[] = []
     const ends: number[] = []
     const streamIds: number[] = []
@@ -95,15 +95,15 @@ export class FrameLog {
         ends[last] = this.#ends[this.#at(frame)]
         streamIds[last] ||= streamId
       } else {
-        starts.push(ends[last] ?? line.readBytes)
+        starts.push(ends[last] ?? way.readBytes)
         ends.push(this.#ends[this.#at(frame)])
         streamIds.push(streamId)
       }
     }
 
     return {
-      fromMs: line.arrivalsMs(Float64Array.from(starts), nowMs, readBytesPerMs),
-      toMs: line.arrivalsMs(Float64Array.from(ends), nowMs, readBytesPerMs),
+      fromMs: way.arrivalsMs(Float64Array.from(starts), nowMs, readBytesPerMs),
+      toMs: way.arrivalsMs(Float64Array.from(ends), nowMs, readBytesPerMs),
       streamIds: Uint32Array.from(streamIds)
     }
   }

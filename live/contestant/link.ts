@@ -1,44 +1,44 @@
 /**
- * Two ends and a line in each direction, in real time.
+ * Two ends and a way in each direction, in real time.
  */
 import { systemClock } from '../../src/host/clock.ts'
 import { FrameLog } from './frame-log.ts'
-import { Line } from './line.ts'
-import { LineEnd } from './line-end.ts'
-import type { LineOptions } from './line.ts'
-import type { LineSetup } from '../setup.ts'
+import { OneWay } from './one-way.ts'
+import { OneWayEnd } from './one-way-end.ts'
+import type { OneWayOptions } from './one-way.ts'
+import type { LinkSetup } from '../setup.ts'
 
 const BITS_PER_BYTE = 8
 const TICK_MS = 1
 /** Of one end, before timers and the other end have their turn. Event loops read a socket several times as well. */
 const READS_PER_TICK = 4
 
-function optionsOf ({ mbitPerS, delayMs, bufferBytes }: LineSetup): LineOptions {
+function optionsOf ({ mbitPerS, delayMs, bufferBytes }: LinkSetup): OneWayOptions {
   return { bytesPerMs: mbitPerS * 1000 / BITS_PER_BYTE, delayMs, bufferBytes }
 }
 
 export class Link {
-  readonly there: Line
-  readonly back: Line
-  readonly sender: LineEnd
-  readonly receiver: LineEnd
+  readonly there: OneWay
+  readonly back: OneWay
+  readonly sender: OneWayEnd
+  readonly receiver: OneWayEnd
   readonly frames: FrameLog
   readonly #onFailure: (err: unknown) => void
   #isTicking = false
 
-  constructor (setup: LineSetup, urgentId: number, onFailure: (err: unknown) => void) {
+  constructor (setup: LinkSetup, urgentId: number, onFailure: (err: unknown) => void) {
     this.#onFailure = onFailure
-    this.there = new Line(optionsOf(setup))
-    this.back = new Line(optionsOf(setup))
+    this.there = new OneWay(optionsOf(setup))
+    this.back = new OneWay(optionsOf(setup))
     this.frames = new FrameLog(urgentId)
-    this.sender = new LineEnd('outbound', {
+    this.sender = new OneWayEnd('outbound', {
       onWrite: bytes => { this.frames.onWrite(bytes) },
       transmit: bytes => this.#transmit(this.there, bytes)
     })
-    this.receiver = new LineEnd('inbound', { transmit: bytes => this.#transmit(this.back, bytes) })
+    this.receiver = new OneWayEnd('inbound', { transmit: bytes => this.#transmit(this.back, bytes) })
   }
 
-  change (setup: LineSetup): void {
+  change (setup: LinkSetup): void {
     this.there.change(optionsOf(setup), systemClock.nowMs())
     this.back.change(optionsOf(setup), systemClock.nowMs())
   }
@@ -48,8 +48,8 @@ export class Link {
     return this.frames.totals.bytes - this.there.readBytes
   }
 
-  #transmit (line: Line, bytes: Parameters<Line['send']>[0]): boolean {
-    const canSendMore = line.send(bytes, systemClock.nowMs())
+  #transmit (way: OneWay, bytes: Parameters<OneWay['send']>[0]): boolean {
+    const canSendMore = way.send(bytes, systemClock.nowMs())
     this.#tickSoon()
 
     return canSendMore
@@ -81,17 +81,17 @@ export class Link {
   }
 
   /** Returns whether more has arrived than these reads have taken */
-  #move (line: Line, from: LineEnd, to: LineEnd): boolean {
-    line.settle(systemClock.nowMs())
+  #move (way: OneWay, from: OneWayEnd, to: OneWayEnd): boolean {
+    way.settle(systemClock.nowMs())
 
-    for (let reads = 0; reads < READS_PER_TICK && line.readBytes < line.arrivedBytes; reads++) {
-      to.arrived(line.read())
+    for (let reads = 0; reads < READS_PER_TICK && way.readBytes < way.arrivedBytes; reads++) {
+      to.arrived(way.read())
     }
 
-    if (line.takeDrained()) {
+    if (way.takeDrained()) {
       from.drained()
     }
 
-    return line.readBytes < line.arrivedBytes
+    return way.readBytes < way.arrivedBytes
   }
 }

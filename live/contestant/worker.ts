@@ -2,12 +2,12 @@
  * The thread of a contestant.
  */
 import { Contestant } from './contestant.ts'
-import type { ContestantName, LineSetup, Setup } from '../setup.ts'
+import type { ContestantName, LinkSetup, Setup } from '../setup.ts'
 import type { FromContestant } from '../report.ts'
 
 export type ToContestant =
   { start: ContestantName, setup: Setup } |
-  { line: LineSetup } |
+  { link: LinkSetup } |
   { isPaused: boolean }
 
 const REPORT_EVERY_MS = 50
@@ -41,7 +41,7 @@ globalThis.onmessage = ({ data }: MessageEvent<ToContestant>) => {
     contestant.catch(onFailure)
   } else {
     contestant.then(contestant => {
-      'line' in data ? contestant.changeLine(data.line) : contestant.setPaused(data.isPaused)
+      'link' in data ? contestant.changeLink(data.link) : contestant.setPaused(data.isPaused)
     }, () => {})
   }
 }

@@ -4,7 +4,7 @@
 import { Statistics } from './statistics.ts'
 import type { ToContestant } from '../contestant/worker.ts'
 import type { FromContestant, Report } from '../report.ts'
-import type { ContestantName, LineSetup, Setup } from '../setup.ts'
+import type { ContestantName, LinkSetup, Setup } from '../setup.ts'
 
 interface Contestant {
   worker: Worker
@@ -46,8 +46,8 @@ export class Contest {
     return this.#contestants[name]
   }
 
-  changeLine (line: LineSetup): void {
-    this.#tell({ line })
+  changeLink (link: LinkSetup): void {
+    this.#tell({ link })
   }
 
   setPaused (isPaused: boolean): void {

@@ -8,15 +8,15 @@ import { toBytes, toRate, toTime } from './text.ts'
 import type { Setup } from '../setup.ts'
 
 interface Description<Value> {
-  fieldset: 'line' | 'application' | 'options'
+  fieldset: 'link' | 'application' | 'options'
   label: string
   print (value: Value): string
 }
 
 const descriptions: { [Name in keyof Setup]: Description<Setup[Name]> } = {
-  mbitPerS: { fieldset: 'line', label: 'Rate', print: toRate },
-  delayMs: { fieldset: 'line', label: 'Delay, one way', print: toTime },
-  bufferBytes: { fieldset: 'line', label: 'Send buffer', print: toBytes },
+  mbitPerS: { fieldset: 'link', label: 'Rate', print: toRate },
+  delayMs: { fieldset: 'link', label: 'Delay, one way', print: toTime },
+  bufferBytes: { fieldset: 'link', label: 'Send buffer', print: toBytes },
   streams: { fieldset: 'application', label: 'Bulk streams', print: count => count.toLocaleString('en') },
   messageBytes: { fieldset: 'application', label: 'Size of a message', print: toBytes },
   messagesAhead: { fieldset: 'application', label: 'In flight per stream', print: count => count === Infinity ? 'no limit' : `${count} at most` },

@@ -70,7 +70,7 @@ const controls = createControls(change => {
   history.replaceState(undefined, '', `#${toHash(setup)}`)
 
   if (Object.keys(change).every(name => LINE_SETTINGS.includes(name as keyof Setup))) {
-    contest?.changeLine(setup)
+    contest?.changeLink(setup)
   } else {
     clearTimeout(settling)
     settling = setTimeout(start, SETTLED_MS)

@@ -2,7 +2,7 @@
 import { Uint8ArrayList } from 'uint8arraylist'
 import { expect, test } from 'vitest'
 import { FrameLog } from '../../live/contestant/frame-log.ts'
-import { Line } from '../../live/contestant/line.ts'
+import { OneWay } from '../../live/contestant/one-way.ts'
 import { concat, data, ping, SYN } from '../../testing/protocol/frames.ts'
 import type { Cells } from '../../live/report.ts'
 
@@ -11,27 +11,27 @@ const BULK_ID = 3
 const HEADER_BYTES = 12
 const FRAME_BYTES = 112
 
-/** A log of what a line of one byte a millisecond is sent and reads */
+/** A log of what a way of one byte a millisecond is sent and reads */
 function setUp () {
   const log = new FrameLog(URGENT_ID)
-  const line = new Line({ bytesPerMs: 1, delayMs: 0, bufferBytes: 1 })
+  const way = new OneWay({ bytesPerMs: 1, delayMs: 0, bufferBytes: 1 })
 
   return {
     log,
 
     write (...parts: Uint8Array[]): void {
       log.onWrite(new Uint8ArrayList(...parts))
-      line.send(new Uint8ArrayList(...parts), 0)
+      way.send(new Uint8ArrayList(...parts), 0)
     },
 
     pass (ms: number): void {
-      line.settle(ms)
-      line.read()
-      log.onRead(line.readBytes)
+      way.settle(ms)
+      way.read()
+      log.onRead(way.readBytes)
     },
 
     cells (nowMs: number): Cells {
-      return log.cells(line, nowMs, 0)
+      return log.cells(way, nowMs, 0)
     }
   }
 }

@@ -105,7 +105,7 @@ test.each(['light', 'dark'] as const)('axe finds nothing amiss, in %s colours', 
   expect(await page.evaluate('axe.run().then(({ violations }) => violations.map(({ id, nodes }) => [id, ...nodes.map(({ html }) => html)]))')).toEqual([])
 })
 
-test('arrow keys make the line slower while it is in use, and the address tells of it', async () => {
+test('arrow keys make the link slower while it is in use, and the address tells of it', async () => {
   const page = await open()
   await until(page, numbers => numbers['carried-ours'] > 5)
   await page.getByRole('slider', { name: 'Rate' }).focus()

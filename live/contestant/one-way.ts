@@ -1,5 +1,5 @@
 /**
- * One direction of a line: a buffer that empties at a rate, and a delay. It holds bytes as a kernel does, without their
+ * One direction of a link: a buffer that empties at a rate, and a delay. It holds bytes as a kernel does, without their
  * borders, and is told what time it is.
  */
 import type { Uint8ArrayList } from 'uint8arraylist'
@@ -10,7 +10,7 @@ const FIRST_CAPACITY_BYTES = 1_048_576
 /** Linux lets a program write again when a third of the buffer is free */
 const DRAINED_PART = 2 / 3
 
-export interface LineOptions {
+export interface OneWayOptions {
   bytesPerMs: number
   delayMs: number
   bufferBytes: number
@@ -22,13 +22,13 @@ interface Departure {
   upToByte: number
 }
 
-export class Line {
+export class OneWay {
   /** What was handed to `send`, has left the buffer, has come to the other end, and has been read there. Since the beginning. */
   handedBytes = 0
   departedBytes = 0
   arrivedBytes = 0
   readBytes = 0
-  #options: LineOptions
+  #options: OneWayOptions
   /** A ring: byte n is at n modulo its length, which is a power of two */
   #memory = new Uint8Array(FIRST_CAPACITY_BYTES)
   /** Of what is between the ends, the oldest first */
@@ -38,12 +38,12 @@ export class Line {
   #fraction = 0
   #isFull = false
 
-  constructor (options: LineOptions) {
+  constructor (options: OneWayOptions) {
     this.#options = options
   }
 
   /** From now on. When the delay becomes shorter, what has been longer between the ends arrives at once. */
-  change (options: LineOptions, nowMs: number): void {
+  change (options: OneWayOptions, nowMs: number): void {
     this.settle(nowMs)
     this.#options = options
   }
@@ -119,7 +119,7 @@ export class Line {
 
   /**
    * For the bytes up to each of `ends`, which ascend: in how many ms they will have been read, if nothing changes.
-   * A line without a rate is as fast as its ends: `readBytesPerMs` is what they have managed lately.
+   * A way without a rate is as fast as its ends: `readBytesPerMs` is what they have managed lately.
    */
   arrivalsMs (ends: Float64Array, nowMs: number, readBytesPerMs: number): Float32Array {
     const { bytesPerMs, delayMs } = this.#options

@@ -1,4 +1,4 @@
-// What the two ends are connected by: a line of a fixed rate between network namespaces, or what stands in for it.
+// What the two ends are connected by: a link of a fixed rate between network namespaces, or what stands in for it.
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -15,7 +15,7 @@ export const BURST = '16kb'
 /** What waits longer than this is dropped, as by a router with so much memory */
 export const LATENCY = '1s'
 
-export interface Line {
+export interface Link {
   label: string
   /** By the end, 0 or 1 */
   addresses: string[]
@@ -27,8 +27,8 @@ export interface Line {
   remove(): void | Promise<void>
 }
 
-export interface ShapedLine extends Line {
-  /** Of what an end has sent, what waits for the line */
+export interface ShapedLink extends Link {
+  /** Of what an end has sent, what waits for the link */
   queuedBytes(end: number): number
   remove(): void
 }
@@ -37,7 +37,10 @@ export interface ShapedLine extends Line {
 const NETWORK = '192.0.2.0/24'
 const LOOPBACK = '127.0.0.1'
 const addresses = ['192.0.2.1', '192.0.2.2']
-let lines = 0
+/** The name of an end's own device */
+const DEVICE = 'uplink'
+
+let links = 0
 
 function run (command: string, ...args: string[]): string {
   try {
@@ -48,17 +51,17 @@ function run (command: string, ...args: string[]): string {
 }
 
 /**
- * A veth pair with a token bucket at both ends, in namespaces of its own, so that kernels remember nothing of lines before. A kernel
+ * A veth pair with a token bucket at both ends, in namespaces of its own, so that kernels remember nothing of links before. A kernel
  * lets a connection have little in a queue of its own machine; with a modem the queue is in a bridge between the ends, where the sender's
  * kernel knows nothing of it.
  */
-export function layLine (mbit: number, hasModem = false): ShapedLine {
-  const id = `uplink-${process.pid}-${lines++}`
+export function layLink (mbit: number, hasModem = false): ShapedLink {
+  const id = `uplink-${process.pid}-${links++}`
   const ends = [`${id}-a`, `${id}-b`]
   const modem = `${id}-modem`
   const laid: string[] = []
   /** By the end whose output waits there */
-  const queues = hasModem ? [[modem, 'port1'], [modem, 'port0']] : [[ends[0], 'line'], [ends[1], 'line']]
+  const queues = hasModem ? [[modem, 'port1'], [modem, 'port0']] : [[ends[0], DEVICE], [ends[1], DEVICE]]
 
   function addNamespace (name: string): void {
     run('ip', 'netns', 'add', name)
@@ -66,7 +69,7 @@ export function layLine (mbit: number, hasModem = false): ShapedLine {
   }
 
   function connect (end: string, to: string, device: string): void {
-    run('ip', '-n', end, 'link', 'add', 'line', 'type', 'veth', 'peer', 'name', device, 'netns', to)
+    run('ip', '-n', end, 'link', 'add', DEVICE, 'type', 'veth', 'peer', 'name', device, 'netns', to)
   }
 
   function connectByModem (): void {
@@ -85,7 +88,7 @@ export function layLine (mbit: number, hasModem = false): ShapedLine {
     }
   }
 
-  const line: ShapedLine = {
+  const link: ShapedLink = {
     label: rateOf(mbit).label,
     addresses,
     commands: ends.map(end => ['ip', 'netns', 'exec', end]),
@@ -112,27 +115,27 @@ export function layLine (mbit: number, hasModem = false): ShapedLine {
     if (hasModem) {
       connectByModem()
     } else {
-      connect(ends[0], ends[1], 'line')
+      connect(ends[0], ends[1], DEVICE)
     }
 
     ends.forEach((end, index) => {
-      run('ip', '-n', end, 'address', 'add', `${addresses[index]}/24`, 'dev', 'line')
-      run('ip', '-n', end, 'link', 'set', 'line', 'up')
+      run('ip', '-n', end, 'address', 'add', `${addresses[index]}/24`, 'dev', DEVICE)
+      run('ip', '-n', end, 'link', 'set', DEVICE, 'up')
       // a namespace may not choose for all of its connections
-      run('ip', '-n', end, 'route', 'replace', NETWORK, 'dev', 'line', 'congctl', CONGESTION)
+      run('ip', '-n', end, 'route', 'replace', NETWORK, 'dev', DEVICE, 'congctl', CONGESTION)
     })
 
     shape('add', mbit)
   } catch (err) {
-    line.remove()
+    link.remove()
     throw err
   }
 
-  return line
+  return link
 }
 
-/** No line at all: both ends are of this machine, and nothing but they and the kernel is in the way */
-export function layNoLine (): Line {
+/** No link at all: both ends are of this machine, and nothing but they and the kernel is in the way */
+export function layNoLink (): Link {
   return {
     label: rateOf(Infinity).label,
     addresses: [LOOPBACK, LOOPBACK],
@@ -147,13 +150,13 @@ export function layNoLine (): Line {
  * A process that imitates a link, for which nobody has to be root. It is dialled at a Unix socket: the kernel's buffers of TCP
  * on the loopback interface would hold several times what a router does.
  */
-export function layRelay (label: string, link: RelayedLink): Line {
+export function layRelay (label: string, link: RelayedLink): Link {
   const relay = startChild<RelayCommands>(new URL('../../testing/relay/relay.ts', import.meta.url), 'relay')
   const folder = mkdtempSync(join(tmpdir(), 'uplink-'))
   const path = join(folder, 'relay')
 
   return {
-    ...layNoLine(),
+    ...layNoLink(),
     label,
 
     async reach ([address]) {
@@ -170,16 +173,16 @@ export function layRelay (label: string, link: RelayedLink): Line {
 }
 
 /** A process at an end of it */
-export function startAt <Commands extends object> ({ commands }: Line, end: number, module: URL, title: string, nodeOptions: string[] = []): Child<Commands> {
+export function startAt <Commands extends object> ({ commands }: Link, end: number, module: URL, title: string, nodeOptions: string[] = []): Child<Commands> {
   const [execPath, ...execArgv] = [...commands[end], process.execPath, ...nodeOptions]
 
   return startChild<Commands>(module, title, { execPath, execArgv })
 }
 
 /** Says why not if this machine lets nobody lay one, and fails in CI, where it has to */
-export function canLayLine (command: string): boolean {
+export function canLayLink (command: string): boolean {
   try {
-    layLine(1).remove()
+    layLink(1).remove()
 
     return true
   } catch (err: any) {

@@ -1,5 +1,5 @@
 /**
- * One end of a line as a muxer sees it: libp2p's base class of every connection, over two lines.
+ * One end of a link as a muxer sees it: libp2p's base class of every connection, with a way in each direction.
  */
 import { defaultLogger } from '@libp2p/logger'
 import { AbstractMessageStream } from '@libp2p/utils'
@@ -7,17 +7,17 @@ import type { SendResult } from '@libp2p/utils'
 import type { MessageStreamDirection } from '@libp2p/interface'
 import type { Uint8ArrayList } from 'uint8arraylist'
 
-export interface LineEndHandler {
-  /** The muxer hands down a write. Some of it may wait here, if the line said "wait". */
+export interface OneWayEndHandler {
+  /** The muxer hands down a write. Some of it may wait here, if the way said "wait". */
   onWrite? (bytes: Uint8Array | Uint8ArrayList): void
   /** Hands it to the line. Returns false when that wants no more until it has drained. */
   transmit (bytes: Uint8ArrayList): boolean
 }
 
-export class LineEnd extends AbstractMessageStream {
-  readonly #handler: LineEndHandler
+export class OneWayEnd extends AbstractMessageStream {
+  readonly #handler: OneWayEndHandler
 
-  constructor (direction: MessageStreamDirection, handler: LineEndHandler) {
+  constructor (direction: MessageStreamDirection, handler: OneWayEndHandler) {
     super({ direction, log: defaultLogger().forComponent(`live:${direction}`) })
     this.#handler = handler
   }
