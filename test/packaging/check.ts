@@ -1,8 +1,8 @@
 // Installs a tarball of the package in projects of their own, and uses it as their authors would.
 import { execFile } from 'node:child_process'
-import { cp, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { access, cp, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { ping } from '@libp2p/ping'
@@ -12,13 +12,21 @@ import { launchOptions, setUpChromium } from '../../testing/browser/chromium.ts'
 import { serveFolder } from '../../testing/browser/site.ts'
 import { createNode } from '../../testing/libp2p/node.ts'
 
+const PACKAGE = 'libp2p-coalescing-yamux'
+/** What is loaded of it, by the condition under which it is imported */
+const FILES = { node: /\/dist\/[^/]+\.js$/, browser: /\/dist\/browser\/[^/]+\.js$/, 'react-native': /\/dist\/browser\/[^/]+\.js$/ }
+/** The entry, and what it shares with others */
+const MAX_FILES_LOADED = 2
 const RESOLUTIONS = ['bundler', 'node16', 'nodenext']
 const INSTALL_TIMEOUT_MS = 120_000
 const CONNECT_TIMEOUT_MS = 20_000
 
-async function run (cwd: string, command: string, ...args: string[]): Promise<void> {
+/** Returns what it writes */
+async function run (cwd: string, command: string, ...args: string[]): Promise<string> {
   try {
-    await promisify(execFile)(command, args, { cwd, timeout: INSTALL_TIMEOUT_MS })
+    const { stdout } = await promisify(execFile)(command, args, { cwd, timeout: INSTALL_TIMEOUT_MS })
+
+    return stdout
   } catch (err: any) {
     throw new Error(`${[command, ...args].join(' ')} failed\n${err.stdout}${err.stderr}`, { cause: err })
   }
@@ -42,6 +50,60 @@ async function checkConsumer (folder: string): Promise<void> {
 
   await run(folder, process.execPath, 'required.cjs')
   console.info('can be required by CommonJS')
+
+  await checkFilesLoaded(folder)
+  await checkSourceMaps(join(folder, 'node_modules', PACKAGE))
+}
+
+/** Files, not milliseconds: with 60 of them an import took four times as long */
+async function checkFilesLoaded (folder: string): Promise<void> {
+  const { exports } = JSON.parse(await readFile(join(folder, 'node_modules', PACKAGE, 'package.json'), 'utf8'))
+
+  for (const path of Object.keys(exports).filter(path => path !== './package.json')) {
+    for (const [condition, pattern] of Object.entries(FILES)) {
+      const entry = path.replace('.', PACKAGE)
+      const files = (await run(folder, process.execPath, `--conditions=${condition}`, 'loaded.js', entry)).trim().split('\n')
+
+      if (files.length > (path === '.' ? 1 : MAX_FILES_LOADED) || !files.every(file => pattern.test(file))) {
+        throw new Error(`${entry} with the condition ${condition} loads\n${files.join('\n')}`)
+      }
+    }
+  }
+
+  console.info('loads a file for each entry')
+}
+
+/** Those of the code and of the declarations lead to what was packed, and to the package's own sources alone */
+async function checkSourceMaps (folder: string): Promise<void> {
+  const names = await readdir(join(folder, 'dist'), { recursive: true })
+  const maps = names.filter(name => name.endsWith('.map')).map(name => join(folder, 'dist', name))
+  const strays: string[] = []
+
+  for (const map of maps) {
+    const { sources }: { sources: string[] } = JSON.parse(await readFile(map, 'utf8'))
+
+    for (const source of sources.map(source => resolve(dirname(map), source))) {
+      const isPacked = await access(source).then(() => true, () => false)
+
+      if (!source.startsWith(join(folder, 'src/')) || !isPacked) {
+        strays.push(`${map}: ${source}`)
+      }
+    }
+  }
+
+  if (strays.length > 0) {
+    throw new Error(`Maps lead elsewhere than to the package's sources\n${strays.join('\n')}`)
+  }
+
+  const stack = await run(folder, process.execPath, '--enable-source-maps', '--eval', `
+    try { require('${PACKAGE}').yamux({ maxInboundStreams: -1 }) } catch (err) { console.info(err.stack) }
+  `)
+
+  if (!/yamux \(.*src.index\.ts:\d/.test(stack)) {
+    throw new Error(`A stack does not name the sources\n${stack}`)
+  }
+
+  console.info('has maps that lead to its sources')
 }
 
 /** Runs an application's tests as Jest and Vitest do, in Node and in the pages that they imitate there */
@@ -58,7 +120,7 @@ async function checkBundle (folder: string): Promise<void> {
   const scripts = (await readdir(folder, { recursive: true })).filter(name => name.endsWith('.js'))
   const codes = await Promise.all(scripts.map(async name => readFile(join(folder, name), 'utf8')))
 
-  if (!codes.some(code => code.includes('libp2p-coalescing-yamux')) || codes.some(code => code.includes('getHeapSpaceStatistics'))) {
+  if (!codes.some(code => code.includes(PACKAGE)) || codes.some(code => code.includes('getHeapSpaceStatistics'))) {
     throw new Error('The dapp\'s bundle lacks the muxer, or has what is for Node alone')
   }
 
