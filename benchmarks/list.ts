@@ -20,6 +20,7 @@ export const benchmarks: Benchmark[] = [
   { name: 'apps', module: 'apps/apps.ts', about: 'Helia, gossipsub, ReqResp and kad-dht: what a user of each gets' },
   { name: 'idle', module: 'idle.ts', about: 'lone requests on a quiet connection, by strategy' },
   { name: 'first-requests', module: 'first-requests.ts', about: 'the first lone requests of new processes, while V8 compiles' },
+  { name: 'imports', module: 'imports.ts', about: 'how long an import of each muxer takes; ours is what `npm run build` has made' },
   { name: 'busy', module: 'busy/busy.ts', about: 'turns of the event loop that a reader and a server need, which work in each of them' },
   { name: 'many-peers', module: 'many-peers/many-peers.ts', about: 'CPU of a node that answers 50 peers, while V8 compiles and later' },
   { name: 'bulk', module: 'bulk.ts', about: 'large messages in processes that are new; with --node, options of Node for them' },
