@@ -198,7 +198,7 @@ export const mutants: Mutant[] = [
       [
         'src/path/bytes-in-flight.ts',
         'this.#noteArrived(mark.positionBytes)\n',
-        'this.#noteArrived(Math.min(mark.positionBytes + 5000, this.handedDownBytes))\n'
+        'this.#noteArrived(Math.min(mark.positionBytes + 5000, this.#positions.writtenBytes))\n'
       ]
     ]
   },
