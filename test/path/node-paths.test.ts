@@ -1,4 +1,4 @@
-// What paths of one node tell each other: when all fall silent to measure their line, what those carry together that share it, and what is
+// What paths of one node tell each other: when all fall silent to measure their link, what those carry together that share it, and what is
 // due to each.
 import { beforeEach, describe, expect, test } from 'vitest'
 import { FairShare, NodePaths } from '../../src/path/node-paths.ts'
@@ -56,7 +56,7 @@ function firstSecond (seconds: number, fromMs: number, isAllowed: (nowMs: number
   })
 }
 
-/** Others that do not seem to share a line with a path whose marks wait for 100 ms at 1000 bytes a millisecond */
+/** Others that do not seem to share a link with a path whose marks wait for 100 ms at 1000 bytes a millisecond */
 const OTHERS: Array<[string, Partial<NodePath>]> = [
   ['whose marks wait less than half as long', { queueMs: 49 }],
   ['that has measured nothing for two seconds', { sampledMs: -2000 }],
@@ -79,14 +79,14 @@ beforeEach(() => {
 })
 
 describe('a path that seems longer', () => {
-  test('is alone on its line when there is no other', () => {
+  test('is alone on its link when there is no other', () => {
     const path = addPath()
 
     expect(askForSilence(path, 0)).toBe('alone')
     expect(path.silences).toEqual([])
   })
 
-  test.each(OTHERS)('is alone on its line beside one %s', (_, init) => {
+  test.each(OTHERS)('is alone on its link beside one %s', (_, init) => {
     const path = addPath()
     const other = addPath(init)
 
@@ -106,7 +106,7 @@ describe('a path that seems longer', () => {
     ['whose marks wait as long for the little that it carries', { bytesPerMs: 100 }],
     ['that carries enough, but may have less in flight than that', { bound: { bytes: 24_999 } }],
     ['whose rate is not known, and that may have less in flight than that', { bound: { bytes: 24_999 }, bytesPerMs: 0, waitsSinceMs: -5000 }]
-  ])('is alone on its line beside one %s, which cannot be the queue', (_, init) => {
+  ])('is alone on its link beside one %s, which cannot be the queue', (_, init) => {
     const path = addPath()
     addPath(init)
 
@@ -128,21 +128,21 @@ describe('a path that seems longer', () => {
     expect([path, other].map(({ silences }) => silences)).toEqual([[[0, 6000]], [[0, 6000]]])
   })
 
-  test('falls silent with those that share its line, and no others', () => {
+  test('falls silent with those that share its link, and no others', () => {
     const [path, sharing, alone] = [addPath(), addPath(), addPath({ queueMs: 0 })]
     askForSilence(path, 0)
 
     expect([sharing, alone].map(({ silences }) => silences.length)).toEqual([1, 0])
   })
 
-  test('is put off while one that shares its line looks for its rate, and would fill the line meanwhile', () => {
+  test('is put off while one that shares its link looks for its rate, and would fill the link meanwhile', () => {
     const [path, other, third] = [addPath(), addPath({ isStarting: true }), addPath()]
 
     expect(askForSilence(path, 0)).toBe('put-off')
     expect([path, other, third].flatMap(({ silences }) => silences)).toEqual([])
   })
 
-  test('falls silent together with that one when it has waited for it for long: it would fill the line that the others measure', () => {
+  test('falls silent together with that one when it has waited for it for long: it would fill the link that the others measure', () => {
     const [path, other, third] = [addPath(), addPath({ isStarting: true }), addPath()]
 
     expect(askForSilence(path, 0, { waitsForStarts: false })).toBe('silent')
@@ -172,7 +172,7 @@ describe('a path that seems longer', () => {
 })
 
 describe('a path that wants more in flight', () => {
-  test.each(OTHERS)('shares its line with nobody beside one %s', (_, init) => {
+  test.each(OTHERS)('shares its link with nobody beside one %s', (_, init) => {
     const path = addPath()
     addPath(init)
 
@@ -197,7 +197,7 @@ describe('a path that wants more in flight', () => {
   })
 })
 
-describe('a path on a line that others fill', () => {
+describe('a path on a link that others fill', () => {
   test('is due as much as each of them, and as long a queue as any of them makes', () => {
     const path = addPath({ bytesPerMs: 100 })
     addPath({ bytesPerMs: 500, ownQueueMs: 60 })
@@ -206,7 +206,7 @@ describe('a path on a line that others fill', () => {
     expect(nodePaths.shareOf(path, 0)).toEqual({ bytesPerMs: 300, queueMs: 60 })
   })
 
-  test('is due a queue of 100 ms at most: a peer whose answers come late may be on another line', () => {
+  test('is due a queue of 100 ms at most: a peer whose answers come late may be on another link', () => {
     const path = addPath({ bytesPerMs: 100 })
     addPath({ bytesPerMs: 100, ownQueueMs: 2000 })
 
@@ -264,7 +264,7 @@ test('the queue of others, which a new connection may have to wait in too, is th
   expect(nodePaths.othersQueueMs(new FakePath(), 0)).toBe(700)
 })
 
-describe('what is due to a connection on a line that others fill', () => {
+describe('what is due to a connection on a link that others fill', () => {
   let share: FairShare
 
   beforeEach(() => {
@@ -282,7 +282,7 @@ describe('what is due to a connection on a line that others fill', () => {
     look(100)
   }
 
-  test('is nothing, and no queue, for a connection that has the line to itself', () => {
+  test('is nothing, and no queue, for a connection that has the link to itself', () => {
     learn(1000)
 
     expect([share.bytesPerMs, share.queueMs]).toEqual([0, 0])
@@ -295,7 +295,7 @@ describe('what is due to a connection on a line that others fill', () => {
     expect([share.bytesPerMs, share.queueMs]).toEqual([500, 60])
   })
 
-  test('is a quarter more than what it has carried in the last minute at most: the others may have lines of their own', () => {
+  test('is a quarter more than what it has carried in the last minute at most: the others may have links of their own', () => {
     addPath({ bytesPerMs: 90_000, ownQueueMs: 60 })
     learn(200)
 

@@ -372,7 +372,7 @@ describe('beside another path whose marks wait for as long', () => {
     sample(500, 150, { markedBytes: 4096 })
   }
 
-  test('both fall silent when one seems to be longer, and measure it with marks that were written when the line was empty', () => {
+  test('both fall silent when one seems to be longer, and measure it with marks that were written when the link was empty', () => {
     seemLonger()
     expect([estimate, other].map(({ bound, isProbing }) => [bound.bytes, isProbing])).toEqual([[0, true], [0, true]])
 
@@ -413,7 +413,7 @@ describe('beside another path whose marks wait for as long', () => {
       expect(estimate.isProbing).toBe(true)
     })
 
-    test('one that seems to be longer measures its line after ten seconds, as a peer may have it look for ever: both fall silent', () => {
+    test('one that seems to be longer measures its link after ten seconds, as a peer may have it look for ever: both fall silent', () => {
       seemLonger()
       askAfter(9000)
       expect(estimate.isProbing).toBe(false)

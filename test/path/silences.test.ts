@@ -221,7 +221,7 @@ describe('behind a silence all that was in flight has come back', () => {
     expect(wereSlow({ restMs: 12.6 })).toBe(false)
   })
 
-  test('and the path was not slow if the rest came twice as fast as all carry that share its line', () => {
+  test('and the path was not slow if the rest came twice as fast as all carry that share its link', () => {
     expect(wereSlow({ restMs: 12.5 }, 500, 500)).toBe(true)
     expect(wereSlow({ restMs: 1 }, 500, 100_000)).toBe(false)
   })

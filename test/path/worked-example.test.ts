@@ -1,4 +1,4 @@
-// The example in the head of bytes-in-flight.ts, number by number: a line of 10 Mbit/s and 40 ms, and later of 5 Mbit/s.
+// The example in the head of bytes-in-flight.ts, number by number: a link of 10 Mbit/s and 40 ms, and later of 5 Mbit/s.
 import { beforeEach, expect, test } from 'vitest'
 import { Path } from '../property/fixtures/path.ts'
 import type { DrivenPath } from '../../testing/core/driven-path.ts'

@@ -34,7 +34,7 @@ describe('with the bound bulk carries', () => {
     expect(quantile(goodput, 0.5)).toBeGreaterThanOrEqual(0.998)
   })
 
-  test('0.89 of it in nine of ten cases where up to 20 connections of a node send, on lines that they share or do not', () => {
+  test('0.89 of it in nine of ten cases where up to 20 connections of a node send, on links that they share or do not', () => {
     expect(quantile(goodputOf(({ isAlone, isTwoWay }) => !isAlone && !isTwoWay), 0.1)).toBeGreaterThanOrEqual(0.89)
   })
 
@@ -83,7 +83,7 @@ describe('answers to requests, up to 20 of 1 KiB to 1 MiB at once on each connec
 // What was allowed followed the rate down, as between pongs that are far apart nobody knows what has arrived: 0.03 to 0.32 of it was left
 test.each([
   [506, 0.2], [110, 0.5], [134, 0.6], [79, 0.9], [424, 0.55], [42, 0.6], [439, 0.4]
-])('path %d carries %d of what it does without the bound on each of its lines', (seed, part) => {
+])('path %d carries %d of what it does without the bound on each of its links', (seed, part) => {
   expect(Math.min(...judge(drawPlan(seed)).map(({ goodput }) => goodput))).toBeGreaterThan(part)
 })
 
@@ -94,9 +94,9 @@ function onePath (rateBytesPerMs: number, roundTripMs: number, connection: Parti
     durationMs: 30_000,
     settledMs: 5000,
     turns: { meanMs: 0, busyPart: 1 },
-    lines: [{ steps: [{ atMs: 0, rateBytesPerMs, delayMs: roundTripMs / 2 }], jitterMs: 0 }],
+    links: [{ steps: [{ atMs: 0, rateBytesPerMs, delayMs: roundTripMs / 2 }], jitterMs: 0 }],
     connections: [{
-      line: 0,
+      link: 0,
       buffers: { sendBytes: 2_500_000, receiveBytes: 3_000_000 },
       peerTurns: { meanMs: 0, busyPart: 1 },
       answering: { kind: 'all' },
@@ -149,7 +149,7 @@ test.each([
   [0.5, 40, 0.3, 80, 250],
   [6.4, 10, 0.6, 80, 200],
   [10, 10, 0.4, 40, 100]
-])('urgent messages beside bulk at %d Mbit/s and %d ms to a peer with this muxer that sends %d of its line, each %d ms, take less than %d ms', (mbit, roundTripMs, part, everyMs, mostMs) => {
+])('urgent messages beside bulk at %d Mbit/s and %d ms to a peer with this muxer that sends %d of its link, each %d ms, take less than %d ms', (mbit, roundTripMs, part, everyMs, mostMs) => {
   const peersWork = { kind: 'bursts', byteLength: 125 * mbit * part * everyMs, everyMs } as const
   const plan = { ...onePath(125 * mbit, roundTripMs, { isTwoWay: true, peersWork }), settledMs: 15_000 }
   const [{ urgentP99Ms }] = run(plan, { maxQueueDelayMs: 10 })
@@ -161,7 +161,7 @@ test.each([
 test.each([
   [20, 80, 0.7, 300, 0.7],
   [4, 30, 0.6, 500, 0.5]
-])('bulk at %d Mbit/s and %d ms to a peer with this muxer that sends %d of its line, each %d ms, carries %d of what it does without the bound', (mbit, roundTripMs, part, everyMs, least) => {
+])('bulk at %d Mbit/s and %d ms to a peer with this muxer that sends %d of its link, each %d ms, carries %d of what it does without the bound', (mbit, roundTripMs, part, everyMs, least) => {
   const peersWork = { kind: 'bursts', byteLength: 125 * mbit * part * everyMs, everyMs } as const
   const plan = { ...onePath(125 * mbit, roundTripMs, { isTwoWay: true, peersWork }), settledMs: 10_000 }
   const [bounded] = run(plan, { maxQueueDelayMs: 10 })
@@ -184,7 +184,7 @@ test.each([
   expect(bounded.sentBytes / unbounded.sentBytes).toBeGreaterThanOrEqual(0.95)
 })
 
-/** What each of several connections with bulk over one line carries, beside an equal share */
+/** What each of several connections with bulk over one link carries, beside an equal share */
 function sharesOf (rateBytesPerMs: number, connections: Array<Partial<ConnectionPlan>>): number[] {
   const plan = onePath(rateBytesPerMs, 10)
   const [{ sentBytes, sentBytesOfEach }] = run({ ...plan, settledMs: 10_000, connections: connections.map(each => ({ ...plan.connections[0], ...each })) }, { maxQueueDelayMs: 10 })
@@ -192,7 +192,7 @@ function sharesOf (rateBytesPerMs: number, connections: Array<Partial<Connection
   return sentBytesOfEach.map(bytes => bytes * connections.length / sentBytes)
 }
 
-describe('of connections that share a line', () => {
+describe('of connections that share a link', () => {
   // 0.10, 0.17, 0.21 and 0.14
   test.each([
     [50, [5, 100]],

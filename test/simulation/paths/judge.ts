@@ -11,18 +11,18 @@ const LARGE_BUFFER_BYTES = 1_048_576
 /** It is the path that is slow when the message takes so much longer beside bulk than alone */
 const SLOWER = 8
 
-/** Of a line and all connections on it */
+/** Of a link and all connections on it */
 export interface Verdict {
   seed: number
-  line: number
-  /** Several connections, over this line or others */
+  link: number
+  /** Several connections, over this link or others */
   isAlone: boolean
   isTwoWay: boolean
   /** What bulk carries with the bound, of what it does without */
   goodput: number
   /** The 99th percentile of an urgent message, beside what it is without */
   urgent: number
-  /** The line is slow, not the programs: there the bound has to help */
+  /** The link is slow, not the programs: there the bound has to help */
   isSlow: boolean
 }
 
@@ -31,20 +31,20 @@ export function judge (plan: Plan): Verdict[] {
   const unbounded = run(plan, { maxQueueDelayMs: Infinity })
   const alone = run(plan, { maxQueueDelayMs: Infinity, isIdle: true })
 
-  return plan.lines.flatMap(({ steps }, line) => {
-    const connections = plan.connections.filter(connection => connection.line === line)
-    const withoutMs = unbounded[line].urgentP99Ms
+  return plan.links.flatMap(({ steps }, link) => {
+    const connections = plan.connections.filter(connection => connection.link === link)
+    const withoutMs = unbounded[link].urgentP99Ms
 
-    return unbounded[line].deliveredBytes < LEAST_BYTES
+    return unbounded[link].deliveredBytes < LEAST_BYTES
       ? []
       : [{
           seed: plan.seed,
-          line,
+          link,
           isAlone: plan.connections.length === 1,
           isTwoWay: connections.some(({ isTwoWay }) => isTwoWay),
-          goodput: bounded[line].deliveredBytes / unbounded[line].deliveredBytes,
-          urgent: bounded[line].urgentP99Ms / withoutMs,
-          isSlow: steps.every(({ rateBytesPerMs }) => rateBytesPerMs <= SLOW_BYTES_PER_MS) && connections.every(isPlain) && withoutMs > SLOWER * alone[line].urgentP99Ms
+          goodput: bounded[link].deliveredBytes / unbounded[link].deliveredBytes,
+          urgent: bounded[link].urgentP99Ms / withoutMs,
+          isSlow: steps.every(({ rateBytesPerMs }) => rateBytesPerMs <= SLOW_BYTES_PER_MS) && connections.every(isPlain) && withoutMs > SLOWER * alone[link].urgentP99Ms
         }]
   })
 }

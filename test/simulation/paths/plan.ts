@@ -1,6 +1,6 @@
-// What a seed draws: a node with connections, the lines under them, and programs and peers of all kinds.
+// What a seed draws: a node with connections, the links under them, and programs and peers of all kinds.
 import { Random } from '../../../testing/simulation/random.ts'
-import type { LineStep } from '../../../testing/simulation/line.ts'
+import type { BottleneckStep } from '../../../testing/simulation/bottleneck.ts'
 import type { Buffers } from './socket.ts'
 
 /** How long a program works in each turn of its event loop, and in which part of them */
@@ -27,14 +27,14 @@ export type Work =
   /** The peer asks for so many answers at once, and for another when one has arrived */
   { kind: 'requests', atOnce: number, answerBytes: number }
 
-export interface LinePlan {
-  steps: LineStep[]
+export interface LinkPlan {
+  steps: BottleneckStep[]
   jitterMs: number
 }
 
 export interface ConnectionPlan {
-  /** Of `lines` */
-  line: number
+  /** Of `links` */
+  link: number
   buffers: Buffers
   peerTurns: Turns
   answering: Answering
@@ -44,7 +44,7 @@ export interface ConnectionPlan {
   isTwoWay: boolean
   /** What it sends; the same if it is left out */
   peersWork?: Work
-  /** Behind the line, there and back alike */
+  /** Behind the link, there and back alike */
   furtherMs?: number
   /** The peer holds nothing back, as other muxers do */
   isPeerUnbounded?: boolean
@@ -56,7 +56,7 @@ export interface Plan {
   /** What comes sooner is not measured: the first round trips, and turns of programs */
   settledMs: number
   turns: Turns
-  lines: LinePlan[]
+  links: LinkPlan[]
   connections: ConnectionPlan[]
   urgentEveryMs: number
   /** Sealing or opening a megabyte takes so long */
@@ -79,7 +79,7 @@ const ROUND_TRIPS = 60
 const TURNS = 40
 const SETTLING_PART = 1 / 5
 const LATEST_START_MS = 2000
-/** As much as a run may carry, so that fast lines do not take minutes */
+/** As much as a run may carry, so that fast links do not take minutes */
 const MOST_BYTES = 400_000_000
 
 /** As many small figures as large ones */
@@ -98,15 +98,15 @@ function drawTurns (random: Random): Turns {
   }
 }
 
-/** One of `lines`, which together are not faster than programs */
-function drawLine (random: Random, durationMs: number, lines: number): LinePlan {
-  const rates = [RATES_BYTES_PER_MS[0], RATES_BYTES_PER_MS[1] / lines ** 2] as const
+/** One of `links`, which together are not faster than programs */
+function drawLink (random: Random, durationMs: number, links: number): LinkPlan {
+  const rates = [RATES_BYTES_PER_MS[0], RATES_BYTES_PER_MS[1] / links ** 2] as const
   const rateBytesPerMs = between(random, ...rates)
   const roundTripMs = between(random, ...ROUND_TRIPS_MS)
   const first = { atMs: 0, rateBytesPerMs, delayMs: roundTripMs / 2 }
   const change = (): number => between(random, 1 / LARGEST_CHANGE, LARGEST_CHANGE)
   const atMs = durationMs * (0.2 + 0.4 * random.next())
-  const changed = random.weighted<Partial<LineStep> | undefined>([
+  const changed = random.weighted<Partial<BottleneckStep> | undefined>([
     [4, undefined],
     [1, { rateBytesPerMs: within(rates, rateBytesPerMs * change()) }],
     [1, { delayMs: within(ROUND_TRIPS_MS, roundTripMs * change()) / 2 }]
@@ -129,9 +129,9 @@ function drawAnswering (random: Random): Answering {
   ])
 }
 
-function drawConnection (random: Random, line: number): ConnectionPlan {
+function drawConnection (random: Random, link: number): ConnectionPlan {
   return {
-    line,
+    link,
     buffers: { sendBytes: between(random, 64 * KIBIBYTE, 16_384 * KIBIBYTE), receiveBytes: between(random, 64 * KIBIBYTE, 6144 * KIBIBYTE) },
     peerTurns: drawTurns(random),
     answering: drawAnswering(random),
@@ -145,22 +145,22 @@ export function drawPlan (seed: number): Plan {
   const random = new Random(seed)
   const count = random.weighted([[3, 1], [1, random.integer(2, 4)], [1, random.integer(5, 20)]])
   const isShared = random.chance(0.5)
-  const lineCount = isShared ? 1 : count
-  const lines = Array.from({ length: lineCount }, () => drawLine(random, LONGEST_MS, lineCount))
+  const linkCount = isShared ? 1 : count
+  const links = Array.from({ length: linkCount }, () => drawLink(random, LONGEST_MS, linkCount))
   const connections = Array.from({ length: count }, (_, index) => drawConnection(random, isShared ? 0 : index))
-  const fastest = Math.min(1e6 / MS_PER_MEGABYTE, Math.max(...lines.flatMap(({ steps }) => steps.map(({ rateBytesPerMs }) => rateBytesPerMs))))
-  const longest = 2 * Math.max(...lines.flatMap(({ steps }) => steps.map(({ delayMs }) => delayMs)))
+  const fastest = Math.min(1e6 / MS_PER_MEGABYTE, Math.max(...links.flatMap(({ steps }) => steps.map(({ rateBytesPerMs }) => rateBytesPerMs))))
+  const longest = 2 * Math.max(...links.flatMap(({ steps }) => steps.map(({ delayMs }) => delayMs)))
   const turns = drawTurns(random)
   const longestTurn = Math.max(turns.meanMs, ...connections.map(({ peerTurns, answering }) => Math.max(peerTurns.meanMs, answering.kind === 'few' ? 1000 / answering.perSecond : 0)))
   const measuredMs = Math.max(ROUND_TRIPS * longest, TURNS * longestTurn)
   const durationMs = Math.min(LONGEST_MS, Math.max(SHORTEST_MS, LATEST_START_MS + measuredMs, MOST_BYTES / fastest))
   const settledMs = LATEST_START_MS + Math.min(SETTLING_PART * measuredMs, LONGEST_MS / 4)
 
-  for (const { steps } of lines) {
+  for (const { steps } of links) {
     steps.forEach(step => { step.atMs *= durationMs / LONGEST_MS })
   }
 
-  return { seed, durationMs, settledMs, turns, lines, connections, urgentEveryMs: between(random, 20, 100), msPerMegabyte: MS_PER_MEGABYTE }
+  return { seed, durationMs, settledMs, turns, links, connections, urgentEveryMs: between(random, 20, 100), msPerMegabyte: MS_PER_MEGABYTE }
 }
 
 /** The same, but for what its connections do */
@@ -172,9 +172,9 @@ export function drawRequests (seed: number): Plan {
   return { ...plan, connections: plan.connections.map(connection => ({ ...connection, work: drawWork(), isTwoWay: false })) }
 }
 
-export function describePlan ({ lines, connections, turns, durationMs }: Plan): string {
-  const line = ({ steps, jitterMs }: LinePlan): string => `${steps.map(({ atMs, rateBytesPerMs, delayMs }) => `${atMs > 0 ? `from ${Math.round(atMs)} ms ` : ''}${(rateBytesPerMs / MBIT_BYTES_PER_MS).toPrecision(3)} Mbit/s ${(2 * delayMs).toPrecision(3)} ms`).join(', ')} jitter ${jitterMs.toFixed(1)}`
+export function describePlan ({ links, connections, turns, durationMs }: Plan): string {
+  const link = ({ steps, jitterMs }: LinkPlan): string => `${steps.map(({ atMs, rateBytesPerMs, delayMs }) => `${atMs > 0 ? `from ${Math.round(atMs)} ms ` : ''}${(rateBytesPerMs / MBIT_BYTES_PER_MS).toPrecision(3)} Mbit/s ${(2 * delayMs).toPrecision(3)} ms`).join(', ')} jitter ${jitterMs.toFixed(1)}`
   const connection = ({ buffers, peerTurns, answering, work, isTwoWay, startMs }: ConnectionPlan): string => `from ${Math.round(startMs)} ms ${JSON.stringify(work)}${isTwoWay ? ' both ways' : ''}, kernels ${Math.round(buffers.sendBytes / KIBIBYTE)} and ${Math.round(buffers.receiveBytes / KIBIBYTE)} KiB, peer's turns ${peerTurns.meanMs.toFixed(0)} ms in ${peerTurns.busyPart}, answers ${JSON.stringify(answering)}`
 
-  return [`${Math.round(durationMs)} ms, own turns ${turns.meanMs.toFixed(0)} ms in ${turns.busyPart}`, ...lines.map(plan => `  line ${line(plan)}`), ...connections.slice(0, 5).map(plan => `  connection ${plan.line}: ${connection(plan)}`)].join('\n')
+  return [`${Math.round(durationMs)} ms, own turns ${turns.meanMs.toFixed(0)} ms in ${turns.busyPart}`, ...links.map(plan => `  line ${link(plan)}`), ...connections.slice(0, 5).map(plan => `  connection ${plan.link}: ${connection(plan)}`)].join('\n')
 }

@@ -2,7 +2,7 @@
 import { fullControl } from '../../../src/path-control.ts'
 import { Random } from '../../../testing/simulation/random.ts'
 import { Endpoint } from './endpoint.ts'
-import { Line } from '../../../testing/simulation/line.ts'
+import { Bottleneck } from '../../../testing/simulation/bottleneck.ts'
 import { Program } from './program.ts'
 import { Timeline } from '../../../testing/simulation/timeline.ts'
 import { Socket } from './socket.ts'
@@ -13,7 +13,7 @@ import type { Answering, Plan, Turns, Work } from './plan.ts'
 
 const REQUEST_BYTES = 100
 
-/** Of a line and all connections on it */
+/** Of a link and all connections on it */
 export interface Outcome {
   deliveredBytes: number
   /** From this node alone, and on each connection */
@@ -74,11 +74,11 @@ function createAnswers (answering: Answering, random: Random): Answers {
   }
 }
 
-function further (timeline: Timeline, line: Line, ms: number): Way {
+function further (timeline: Timeline, link: Bottleneck, ms: number): Way {
   return {
-    get rateBytesPerMs () { return line.rateBytesPerMs },
-    get delayMs () { return line.delayMs + ms },
-    send (byteLength, onArrived) { line.send(byteLength, () => { timeline.in(ms, onArrived) }) }
+    get rateBytesPerMs () { return link.rateBytesPerMs },
+    get delayMs () { return link.delayMs + ms },
+    send (byteLength, onArrived) { link.send(byteLength, () => { timeline.in(ms, onArrived) }) }
   }
 }
 
@@ -112,15 +112,15 @@ export function run (plan: Plan, { maxQueueDelayMs, createControl = fullControl,
   const program = new Program(timeline, turnsOf(plan.turns, random.fork()))
   const createPathControl = createControl()
 
-  const lines = plan.lines.map(({ steps, jitterMs }) => {
+  const links = plan.links.map(({ steps, jitterMs }) => {
     const [there, back] = [random.fork(), random.fork()]
     const jitterOf = (random: Random): () => number => () => random.next() * jitterMs
 
-    return { there: new Line(timeline, { steps, jitterMs: jitterOf(there) }), back: new Line(timeline, { steps, jitterMs: jitterOf(back) }) }
+    return { there: new Bottleneck(timeline, { steps, jitterMs: jitterOf(there) }), back: new Bottleneck(timeline, { steps, jitterMs: jitterOf(back) }) }
   })
 
-  const connections = plan.connections.map(({ line, buffers, peerTurns, answering, work, peersWork = work, startMs, isTwoWay, isPeerUnbounded = false, furtherMs = 0 }) => {
-    const { there, back } = lines[line]
+  const connections = plan.connections.map(({ link, buffers, peerTurns, answering, work, peersWork = work, startMs, isTwoWay, isPeerUnbounded = false, furtherMs = 0 }) => {
+    const { there, back } = links[link]
     const toPeer = new Socket<Content>(timeline, further(timeline, there, furtherMs), buffers)
     const fromPeer = new Socket<Content>(timeline, further(timeline, back, furtherMs), buffers)
     const { msPerMegabyte } = plan
@@ -161,7 +161,7 @@ export function run (plan: Plan, { maxQueueDelayMs, createControl = fullControl,
       })
     }
 
-    return { line, own, peer }
+    return { link, own, peer }
   })
 
   for (let atMs = 0; atMs < plan.durationMs; atMs += stepMs) {
@@ -173,8 +173,8 @@ export function run (plan: Plan, { maxQueueDelayMs, createControl = fullControl,
   connections.forEach(({ own, peer }) => { [own, peer].forEach(end => { end.forget() }) })
   timeline.runUntil(plan.durationMs)
 
-  return lines.map((_, index) => {
-    const on = connections.filter(({ line }) => line === index)
+  return links.map((_, index) => {
+    const on = connections.filter(({ link }) => link === index)
     const latenciesMs = on.flatMap(({ peer }) => peer.latenciesMs).sort((a, b) => a - b)
 
     return {

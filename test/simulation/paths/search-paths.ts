@@ -19,7 +19,7 @@ const groups: Array<[name: string, isMeant: (verdict: Verdict) => boolean]> = [
 
 const draws: Array<[work: string, draw: (seed: number) => Plan]> = [['bulk and bursts', drawPlan], ['requests', drawRequests]]
 
-/** Each line of the plans of so many seeds, and the seeds that lose most */
+/** Each link of the plans of so many seeds, and the seeds that lose most */
 export function searchPaths (first: number, seeds: number): void {
   for (const [work, draw] of draws) {
     console.info(`${work}:`)
@@ -43,8 +43,8 @@ function tell (verdicts: Verdict[]): void {
     console.info(`the same on ${slow.length} slow lines: ${spread(slow, [0.5, 0.9, 1])}`)
   }
 
-  for (const { seed, line, goodput } of verdicts.sort((a, b) => a.goodput - b.goodput).slice(0, WORST)) {
-    console.info(`npm run simulate -- --path ${seed}   line ${line}: ${goodput.toFixed(3)}`)
+  for (const { seed, link, goodput } of verdicts.sort((a, b) => a.goodput - b.goodput).slice(0, WORST)) {
+    console.info(`npm run simulate -- --path ${seed}   line ${link}: ${goodput.toFixed(3)}`)
   }
 }
 
@@ -57,7 +57,7 @@ export function replayPath (seed: number): void {
 
 function replay (plan: Plan): void {
   console.info(describePlan(plan))
-  judge(plan).forEach(({ line, goodput, urgent }) => { console.info(`line ${line}: carries ${goodput.toFixed(3)}, urgent ${urgent.toFixed(3)}`) })
+  judge(plan).forEach(({ link, goodput, urgent }) => { console.info(`line ${link}: carries ${goodput.toFixed(3)}, urgent ${urgent.toFixed(3)}`) })
 
   run(plan, {
     maxQueueDelayMs: 10,

@@ -1,5 +1,5 @@
-// One direction of a connection below the muxer: what the kernels at both ends keep, and the line between them.
-import type { Line } from '../../../testing/simulation/line.ts'
+// One direction of a connection below the muxer: what the kernels at both ends keep, and the link between them.
+import type { Bottleneck } from '../../../testing/simulation/bottleneck.ts'
 import type { Timeline } from '../../../testing/simulation/timeline.ts'
 
 /** TCP begins with ten segments, and adds what is acknowledged (RFC 6928, RFC 5681). Nothing is lost here. */
@@ -11,8 +11,8 @@ const MAX_SEGMENT_BYTES = 65_536
 /** Node keeps so much that the kernel does not take before it says "wait", and says "drain" when the kernel has taken it */
 const HIGH_WATERMARK_BYTES = 65_536
 
-/** Of a line, what a connection over it sees */
-export type Way = Pick<Line, 'rateBytesPerMs' | 'delayMs' | 'send'>
+/** Of a link, what a connection over it sees */
+export type Way = Pick<Bottleneck, 'rateBytesPerMs' | 'delayMs' | 'send'>
 
 export interface Buffers {
   /** What the sender's kernel takes: all that is not acknowledged */
@@ -36,22 +36,22 @@ export class Socket<T> {
   onDrain = (): void => {}
   onReadable = (): void => {}
   readonly #timeline: Timeline
-  readonly #line: Way
+  readonly #link: Way
   readonly #buffers: Buffers
   /** Handed down, and not acknowledged by the receiver's kernel */
   #unacknowledgedBytes = 0
-  /** On the line, or not read */
+  /** On the link, or not read */
   #windowedBytes = 0
-  /** On the line, or on the way back as an acknowledgement */
+  /** On the link, or on the way back as an acknowledgement */
   #inFlightBytes = 0
   #congestionWindowBytes = FIRST_CONGESTION_WINDOW_BYTES
   #unsent: Array<Write<T>> = []
   #unread: Array<Segment<T>> = []
   #isFull = false
 
-  constructor (timeline: Timeline, line: Way, buffers: Buffers) {
+  constructor (timeline: Timeline, link: Way, buffers: Buffers) {
     this.#timeline = timeline
-    this.#line = line
+    this.#link = link
     this.#buffers = buffers
   }
 
@@ -80,14 +80,14 @@ export class Socket<T> {
       }
     }
 
-    this.#timeline.in(this.#line.delayMs, () => {
+    this.#timeline.in(this.#link.delayMs, () => {
       this.#windowedBytes -= byteLength
       this.#transmit()
     })
   }
 
   #transmit (): void {
-    const segmentBytes = Math.min(MAX_SEGMENT_BYTES, Math.max(MIN_SEGMENT_BYTES, Math.floor(SEGMENT_MS * this.#line.rateBytesPerMs)))
+    const segmentBytes = Math.min(MAX_SEGMENT_BYTES, Math.max(MIN_SEGMENT_BYTES, Math.floor(SEGMENT_MS * this.#link.rateBytesPerMs)))
 
     for (let roomBytes = this.#roomBytes; this.#unsent.length > 0 && roomBytes >= Math.min(MIN_SEGMENT_BYTES, this.#unsent[0].leftBytes); roomBytes = this.#roomBytes) {
       const write = this.#unsent[0]
@@ -101,11 +101,11 @@ export class Socket<T> {
         this.#unsent.shift()
       }
 
-      this.#line.send(byteLength, () => { this.#arrive({ byteLength, content: isLast ? write.content : undefined }) })
+      this.#link.send(byteLength, () => { this.#arrive({ byteLength, content: isLast ? write.content : undefined }) })
     }
   }
 
-  /** What TCP lets onto the line */
+  /** What TCP lets onto the link */
   get #roomBytes (): number {
     const { sendBytes, receiveBytes } = this.#buffers
 
@@ -114,7 +114,7 @@ export class Socket<T> {
 
   #arrive (segment: Segment<T>): void {
     this.#unread.push(segment)
-    this.#timeline.in(this.#line.delayMs, () => { this.#acknowledge(segment.byteLength) })
+    this.#timeline.in(this.#link.delayMs, () => { this.#acknowledge(segment.byteLength) })
 
     if (this.#unread.length === 1) {
       this.onReadable()

@@ -1,15 +1,15 @@
-// One direction of a line that connections may share, in virtual time: a queue that empties at a rate, and a delay. Whole writes, where a wire has bytes.
+// One direction of a link in virtual time, which connections may share: a queue that empties at a rate, and a delay. It carries whole writes; a wire carries bytes.
 import type { Timeline } from './timeline.ts'
 
-export interface LineStep {
+export interface BottleneckStep {
   /** From when on it is like this; the first begins at 0 */
   atMs: number
   rateBytesPerMs: number
   delayMs: number
 }
 
-interface LineInit {
-  steps: LineStep[]
+interface BottleneckInit {
+  steps: BottleneckStep[]
   /** What one write takes longer than the delay */
   jitterMs? (): number
   /** So much passes ten times as fast after a pause */
@@ -23,14 +23,14 @@ interface Item {
   onArrived: () => void
 }
 
-export class Line {
+export class Bottleneck {
   /** What has not left the queue */
   queuedBytes = 0
   readonly #timeline: Timeline
-  readonly #init: LineInit
+  readonly #init: BottleneckInit
   readonly #queue: Item[] = []
   #first = 0
-  #step: LineStep
+  #step: BottleneckStep
   #leftBytes = 0
   #servedMs = 0
   #service = 0
@@ -39,7 +39,7 @@ export class Line {
   #tokens: number
   #tokensMs = 0
 
-  constructor (timeline: Timeline, init: LineInit) {
+  constructor (timeline: Timeline, init: BottleneckInit) {
     this.#timeline = timeline
     this.#init = init
     this.#step = init.steps[0]
@@ -83,7 +83,7 @@ export class Line {
     const tokens = Math.min(this.#init.burstBytes ?? 0, this.#tokens + Math.max(0, nowMs - this.#tokensMs) * this.#step.rateBytesPerMs)
     const isBurst = tokens >= byteLength
     this.#tokens = isBurst ? tokens - byteLength : 0
-    // what comes while a write passes at the line's own rate is spent on it
+    // what comes while a write passes at the link's own rate is spent on it
     this.#tokensMs = isBurst ? nowMs : nowMs + byteLength / this.#step.rateBytesPerMs
     this.#leftBytes = isBurst ? byteLength / 10 : byteLength
     this.#servedMs = nowMs

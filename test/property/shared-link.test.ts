@@ -1,7 +1,7 @@
-// Connections of one node that send all they can over one line: each takes its part, and what waits in front of the line stays short.
+// Connections of one node that send all they can over one link: each takes its part, and what waits in front of the link stays short.
 import { describe, expect, test } from 'vitest'
 import { Path } from './fixtures/path.ts'
-import { SharedLine } from './fixtures/shared-line.ts'
+import { SharedLink } from './fixtures/shared-link.ts'
 import { NodePaths } from '../../src/path/node-paths.ts'
 import type { PathInit } from './fixtures/path.ts'
 
@@ -13,15 +13,15 @@ const TRIED_PART = 1.15
 /** Of each connection: what may have arrived since its last mark, two writes and what the mark waits for */
 const UNMARKED_BYTES = 32_768
 
-describe.each([[20, 1], [20, 20], [10, 40], [100, 20]])('a line of %d Mbit/s and a round trip of %d ms', (mbit, roundTripMs) => {
+describe.each([[20, 1], [20, 20], [10, 40], [100, 20]])('a link of %d Mbit/s and a round trip of %d ms', (mbit, roundTripMs) => {
   const rateBytesPerMs = mbit * 125
 
   test.each([
     [1, 0], [2, 300], [3, 300], [3, 3000], [6, 300], [6, 0], [20, 300]
   ])('that %d connections share, each beginning %d ms behind the one before, is full, its queue is as short as the bounds of all of them allow, and each has its part', (connections, everyMs) => {
-    const line = new SharedLine({ rateBytesPerMs, roundTripMs, startsMs: Array.from({ length: connections }, (_, i) => 100 + everyMs * i) })
-    line.timeline.runUntil(20_000 + connections * everyMs)
-    const { part, longestWaitMs, leastPart } = line.measure(10_000)
+    const link = new SharedLink({ rateBytesPerMs, roundTripMs, startsMs: Array.from({ length: connections }, (_, i) => 100 + everyMs * i) })
+    link.timeline.runUntil(20_000 + connections * everyMs)
+    const { part, longestWaitMs, leastPart } = link.measure(10_000)
 
     expect(part).toBeGreaterThan(0.98)
     expect(longestWaitMs).toBeLessThan(TRIED_PART * (1.25 * roundTripMs + QUEUE_MS + MARK_MS + connections * UNMARKED_BYTES / rateBytesPerMs))
@@ -31,31 +31,31 @@ describe.each([[20, 1], [20, 20], [10, 40], [100, 20]])('a line of %d Mbit/s and
 
 test.each([
   [5, 4, 1000, 2000], [10, 8, 1000, 2000], [20, 8, 1000, 2000], [10, 6, 5000, 1000], [20, 20, 1000, 3000]
-])('a line of %d Mbit/s that is full when each of %d connections is dialled, %d ms apart, has no queue of %d ms, and a short one in the end', (mbit, connections, everyMs, mostMs) => {
+])('a link of %d Mbit/s that is full when each of %d connections is dialled, %d ms apart, has no queue of %d ms, and a short one in the end', (mbit, connections, everyMs, mostMs) => {
   const rateBytesPerMs = mbit * 125
   const roundTripMs = 50
-  const line = new SharedLine({ rateBytesPerMs, roundTripMs, startsMs: Array.from({ length: connections }, (_, i) => everyMs * i), isDialledLate: true })
+  const link = new SharedLink({ rateBytesPerMs, roundTripMs, startsMs: Array.from({ length: connections }, (_, i) => everyMs * i), isDialledLate: true })
 
-  expect(line.measure(100_000).longestWaitMs).toBeLessThan(mostMs)
-  const { part, longestWaitMs, leastPart } = line.measure(10_000)
+  expect(link.measure(100_000).longestWaitMs).toBeLessThan(mostMs)
+  const { part, longestWaitMs, leastPart } = link.measure(10_000)
   expect(part).toBeGreaterThan(0.98)
   expect(longestWaitMs).toBeLessThan(TRIED_PART * (1.25 * roundTripMs + QUEUE_MS + MARK_MS + connections * UNMARKED_BYTES / rateBytesPerMs))
   expect(leastPart).toBeGreaterThan(0.3 / connections)
 })
 
-test.each([[1, 0.95], [2, 0.95], [3, 0.95], [6, 0.8]])('a line of 10 Mbit/s whose round trip becomes 120 ms instead of 20 while %d connections share it is at %d of it after half a minute', (connections, part) => {
-  const line = new SharedLine({
+test.each([[1, 0.95], [2, 0.95], [3, 0.95], [6, 0.8]])('a link of 10 Mbit/s whose round trip becomes 120 ms instead of 20 while %d connections share it is at %d of it after half a minute', (connections, part) => {
+  const link = new SharedLink({
     rateBytesPerMs: 1250,
     roundTripMs: 20,
     laterRoundTrip: { fromMs: 10_000, roundTripMs: 120 },
     startsMs: Array.from({ length: connections }, (_, i) => 100 + 300 * i)
   })
-  line.timeline.runUntil(40_000)
+  link.timeline.runUntil(40_000)
 
-  expect(line.measure(10_000).part).toBeGreaterThan(part)
+  expect(link.measure(10_000).part).toBeGreaterThan(part)
 })
 
-test.each([[1250, 20, 80], [1250, 20, 150], [12_500, 2, 50]])('a path of %d kB/s that becomes %d to %d ms long is found to be so beside a connection that has a line of its own', (rateBytesPerMs, roundTripMs, longerMs) => {
+test.each([[1250, 20, 80], [1250, 20, 150], [12_500, 2, 50]])('a path of %d kB/s that becomes %d to %d ms long is found to be so beside a connection that has a link of its own', (rateBytesPerMs, roundTripMs, longerMs) => {
   const nodePaths = new NodePaths()
   const path = new Path({ nodePaths, startMs: 100, steps: [{ atMs: 0, rateBytesPerMs, roundTripMs }, { atMs: 5000, rateBytesPerMs, roundTripMs: longerMs }] })
   const other = new Path({ nodePaths, startMs: 100, steps: [{ atMs: 0, rateBytesPerMs: 12_500, roundTripMs: 5 }] })
