@@ -18,8 +18,8 @@ export class Bound implements PathBound {
     this.#recordBytes = recordBytes
   }
 
-  set (bytes: number, isRateLookedFor: boolean): void {
-    const writes = isRateLookedFor ? FIRST_WRITES_PER_BOUND : WRITES_PER_BOUND
+  set (bytes: number, isStartUp: boolean): void {
+    const writes = isStartUp ? FIRST_WRITES_PER_BOUND : WRITES_PER_BOUND
     this.writeBytes = Math.min(this.#recordBytes, Math.max(MIN_WRITE_BYTES, Math.floor(bytes / writes)))
     this.holdsFromBytes = bytes - this.writeBytes / 2
     this.bytes = bytes

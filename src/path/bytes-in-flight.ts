@@ -232,7 +232,7 @@ export class BytesInFlight implements PathControl {
 
     const { estimate, isHeld: wasHeld } = this
     const arrivedBytes = mark.positionBytes - this.acknowledgedBytes
-    const cameBack = this.#silence.onPong(mark, this.acknowledgedBytes, this.#positions, wasHeld && !estimate.isProbing ? estimate.coveredSilenceMs : Infinity, nowMs)
+    const catchUp = this.#silence.onPong(mark, this.acknowledgedBytes, this.#positions, wasHeld && !estimate.isProbing ? estimate.coveredSilenceMs : Infinity, nowMs)
 
     if (wasHeld) {
       estimate.pongGap.learn(nowMs - Math.max(this.#lastPongMs, this.#samples.beganMs), arrivedBytes, this.byteLength)
@@ -252,8 +252,8 @@ export class BytesInFlight implements PathControl {
         estimate.onSample(sample)
       }
 
-      if (cameBack !== undefined) {
-        estimate.onCameBack(cameBack)
+      if (catchUp !== undefined) {
+        estimate.onCatchUp(catchUp)
       }
 
       this.#holdOrRelease(nowMs)

@@ -12,14 +12,14 @@ export const SHARED_PART = 1 / 2
 /** And if it has so much of that queue in flight, together with all that wait as long */
 const EXPLAINED_PART = 1 / 4
 /** What a path has seen counts for so long */
-const SEEN_MS = 2000
+const RECENT_MS = 2000
 /** And what it waits for: its peer may never answer */
 const WAITS_MS = 10_000
 
 /** To fall silent costs all others something: it is so rare, and rarer each time */
-const FIRST_PUT_OFF_MS = 8000
-const LONGEST_PUT_OFF_MS = 60_000
-const PUT_OFF_ROUND_TRIPS = 100
+const FIRST_DRAIN_INTERVAL_MS = 8000
+const LONGEST_DRAIN_INTERVAL_MS = 60_000
+const DRAIN_INTERVAL_ROUND_TRIPS = 100
 
 /**
  * A path is due no longer queue than this because others make one: they may have lines of their own. A peer whose answers came 8 s late made the queue of an
@@ -44,8 +44,8 @@ export interface NodePath {
   readonly waitsSinceMs: number
   /** It looks for its rate */
   readonly isStarting: boolean
-  /** Hands nothing down until the line must be empty, `inMs` from now, and it is known how long it then is */
-  fallSilent (nowMs: number, inMs: number): void
+  /** Hands nothing down until the line must be empty, `drainMs` from now, and it is known how long it then is */
+  drain (nowMs: number, drainMs: number): void
 }
 
 interface Share {
@@ -56,8 +56,8 @@ interface Share {
 export class NodePaths {
   readonly #paths = new Set<NodePath>()
   /** When all may fall silent again, and for how long that is put off the next time */
-  #nextSilenceMs = 0
-  #putOffMs = FIRST_PUT_OFF_MS
+  #nextDrainMs = 0
+  #drainIntervalMs = FIRST_DRAIN_INTERVAL_MS
 
   /** It has measured something. Those that have not for long make room. */
   note (path: NodePath, nowMs: number): void {
@@ -79,10 +79,10 @@ export class NodePaths {
   /**
    * A path that carried so much before seems to be so much longer. When others wait in a queue like that, and have enough in flight to be that
    * queue, all of them fall silent until the line must be empty, and then measure it: unless they have done so lately, or one of them looks
-   * for its rate and `waitsForStarts`. Behind that it falls silent too, or it would fill the line meanwhile. A peer may delay its pongs for as
+   * for its rate and `waitsForStartUps`. Behind that it falls silent too, or it would fill the line meanwhile. A peer may delay its pongs for as
    * long as it likes, but no queue is longer than what any of those in it has waited.
    */
-  askForSilence (path: NodePath, longerMs: number, bytesPerMs: number, waitsForStarts: boolean, nowMs: number): 'alone' | 'silent' | 'put-off' {
+  requestDrain (path: NodePath, longerMs: number, bytesPerMs: number, waitsForStartUps: boolean, nowMs: number): 'alone' | 'draining' | 'postponed' {
     const sharing = this.#sharing(path, longerMs, nowMs)
     const queuedBytes = sharing.reduce((sum, other) => sum + mostInFlightBytes(other, nowMs), 0)
 
@@ -90,24 +90,24 @@ export class NodePaths {
       return 'alone'
     }
 
-    if (!this.mayFallSilent(nowMs) || (waitsForStarts && sharing.some(({ isStarting }) => isStarting))) {
-      return 'put-off'
+    if (!this.mayDrain(nowMs) || (waitsForStartUps && sharing.some(({ isStarting }) => isStarting))) {
+      return 'postponed'
     }
 
-    const emptyInMs = Math.min(path.lastRoundTripMs, ...sharing.map(other => EMPTIED_WAITS * waitedMs(other, nowMs)))
+    const drainMs = Math.min(path.lastRoundTripMs, ...sharing.map(other => EMPTIED_WAITS * waitedMs(other, nowMs)))
 
     for (const each of [path, ...sharing]) {
-      each.fallSilent(nowMs, emptyInMs)
+      each.drain(nowMs, drainMs)
     }
 
-    this.#nextSilenceMs = nowMs + Math.min(LONGEST_PUT_OFF_MS, Math.max(this.#putOffMs, PUT_OFF_ROUND_TRIPS * path.lastRoundTripMs))
-    this.#putOffMs *= 2
+    this.#nextDrainMs = nowMs + Math.min(LONGEST_DRAIN_INTERVAL_MS, Math.max(this.#drainIntervalMs, DRAIN_INTERVAL_ROUND_TRIPS * path.lastRoundTripMs))
+    this.#drainIntervalMs *= 2
 
-    return 'silent'
+    return 'draining'
   }
 
-  mayFallSilent (nowMs: number): boolean {
-    return nowMs >= this.#nextSilenceMs
+  mayDrain (nowMs: number): boolean {
+    return nowMs >= this.#nextDrainMs
   }
 
   /** How long the marks of others wait in a queue, which a new connection may have to wait in too; 0 if there is none */
@@ -160,7 +160,7 @@ function mostInFlightBytes (path: NodePath, nowMs: number): number {
 }
 
 function isRecent ({ sampledMs }: NodePath, nowMs: number): boolean {
-  return Math.abs(nowMs - sampledMs) < SEEN_MS
+  return Math.abs(nowMs - sampledMs) < RECENT_MS
 }
 
 /** What a path has carried for so long it may be due */

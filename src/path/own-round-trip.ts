@@ -59,15 +59,15 @@ const QUIET_TIMES = 30
 const LONGEST_QUIET_MS = 6000
 
 /** One that was told to wait until all may fall silent looks again after so long */
-const ASKS_AGAIN_MS = 1000
+const RETRY_MS = 1000
 
 /** No connection looks for its rate for so long, unless its peer delays pongs on purpose */
-const STARTS_MS = 10_000
+const LONGEST_START_UP_MS = 10_000
 /** All that share a line fall silent once in a minute at least */
-const LONGEST_WAIT_MS = 60_000
+const LONGEST_POSTPONEMENT_MS = 60_000
 
 /** A probe that finds no empty path so soon has not emptied it: others fill it */
-const MAX_ROUNDS = 3
+const MAX_ROUND_TRIPS = 3
 
 /** When the round trip is measured anew: now and then, and when less arrives than before. And what a probe that goes on has to wait for. */
 export class Probes {
@@ -78,49 +78,49 @@ export class Probes {
   #probedMs = 0
   /** The last probe has found another round trip */
   #hasChanged = false
-  #rounds = 0
+  #roundTrips = 0
   /** Since when the path seems to be longer, and was told to wait */
-  #putOffMs = Infinity
-  #asksAgainMs = 0
+  #postponedMs = Infinity
+  #retryMs = 0
 
-  /** `hasFallen`: less arrives than when the path was last found to be as it was. `mayFallSilent`: all that share the line may fall silent. */
-  isDue (nowMs: number, roundTripMs: number, hasFallen: boolean, mayFallSilent: boolean): boolean {
+  /** `hasFallen`: less arrives than when the path was last found to be as it was. `mayDrain`: all that share the line may fall silent. */
+  isDue (nowMs: number, roundTripMs: number, hasFallen: boolean, mayDrain: boolean): boolean {
     const everyMs = Math.max(EVERY_MS, EVERY_ROUND_TRIPS * roundTripMs) * (this.#hasChanged ? CHANGED_PART : 1)
-    const asksAgain = nowMs >= this.#asksAgainMs && (mayFallSilent || !this.mayAskOthers(nowMs))
+    const mayRetry = nowMs >= this.#retryMs && (mayDrain || !this.mayBePostponed(nowMs))
 
-    return Math.abs(nowMs - this.#probedMs) >= everyMs || (this.#putOffMs === Infinity ? hasFallen : asksAgain)
+    return Math.abs(nowMs - this.#probedMs) >= everyMs || (this.#postponedMs === Infinity ? hasFallen : mayRetry)
   }
 
   /** The round trip is being measured, or was just seen */
   begin (nowMs: number): void {
     this.#probedMs = nowMs
-    this.#rounds = 0
+    this.#roundTrips = 0
   }
 
   /** Counts a round of a probe that has found no empty path. Returns whether another is worth it. */
-  countsRound (): boolean {
-    return this.drainedFromMs !== undefined || ++this.#rounds <= MAX_ROUNDS
+  countRoundTrip (): boolean {
+    return this.drainedFromMs !== undefined || ++this.#roundTrips <= MAX_ROUND_TRIPS
   }
 
   /** It has to wait for an empty line */
-  awaitSilence (nowMs: number): void {
-    this.#putOffMs = Math.min(this.#putOffMs, nowMs)
-    this.#asksAgainMs = nowMs + ASKS_AGAIN_MS
+  postpone (nowMs: number): void {
+    this.#postponedMs = Math.min(this.#postponedMs, nowMs)
+    this.#retryMs = nowMs + RETRY_MS
   }
 
   /** Others that look for their rate would fill the line meanwhile */
-  waitsForStarts (nowMs: number): boolean {
-    return nowMs - this.#putOffMs < STARTS_MS
+  waitsForStartUps (nowMs: number): boolean {
+    return nowMs - this.#postponedMs < LONGEST_START_UP_MS
   }
 
   /** What was put off for long is done at last, whatever others say */
-  mayAskOthers (nowMs: number): boolean {
-    return nowMs - this.#putOffMs < LONGEST_WAIT_MS
+  mayBePostponed (nowMs: number): boolean {
+    return nowMs - this.#postponedMs < LONGEST_POSTPONEMENT_MS
   }
 
-  end (hasChanged: boolean, isInVain: boolean, nowMs: number): void {
-    this.#putOffMs = Infinity
+  end (hasChanged: boolean, wasNeedless: boolean, nowMs: number): void {
+    this.#postponedMs = Infinity
     this.#hasChanged = hasChanged
-    this.quietUntilMs = isInVain ? Math.min(LONGEST_QUIET_MS, QUIET_TIMES * (nowMs - this.#probedMs)) + nowMs : 0
+    this.quietUntilMs = wasNeedless ? Math.min(LONGEST_QUIET_MS, QUIET_TIMES * (nowMs - this.#probedMs)) + nowMs : 0
   }
 }

@@ -16,7 +16,7 @@ import { FastPath, GROWTH, KnownRate, MARK_INTERVAL_MS, RecentHighest } from './
 import { PongGap, SlowPrograms } from './silences.ts'
 import type { NodePath, NodePaths } from './node-paths.ts'
 import type { PathSample } from './samples.ts'
-import type { CameBack } from './silences.ts'
+import type { CatchUp } from './silences.ts'
 
 /** A path that is only just full runs empty when a pong comes late */
 const ROUND_TRIP_GAIN = 1.25
@@ -150,7 +150,7 @@ export class PathEstimate implements NodePath {
 
   /** A ping was answered that is no mark. Where credit ends before a mark is due it alone says what has arrived. */
   onRoundTrip (roundTripMs: number, arrivedBytes: number, nowMs: number): void {
-    this.#beginAnew()
+    this.#restart()
     this.#slowPrograms.onArrived(arrivedBytes, nowMs)
 
     if (!this.#own.isMeasured) {
@@ -165,7 +165,7 @@ export class PathEstimate implements NodePath {
     // the mark found next to nothing of ours in front of it: writes are whole, and marks come on top
     // by what was known before the sample, as it was when the mark was written
     const isEmpty = sample.markedBytes <= this.#probeBytes + this.bound.writeBytes / 2 && sample.nowMs - sample.roundTripMs >= (this.#probes.drainedFromMs ?? 0)
-    this.#beginAnew()
+    this.#restart()
     this.#learn(sample)
     this.#changePhase(sample, isEmpty)
     // last: how long the mark has waited, and what a probe has found, is beyond the round trip that was known before
@@ -174,14 +174,14 @@ export class PathEstimate implements NodePath {
   }
 
   /** All that was in flight while data waited has come back */
-  onCameBack (cameBack: CameBack): void {
-    const sharedBytesPerMs = this.#nodePaths.sharedBytesPerMs(this, cameBack.silentMs, cameBack.nowMs)
+  onCatchUp (catchUp: CatchUp): void {
+    const sharedBytesPerMs = this.#nodePaths.sharedBytesPerMs(this, catchUp.silentMs, catchUp.nowMs)
 
-    if (!this.#slowPrograms.onCameBack(cameBack, this.bytesPerMs, sharedBytesPerMs, this.#own.ms, this.#phase === 'startUp')) {
+    if (!this.#slowPrograms.onCatchUp(catchUp, this.bytesPerMs, sharedBytesPerMs, this.#own.ms, this.#phase === 'startUp')) {
       return
     }
 
-    if (this.answersFew && cameBack.silentMs > FEW_SILENT_MS) {
+    if (this.answersFew && catchUp.silentMs > FEW_SILENT_MS) {
       this.lift()
     } else {
       this.#setBound()
@@ -204,17 +204,17 @@ export class PathEstimate implements NodePath {
   }
 
   /**
-   * Hands nothing down until a mark has come back that was written when the line was empty, `inMs` from now: also where the rate is still looked
+   * Hands nothing down until a mark has come back that was written when the line was empty, `drainMs` from now: also where the rate is still looked
    * for, or it would fill the line that the others measure.
    */
-  fallSilent (nowMs: number, inMs: number): void {
+  drain (nowMs: number, drainMs: number): void {
     // nothing but the first bytes is in flight
     if (this.bytesPerMs === 0) {
       return
     }
 
     this.#probe(nowMs)
-    this.#probes.drainedFromMs = nowMs + inMs
+    this.#probes.drainedFromMs = nowMs + drainMs
     this.#setBound()
   }
 
@@ -270,7 +270,7 @@ export class PathEstimate implements NodePath {
       const hasFallen = this.#known.hasFallenTo(this.bytesPerMs) && (nowMs >= this.#probes.quietUntilMs || this.othersQueueMs(nowMs) > 0)
 
       // what a probe would measure behind a queue of the peer's is that
-      if (this.peer.roundTripMs === 0 && this.#probes.isDue(nowMs, this.#own.ms, hasFallen, this.#nodePaths.mayFallSilent(nowMs))) {
+      if (this.peer.roundTripMs === 0 && this.#probes.isDue(nowMs, this.#own.ms, hasFallen, this.#nodePaths.mayDrain(nowMs))) {
         this.#probe(nowMs)
       }
     }
@@ -278,12 +278,12 @@ export class PathEstimate implements NodePath {
     // also the sample that has begun the probe: a mark may have found the path empty
     if (this.#phase === 'probing' && isEmpty) {
       this.#endProbe(roundTripMs, nowMs)
-    } else if (this.#phase === 'probing' && isNewRoundTrip && !this.#probes.countsRound()) {
+    } else if (this.#phase === 'probing' && isNewRoundTrip && !this.#probes.countRoundTrip()) {
       this.#steady()
     }
   }
 
-  #beginAnew (): void {
+  #restart (): void {
     if (this.#phase === 'lifted' && !this.answersFew) {
       this.#phase = 'startUp'
       this.#known = new KnownRate()
@@ -299,16 +299,16 @@ export class PathEstimate implements NodePath {
     const longerMs = ownRoundTripMs - beforeMs
 
     // the queue may be that of others: an empty line shows how long it is
-    if (longerMs > 0 && this.#probes.drainedFromMs === undefined && this.#probes.mayAskOthers(nowMs)) {
-      const answer = this.#nodePaths.askForSilence(this, longerMs, this.#known.bytesPerMs, this.#probes.waitsForStarts(nowMs), nowMs)
+    if (longerMs > 0 && this.#probes.drainedFromMs === undefined && this.#probes.mayBePostponed(nowMs)) {
+      const answer = this.#nodePaths.requestDrain(this, longerMs, this.#known.bytesPerMs, this.#probes.waitsForStartUps(nowMs), nowMs)
 
-      if (answer === 'put-off') {
+      if (answer === 'postponed') {
         // what was is remembered: a rate that falls meanwhile is no news
-        this.#probes.awaitSilence(nowMs)
+        this.#probes.postpone(nowMs)
         this.#phase = 'steady'
       }
 
-      // 'silent': all of them have been told, this one too, and the probe goes on with nothing in flight
+      // 'draining': all of them have been told, this one too, and the probe goes on with nothing in flight
       if (answer !== 'alone') {
         return
       }
@@ -351,18 +351,18 @@ export class PathEstimate implements NodePath {
         }
 
         // the line there may carry as much as the line back: to double it would take round trips of seconds
-        return Math.max(this.#slowPrograms.boostBytes, FIRST_BYTES, this.#neededBytes, this.#carriedBytes(START_UP_GAIN), this.#followingBytes, this.peer.byteLength)
+        return Math.max(this.#slowPrograms.boostBytes, FIRST_BYTES, this.#neededBytes, this.#carriedBytes(START_UP_GAIN), this.#nextRoundTripBytes, this.peer.byteLength)
       default:
         return this.#steadyBytes
     }
   }
 
   get #steadyBytes (): number {
-    return Math.max(this.#slowPrograms.boostBytes, this.#neededBytes + this.#unknownBytes + MIN_WRITE_BYTES)
+    return Math.max(this.#slowPrograms.boostBytes, this.#neededBytes + this.#unconfirmedBytes + MIN_WRITE_BYTES)
   }
 
   /** What a path that carries more with each round trip may carry in the next */
-  get #followingBytes (): number {
+  get #nextRoundTripBytes (): number {
     const gain = this.queueMs < UNQUEUED_PART * this.#own.ms ? UNQUEUED_GAIN : START_UP_GAIN
 
     // where the peer has data in flight too, each would make the other's queue longer
@@ -405,7 +405,7 @@ export class PathEstimate implements NodePath {
   }
 
   /** What has arrived since the last mark, and still counts as in flight. With no more than that a slow path would be empty when a pong comes. */
-  get #unknownBytes (): number {
+  get #unconfirmedBytes (): number {
     const markMs = Math.max(MARK_INTERVAL_MS, this.coveredSilenceMs / MARKS_IN_FLIGHT)
     const gapMs = this.pongGap.ms > RARE_PONGS * markMs ? this.pongGap.ms : MARK_INTERVAL_MS
 

@@ -3,7 +3,7 @@
  */
 
 /** The rate is found when so many rounds in a row have not raised it by a quarter */
-const ROUNDS_WITHOUT_GROWTH = 3
+const ROUND_TRIPS_WITHOUT_GROWTH = 3
 export const GROWTH = 1.25
 /** A rate below this part of what it was says that the path has changed: it carries less, or its round trip is longer */
 const FALLEN_PART = 0.75
@@ -44,7 +44,7 @@ export class RecentHighest {
 /** Whether the rate still grows behind the start, and whether it has fallen since */
 export class KnownRate {
   bytesPerMs = 0
-  #roundsWithoutGrowth = 0
+  #roundTripsWithoutGrowth = 0
   #countedMs = 0
 
   /**
@@ -54,14 +54,14 @@ export class KnownRate {
   grows (bytesPerMs: number, nowMs: number, apartMs: number): boolean {
     if (bytesPerMs >= this.bytesPerMs * GROWTH) {
       this.bytesPerMs = bytesPerMs
-      this.#roundsWithoutGrowth = 0
+      this.#roundTripsWithoutGrowth = 0
       this.#countedMs = nowMs
     } else if (Math.abs(nowMs - this.#countedMs) >= apartMs) {
-      this.#roundsWithoutGrowth++
+      this.#roundTripsWithoutGrowth++
       this.#countedMs = nowMs
     }
 
-    return this.#roundsWithoutGrowth < ROUNDS_WITHOUT_GROWTH
+    return this.#roundTripsWithoutGrowth < ROUND_TRIPS_WITHOUT_GROWTH
   }
 
   hasFallenTo (bytesPerMs: number): boolean {
@@ -71,7 +71,7 @@ export class KnownRate {
 
 const FAST_MS = 20
 /** A path is fast no more when a kernel's bytes take so many times as long */
-const FAST_NO_MORE = 2
+const FAST_HYSTERESIS = 2
 /** What a kernel takes, until the transport has said "wait" */
 const KERNEL_BYTES = 4_194_304
 
@@ -95,11 +95,11 @@ export class FastPath {
   /** The path carries so much, and the last mark has waited for so long */
   learn (bytesPerMs: number, queueMs: number): void {
     // the kernel takes more than when it said "wait": buffers grow
-    if (this.isFast && queueMs > FAST_NO_MORE * FAST_MS) {
+    if (this.isFast && queueMs > FAST_HYSTERESIS * FAST_MS) {
       this.#kernelBytes = KERNEL_BYTES
     }
 
-    this.isFast = bytesPerMs * FAST_MS * (this.isFast ? FAST_NO_MORE : 1) >= this.#kernelBytes
+    this.isFast = bytesPerMs * FAST_MS * (this.isFast ? FAST_HYSTERESIS : 1) >= this.#kernelBytes
   }
 
   /** The transport has said "wait" */

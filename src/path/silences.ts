@@ -34,7 +34,7 @@ interface Silence {
 }
 
 /** All that was in flight while data waited has come back behind it */
-export interface CameBack extends Silence {
+export interface CatchUp extends Silence {
   nowMs: number
   /** All that has arrived so far */
   arrivedBytes: number
@@ -64,7 +64,7 @@ export class PongSilence {
   }
 
   /** A mark was answered. Silences longer than `coveredSilenceMs` count: none, while no data waits or less is allowed than the path needs, for an idle path says nothing then. */
-  onPong ({ positionBytes, lostMarks }: AnsweredMark, acknowledgedBytes: number, { writtenBytes, markedBytes }: Pick<Positions, 'writtenBytes' | 'markedBytes'>, coveredSilenceMs: number, nowMs: number): CameBack | undefined {
+  onPong ({ positionBytes, lostMarks }: AnsweredMark, acknowledgedBytes: number, { writtenBytes, markedBytes }: Pick<Positions, 'writtenBytes' | 'markedBytes'>, coveredSilenceMs: number, nowMs: number): CatchUp | undefined {
     const silentMs = nowMs - this.#progressMs
     const hasLost = lostMarks > 0
 
@@ -104,7 +104,7 @@ const START_UP_BOOST = 4
 const BOOST = 2
 /** The longer a silence is the more it costs to find in steps how much is needed */
 const LONG_SILENCE_MS = 25
-const MOST_BOOST = 8
+const MAX_BOOST = 8
 /** What comes twice as fast as the path carries, or at once, did not come from its queue */
 const TOGETHER_PART = 1 / 2
 const TOGETHER_MS = 1
@@ -131,16 +131,16 @@ export class SlowPrograms {
   }
 
   /** The path carries so much, and others that may share its line. Returns whether programs, or pongs, were slow. */
-  onCameBack (cameBack: CameBack, bytesPerMs: number, sharedBytesPerMs: number, roundTripMs: number, isRateLookedFor: boolean): boolean {
-    const { nowMs, arrivedBytes, silentMs, byteLength } = cameBack
+  onCatchUp (catchUp: CatchUp, bytesPerMs: number, sharedBytesPerMs: number, roundTripMs: number, isStartUp: boolean): boolean {
+    const { nowMs, arrivedBytes, silentMs, byteLength } = catchUp
 
-    if (!isEmptied(cameBack, bytesPerMs, sharedBytesPerMs) || this.longest.tryForgive(silentMs, nowMs)) {
+    if (!ranEmpty(catchUp, bytesPerMs, sharedBytesPerMs) || this.longest.tryForgive(silentMs, nowMs)) {
       return false
     }
 
-    const startUpBoost = Math.min(MOST_BOOST, START_UP_BOOST * Math.max(1, silentMs / LONG_SILENCE_MS))
+    const startUpBoost = Math.min(MAX_BOOST, START_UP_BOOST * Math.max(1, silentMs / LONG_SILENCE_MS))
     this.longest.learn(silentMs + roundTripMs, nowMs)
-    this.boostBytes = byteLength * (isRateLookedFor ? startUpBoost : BOOST)
+    this.boostBytes = byteLength * (isStartUp ? startUpBoost : BOOST)
     this.#boostUntilBytes = arrivedBytes + this.boostBytes
 
     return true
@@ -148,7 +148,7 @@ export class SlowPrograms {
 }
 
 /** The path had nothing left to do. What stood together in the queue of a shared line comes together too, but at the pace of all. */
-function isEmptied ({ byteLength, restBytes, restMs, hasLost }: CameBack, bytesPerMs: number, sharedBytesPerMs: number): boolean {
+function ranEmpty ({ byteLength, restBytes, restMs, hasLost }: CatchUp, bytesPerMs: number, sharedBytesPerMs: number): boolean {
   const showsPace = hasLost || restBytes >= REST_PART * byteLength
   const isFaster = restMs * (bytesPerMs + sharedBytesPerMs) <= TOGETHER_PART * restBytes
 
@@ -157,7 +157,7 @@ function isEmptied ({ byteLength, restBytes, restMs, hasLost }: CameBack, bytesP
 
 const FADES_MS = 10_000
 const FORGIVEN_PART = 0.01
-const MOST_FORGIVEN_MS = 1000
+const MAX_FORGIVEN_MS = 1000
 
 /**
  * How long a path had nothing to do because no pong came, lately: so long what is in flight must last. Fades slowly, so that little is
@@ -181,7 +181,7 @@ export class LongestSilence {
 
   /** Returns whether it is within the part of the time that may be lost, and takes it off that */
   tryForgive (silentMs: number, nowMs: number): boolean {
-    this.#forgivenMs = Math.min(MOST_FORGIVEN_MS, this.#forgivenMs + FORGIVEN_PART * Math.abs(nowMs - (this.#forgivenAtMs ?? nowMs)))
+    this.#forgivenMs = Math.min(MAX_FORGIVEN_MS, this.#forgivenMs + FORGIVEN_PART * Math.abs(nowMs - (this.#forgivenAtMs ?? nowMs)))
     this.#forgivenAtMs = nowMs
     const isForgiven = silentMs <= this.#forgivenMs
     this.#forgivenMs -= isForgiven ? silentMs : 0

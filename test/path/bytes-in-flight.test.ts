@@ -744,7 +744,7 @@ describe('urgent data', () => {
 })
 
 describe('a silence', () => {
-  test('behind which all comes back at once raises the bound to 8 times what was in flight, while the rate is looked for', () => {
+  test('behind which all comes back at once raises the bound to 8 times what was in flight, during start-up', () => {
     const values = fill(0)
     // 14 writes of 4096 bytes, with marks behind the second to the eighth and the last
     expect(inFlight.byteLength).toBe(57_440)

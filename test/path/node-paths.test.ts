@@ -1,5 +1,4 @@
-// What paths of one node tell each other: when all fall silent to measure their link, what those carry together that share it, and what is
-// due to each.
+// The paths of one node: when they drain the link that they share to measure it, how much they carry together, and the fair share of each.
 import { beforeEach, describe, expect, test } from 'vitest'
 import { FairShare, NodePaths } from '../../src/path/node-paths.ts'
 import type { NodePath } from '../../src/path/node-paths.ts'
@@ -15,11 +14,11 @@ class FakePath implements Writable<NodePath> {
   waitsSinceMs = Infinity
   ownQueueMs = 20
   isStarting = false
-  /** When it was told to fall silent, and for how long */
-  readonly silences: Array<[nowMs: number, inMs: number]> = []
+  /** When it was told to drain the link, and for how long */
+  readonly drains: Array<[nowMs: number, drainMs: number]> = []
 
-  fallSilent (nowMs: number, inMs: number): void {
-    this.silences.push([nowMs, inMs])
+  drain (nowMs: number, drainMs: number): void {
+    this.drains.push([nowMs, drainMs])
   }
 }
 
@@ -42,8 +41,8 @@ function sample (nowMs: number, ...paths: FakePath[]): void {
 }
 
 /** It seems to be 100 ms longer than when it carried 1000 bytes a millisecond, or so many */
-function askForSilence (path: NodePath, nowMs: number, { bytesPerMs = 1000, waitsForStarts = true } = {}): string {
-  return nodePaths.askForSilence(path, 100, bytesPerMs, waitsForStarts, nowMs)
+function requestDrain (path: NodePath, nowMs: number, { bytesPerMs = 1000, waitsForStartUps = true } = {}): string {
+  return nodePaths.requestDrain(path, 100, bytesPerMs, waitsForStartUps, nowMs)
 }
 
 /** When they are first allowed to, at times that are a second apart; undefined if never within so many seconds */
@@ -82,80 +81,80 @@ describe('a path that seems longer', () => {
   test('is alone on its link when there is no other', () => {
     const path = addPath()
 
-    expect(askForSilence(path, 0)).toBe('alone')
-    expect(path.silences).toEqual([])
+    expect(requestDrain(path, 0)).toBe('alone')
+    expect(path.drains).toEqual([])
   })
 
-  test.each(OTHERS)('is alone on its link beside one %s', (_, init) => {
+  test.each(OTHERS)('is alone on its link if there is one %s', (_, init) => {
     const path = addPath()
     const other = addPath(init)
 
-    expect(askForSilence(path, 0)).toBe('alone')
-    expect([path.silences, other.silences]).toEqual([[], []])
+    expect(requestDrain(path, 0)).toBe('alone')
+    expect([path.drains, other.drains]).toEqual([[], []])
   })
 
-  test.each(SHARING)('falls silent together with one %s, for as long as its last mark took', (_, init) => {
+  test.each(SHARING)('drains its link together with one %s, for as long as its last mark took', (_, init) => {
     const path = addPath({ lastRoundTripMs: 170 })
     const other = addPath(init)
 
-    expect(askForSilence(path, 0)).toBe('silent')
-    expect([path.silences, other.silences]).toEqual([[[0, 170]], [[0, 170]]])
+    expect(requestDrain(path, 0)).toBe('draining')
+    expect([path.drains, other.drains]).toEqual([[[0, 170]], [[0, 170]]])
   })
 
   test.each([
     ['whose marks wait as long for the little that it carries', { bytesPerMs: 100 }],
     ['that carries enough, but may have less in flight than that', { bound: { bytes: 24_999 } }],
     ['whose rate is not known, and that may have less in flight than that', { bound: { bytes: 24_999 }, bytesPerMs: 0, waitsSinceMs: -5000 }]
-  ])('is alone on its link beside one %s, which cannot be the queue', (_, init) => {
+  ])('is alone on its link if there is one %s, which cannot be the queue', (_, init) => {
     const path = addPath()
     addPath(init)
 
-    expect(askForSilence(path, 0)).toBe('alone')
+    expect(requestDrain(path, 0)).toBe('alone')
   })
 
-  test('falls silent for no longer than twice what the marks of any other take, so that a peer that delays its pongs keeps nobody silent', () => {
+  test('drains the link for no longer than twice what the marks of any other take, so that a peer that delays its pongs stops no other path', () => {
     const delayed = addPath({ lastRoundTripMs: 8000 })
     const others = [addPath({ lastRoundTripMs: 5000 }), addPath({ lastRoundTripMs: 70, queueMs: 60 })]
-    askForSilence(delayed, 0)
+    requestDrain(delayed, 0)
 
-    expect([delayed, ...others].map(({ silences }) => silences)).toEqual([[[0, 140]], [[0, 140]], [[0, 140]]])
+    expect([delayed, ...others].map(({ drains }) => drains)).toEqual([[[0, 140]], [[0, 140]], [[0, 140]]])
   })
 
   test('counts a mark of another that has not come back for as long as it waits', () => {
     const [path, other] = [addPath({ lastRoundTripMs: 8000 }), addPath({ lastRoundTripMs: 70, waitsSinceMs: -3000 })]
-    askForSilence(path, 0)
+    requestDrain(path, 0)
 
-    expect([path, other].map(({ silences }) => silences)).toEqual([[[0, 6000]], [[0, 6000]]])
+    expect([path, other].map(({ drains }) => drains)).toEqual([[[0, 6000]], [[0, 6000]]])
   })
 
-  test('falls silent with those that share its link, and no others', () => {
+  test('drains the link together with the paths that share it, and no others', () => {
     const [path, sharing, alone] = [addPath(), addPath(), addPath({ queueMs: 0 })]
-    askForSilence(path, 0)
+    requestDrain(path, 0)
 
-    expect([sharing, alone].map(({ silences }) => silences.length)).toEqual([1, 0])
+    expect([sharing, alone].map(({ drains }) => drains.length)).toEqual([1, 0])
   })
 
-  test('is put off while one that shares its link looks for its rate, and would fill the link meanwhile', () => {
+  test('is postponed while a path on its link is starting up, which would fill the link meanwhile', () => {
     const [path, other, third] = [addPath(), addPath({ isStarting: true }), addPath()]
 
-    expect(askForSilence(path, 0)).toBe('put-off')
-    expect([path, other, third].flatMap(({ silences }) => silences)).toEqual([])
+    expect(requestDrain(path, 0)).toBe('postponed')
+    expect([path, other, third].flatMap(({ drains }) => drains)).toEqual([])
   })
 
-  test('falls silent together with that one when it has waited for it for long: it would fill the link that the others measure', () => {
+  test('drains the link together with that one after a long wait, or that one would fill the link that the others measure', () => {
     const [path, other, third] = [addPath(), addPath({ isStarting: true }), addPath()]
 
-    expect(askForSilence(path, 0, { waitsForStarts: false })).toBe('silent')
-    expect([path, other, third].map(({ silences }) => silences.length)).toEqual([1, 1, 1])
+    expect(requestDrain(path, 0, { waitsForStartUps: false })).toBe('draining')
+    expect([path, other, third].map(({ drains }) => drains.length)).toEqual([1, 1, 1])
   })
 
-  test('is put off for 8 s behind the first time, then for twice as long each, up to a minute', () => {
+  test('is postponed for 8 s after the first drain, then for twice as long each time, up to a minute', () => {
     const paths = [addPath({ lastRoundTripMs: 30 }), addPath({ lastRoundTripMs: 30 })]
     const seconds: Array<number | undefined> = []
-    askForSilence(paths[0], 0)
+    requestDrain(paths[0], 0)
 
     for (let nowMs = 0; seconds.length < 5;) {
-      const second = firstSecond(100, nowMs, nowMs => askForSilence(paths[1], nowMs) === 'silent', ...paths)
+      const second = firstSecond(100, nowMs, nowMs => requestDrain(paths[1], nowMs) === 'draining', ...paths)
       seconds.push(second)
       nowMs += 1000 * (second ?? Infinity)
     }
@@ -163,16 +162,16 @@ describe('a path that seems longer', () => {
     expect(seconds).toEqual([8, 16, 32, 60, 60])
   })
 
-  test('is put off for a hundred round trips, if they are more', () => {
+  test('is postponed for a hundred round trips, if they take longer', () => {
     const paths = [addPath({ lastRoundTripMs: 250 }), addPath()]
-    askForSilence(paths[0], 0)
+    requestDrain(paths[0], 0)
 
-    expect(firstSecond(100, 0, nowMs => askForSilence(paths[0], nowMs) === 'silent', ...paths)).toBe(25)
+    expect(firstSecond(100, 0, nowMs => requestDrain(paths[0], nowMs) === 'draining', ...paths)).toBe(25)
   })
 })
 
 describe('a path that wants more in flight', () => {
-  test.each(OTHERS)('shares its link with nobody beside one %s', (_, init) => {
+  test.each(OTHERS)('shares its link with no other path if there is one %s', (_, init) => {
     const path = addPath()
     addPath(init)
 
@@ -220,7 +219,7 @@ describe('a path on a link that others fill', () => {
     expect(nodePaths.shareOf(path, 0)).toBeUndefined()
   })
 
-  test.each(OTHERS)('is due nothing beside one %s', (_, init) => {
+  test.each(OTHERS)('is due nothing if there is one %s', (_, init) => {
     const path = addPath()
     addPath(init)
 
@@ -233,7 +232,7 @@ describe('a path whose connection has ended', () => {
     const [path, gone] = [addPath(), addPath({ waitsSinceMs: -100 })]
     nodePaths.forget(gone)
 
-    expect(askForSilence(path, 0)).toBe('alone')
+    expect(requestDrain(path, 0)).toBe('alone')
   })
 
   test('is forgotten, and counts no more when its object is used again', () => {
@@ -245,12 +244,12 @@ describe('a path whose connection has ended', () => {
     expect(nodePaths.sharedBytesPerMs(path, 100, 60_000)).toBe(0)
   })
 
-  test('keeps no others from falling silent', () => {
+  test('keeps no others from draining the link', () => {
     addPath({ isStarting: true })
     const [path, other] = [addPath({}, 3_600_000), addPath({}, 3_600_000)]
     sample(3_600_000, path, other)
 
-    expect(askForSilence(path, 3_600_000)).toBe('silent')
+    expect(requestDrain(path, 3_600_000)).toBe('draining')
   })
 })
 
@@ -276,7 +275,7 @@ describe('what is due to a connection on a link that others fill', () => {
     share.learn(Object.assign(new FakePath(), { bytesPerMs, ownQueueMs: 15 }), nodePaths, { nowMs: 0, isAppLimited: false, isNewRoundTrip }, isPeerBounded)
   }
 
-  /** A path carries 100 bytes a millisecond, and has carried so much before; a round has shown that */
+  /** A path carries 100 bytes a millisecond, and has carried so much before, as a round trip has shown */
   function learn (lately: number): void {
     look(lately, false)
     look(100)

@@ -4,7 +4,7 @@ import { NodePaths } from '../../src/path/node-paths.ts'
 import { FIRST_BYTES, PathEstimate } from '../../src/path/path-estimate.ts'
 import { MIN_WRITE_BYTES } from '../../src/core/path-control.ts'
 import type { PathSample } from '../../src/path/samples.ts'
-import type { CameBack } from '../../src/path/silences.ts'
+import type { CatchUp } from '../../src/path/silences.ts'
 
 const WRITE_BYTES = 65_519
 const QUEUE_MS = 10
@@ -49,8 +49,8 @@ function settle (bytesPerMs: number, roundTripMs: number, forMs = Math.max(1000,
 }
 
 /** Behind 100 ms without a pong all that was in flight has come back at once; returns the bound */
-function comeBack (init: Partial<CameBack> = {}): number {
-  estimate.onCameBack({ nowMs, arrivedBytes, untilBytes: arrivedBytes, silentMs: 100, endedMs: nowMs, byteLength: 80_000, restBytes: 60_000, restMs: 0, hasLost: false, ...init })
+function catchUp (init: Partial<CatchUp> = {}): number {
+  estimate.onCatchUp({ nowMs, arrivedBytes, untilBytes: arrivedBytes, silentMs: 100, endedMs: nowMs, byteLength: 80_000, restBytes: 60_000, restMs: 0, hasLost: false, ...init })
 
   return estimate.bound.bytes
 }
@@ -77,7 +77,7 @@ describe('the rate of a path', () => {
 
   test('is kept while a silence counts that was longer than what it is measured in', () => {
     settle(1000, 50)
-    comeBack({ silentMs: 1000 })
+    catchUp({ silentMs: 1000 })
     settle(500, 50, 1000)
 
     expect(estimate.bytesPerMs).toBe(1000)
@@ -125,7 +125,7 @@ describe('the bound', () => {
     expect(estimate.bound.bytes).toBe(62_500 + 25_000 + 4096)
   })
 
-  test('is twice as much and more while the rate is looked for, and 64 KiB at least', () => {
+  test('is more than twice as much during start-up, and 64 KiB at least', () => {
     sample(1000, 50)
     // 2.89 round trips are 144.5 ms, and may wait for 10
     expect(estimate.bound.bytes).toBe(154_500)
@@ -137,7 +137,7 @@ describe('the bound', () => {
 
   test.each([
     ['no more than that', 'in a longer queue than that makes', 73, STEADY_BYTES],
-    ['as while the rate is looked for', 'no longer than that makes them', 72, 154_500]
+    ['as during start-up', 'no longer than that makes them', 72, 154_500]
   ])('is %s where there never is more to send, as for want of credit, and marks wait %s', (_, __, roundTripMs, boundBytes) => {
     estimate.onRoundTrip(50, 0, 0)
 
@@ -193,7 +193,7 @@ describe('the bound', () => {
   })
 })
 
-describe('a probe behind one because the rate has fallen', () => {
+describe('a second probe because the rate has fallen', () => {
   beforeEach(() => {
     settle(5000, 2)
   })
@@ -266,12 +266,12 @@ describe('when all has come back behind a silence', () => {
     settle(1000, 50)
 
     // 165,000 bytes in 1.1 times 150 ms, an eighth of what 72.5 ms carry, and a write
-    expect(comeBack()).toBe(165_000 + 9062.5 + 4096)
+    expect(catchUp()).toBe(165_000 + 9062.5 + 4096)
   })
 
   test('the bound is what it was 20 s later', () => {
     settle(1000, 50)
-    comeBack()
+    catchUp()
     settle(1000, 50, 20_000)
 
     expect(estimate.bound.bytes).toBe(STEADY_BYTES)
@@ -281,7 +281,7 @@ describe('when all has come back behind a silence', () => {
     settle(1000, 50)
     const untilBytes = arrivedBytes + 200_000
     // 1.1 times 125 ms would be 150,658.5
-    expect(comeBack({ silentMs: 75, byteLength: 100_000 })).toBe(200_000)
+    expect(catchUp({ silentMs: 75, byteLength: 100_000 })).toBe(200_000)
 
     sample(1000, 50, { arrivedBytes: untilBytes - 1 })
     expect(estimate.bound.bytes).toBe(200_000)
@@ -292,7 +292,7 @@ describe('when all has come back behind a silence', () => {
 
   test('the bound is what it was when pings say that so much has come back, and time has passed', () => {
     settle(1000, 50)
-    comeBack({ silentMs: 75, byteLength: 1_000_000, restBytes: 1_000_000 })
+    catchUp({ silentMs: 75, byteLength: 1_000_000, restBytes: 1_000_000 })
     estimate.onRoundTrip(50, arrivedBytes + 1_999_999, nowMs + 30_000)
     expect(estimate.bound.bytes).toBe(2_000_000)
     estimate.onRoundTrip(50, arrivedBytes + 2_000_000, nowMs + 30_000)
@@ -300,32 +300,32 @@ describe('when all has come back behind a silence', () => {
     expect(estimate.bound.bytes).toBe(STEADY_BYTES)
   })
 
-  test.each([[25, 4], [37.5, 6], [50, 8], [150, 8]])('of %d ms while the rate is looked for %d times as much is tried', (silentMs, times) => {
+  test.each([[25, 4], [37.5, 6], [50, 8], [150, 8]])('of %d ms during start-up %d times as much is tried', (silentMs, times) => {
     sample(1000, 50)
 
-    expect(comeBack({ silentMs, byteLength: 60_000 })).toBe(60_000 * times)
+    expect(catchUp({ silentMs, byteLength: 60_000 })).toBe(60_000 * times)
   })
 
   test.each([[30, 178_158.5], [30.1, STEADY_BYTES]])('and 60,000 bytes of it took %d ms, where the path takes 60, the bound is %d', (restMs, boundBytes) => {
     settle(1000, 50)
 
-    expect(comeBack({ restMs })).toBe(boundBytes)
+    expect(catchUp({ restMs })).toBe(boundBytes)
   })
 
   test('a silence is forgiven that was a hundredth of the time since the last', () => {
     settle(1000, 50)
-    comeBack()
+    catchUp()
     settle(1000, 50, 20_000)
 
-    expect(comeBack({ silentMs: 200 })).toBe(STEADY_BYTES)
-    expect(comeBack({ silentMs: 1 })).toBe(160_000)
+    expect(catchUp({ silentMs: 200 })).toBe(STEADY_BYTES)
+    expect(catchUp({ silentMs: 1 })).toBe(160_000)
   })
 
   test('nothing is held back any more if the peer answers few marks and the silence was longer than 100 ms, until it answers more', () => {
     settle(1000, 50)
     estimate.answersFew = true
-    expect(comeBack({ silentMs: 100 })).toBeLessThan(Infinity)
-    expect(comeBack({ silentMs: 101 })).toBe(Infinity)
+    expect(catchUp({ silentMs: 100 })).toBeLessThan(Infinity)
+    expect(catchUp({ silentMs: 101 })).toBe(Infinity)
     sample(1000, 50)
     expect(estimate.bound.bytes).toBe(Infinity)
 
@@ -335,7 +335,7 @@ describe('when all has come back behind a silence', () => {
   })
 })
 
-describe('beside another path whose marks wait for as long', () => {
+describe('if the marks of another path wait for as long', () => {
   let other: PathEstimate
 
   /** Both carry 1000 bytes a millisecond in 50 ms, and their marks take 150 now */
@@ -352,14 +352,14 @@ describe('beside another path whose marks wait for as long', () => {
 
   test('what came back at no more than the pace of both is no reason to have more in flight', () => {
     // half of the 30 ms that both take for 60,000 bytes
-    expect(comeBack({ restMs: 15.1 })).toBe(STEADY_BYTES)
-    expect(comeBack({ restMs: 15 })).toBe(178_158.5)
+    expect(catchUp({ restMs: 15.1 })).toBe(STEADY_BYTES)
+    expect(catchUp({ restMs: 15 })).toBe(178_158.5)
   })
 
   test('what came back all at once, in one pong, is no reason either, unless marks were lost: it is the peer that was silent', () => {
-    expect(comeBack({ restBytes: 0 })).toBe(STEADY_BYTES)
-    expect(comeBack({ restBytes: 19_999 })).toBe(STEADY_BYTES)
-    expect(comeBack({ restBytes: 0, hasLost: true })).toBe(178_158.5)
+    expect(catchUp({ restBytes: 0 })).toBe(STEADY_BYTES)
+    expect(catchUp({ restBytes: 19_999 })).toBe(STEADY_BYTES)
+    expect(catchUp({ restBytes: 0, hasLost: true })).toBe(178_158.5)
   })
 
   /** The rate of one has fallen, and what it then measures with little in flight is longer */
@@ -372,7 +372,7 @@ describe('beside another path whose marks wait for as long', () => {
     sample(500, 150, { markedBytes: 4096 })
   }
 
-  test('both fall silent when one seems to be longer, and measure it with marks that were written when the link was empty', () => {
+  test('both drain the link when one seems to be longer, and measure it with marks that were written when the link was empty', () => {
     seemLonger()
     expect([estimate, other].map(({ bound, isProbing }) => [bound.bytes, isProbing])).toEqual([[0, true], [0, true]])
 
@@ -385,7 +385,7 @@ describe('beside another path whose marks wait for as long', () => {
     expect(estimate.roundTripMs).toBeCloseTo(70 - 8.192)
   })
 
-  describe('that looks for its rate', () => {
+  describe('that is starting up', () => {
     beforeEach(() => {
       const own = estimate
       estimate = other
@@ -413,7 +413,7 @@ describe('beside another path whose marks wait for as long', () => {
       expect(estimate.isProbing).toBe(true)
     })
 
-    test('one that seems to be longer measures its link after ten seconds, as a peer may have it look for ever: both fall silent', () => {
+    test('one that seems to be longer measures its link after ten seconds, as a peer may keep the other starting up: both drain the link', () => {
       seemLonger()
       askAfter(9000)
       expect(estimate.isProbing).toBe(false)
@@ -433,8 +433,8 @@ describe('beside another path whose marks wait for as long', () => {
 })
 
 test('a path that seems to be longer is found to be so a minute later at most, whatever others say', () => {
-  const putOff: Partial<NodePaths> = { note: () => {}, mayFallSilent: () => false, sharedBytesPerMs: () => 0, shareOf: () => undefined, othersQueueMs: () => 0, askForSilence: () => 'put-off' }
-  estimate = createEstimate(putOff as NodePaths)
+  const postponing: Partial<NodePaths> = { note: () => {}, mayDrain: () => false, sharedBytesPerMs: () => 0, shareOf: () => undefined, othersQueueMs: () => 0, requestDrain: () => 'postponed' }
+  estimate = createEstimate(postponing as NodePaths)
   settle(1000, 50)
 
   for (let round = 0; round < 10; round++) {
@@ -442,9 +442,9 @@ test('a path that seems to be longer is found to be so a minute later at most, w
   }
 
   sample(500, 150, { markedBytes: 4096 })
-  const putOffMs = nowMs
+  const postponedMs = nowMs
 
-  while (nowMs + 150 < putOffMs + 60_000) {
+  while (nowMs + 150 < postponedMs + 60_000) {
     sample(500, 150)
   }
 
@@ -524,7 +524,7 @@ test('one sample that is too high, as of a clump of pongs, does not make the rat
   }
 })
 
-test('a probe that never finds the path empty, for others fill it, ends after three rounds', () => {
+test('a probe that never finds the path empty, because others fill it, ends after three round trips', () => {
   settle(5000, 50)
 
   for (let round = 0; round < 30; round++) {
@@ -547,7 +547,7 @@ describe('a write', () => {
     expect(estimate.bound.writeBytes).toBe(WRITE_BYTES)
   })
 
-  test('is a quarter of the bound while the rate is looked for', () => {
+  test('is a quarter of the bound during start-up', () => {
     sample(1000, 50)
 
     expect(estimate.bound.writeBytes).toBe(154_500 / 4)

@@ -60,8 +60,8 @@ describe('the recent highest', () => {
 describe('a known rate', () => {
   let rate: KnownRate
 
-  /** Rounds that have shown these rates, so far apart; those count that are 10 ms apart */
-  function rounds (rates: number[], apartMs = 10): boolean[] {
+  /** Round trips that have shown these rates, this far apart; they count if they are 10 ms apart */
+  function roundTrips (rates: number[], apartMs = 10): boolean[] {
     return rates.map((bytesPerMs, index) => rate.grows(bytesPerMs, 1000 + index * apartMs, 10))
   }
 
@@ -69,28 +69,28 @@ describe('a known rate', () => {
     rate = new KnownRate()
   })
 
-  test('is found when three rounds in a row have not raised it by a quarter', () => {
-    expect(rounds([100, 124, 124, 124])).toEqual([true, true, true, false])
+  test('is found when three round trips in a row have not raised it by a quarter', () => {
+    expect(roundTrips([100, 124, 124, 124])).toEqual([true, true, true, false])
   })
 
-  test('begins to be looked for again with each round that raises it by a quarter', () => {
-    expect(rounds([100, 100, 100, 125, 125, 125, 125])).toEqual([true, true, true, true, true, true, false])
+  test('is searched for again after each round trip that raises it by a quarter', () => {
+    expect(roundTrips([100, 100, 100, 125, 125, 125, 125])).toEqual([true, true, true, true, true, true, false])
     expect(rate.bytesPerMs).toBe(125)
   })
 
-  test('is looked for while all rounds come in one turn of a program that works long in each', () => {
+  test('is searched for while all round trips end in one long turn of a program', () => {
     // of those 3 ms apart each fourth counts
-    expect(rounds(Array.from({ length: 13 }, () => 100), 3)).toEqual([...Array.from({ length: 12 }, () => true), false])
+    expect(roundTrips(Array.from({ length: 13 }, () => 100), 3)).toEqual([...Array.from({ length: 12 }, () => true), false])
   })
 
   test('is found although the clock was set back', () => {
     rate.grows(100, 3_600_000, 10)
 
-    expect(rounds([100, 100, 100])).toEqual([true, true, false])
+    expect(roundTrips([100, 100, 100])).toEqual([true, true, false])
   })
 
   test('has fallen below three quarters of what it was', () => {
-    rounds([100])
+    roundTrips([100])
 
     expect(rate.hasFallenTo(75)).toBe(false)
     expect(rate.hasFallenTo(74)).toBe(true)

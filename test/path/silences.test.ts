@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { LongestSilence, PongGap, PongSilence, SlowPrograms } from '../../src/path/silences.ts'
-import type { CameBack } from '../../src/path/silences.ts'
+import type { CatchUp } from '../../src/path/silences.ts'
 
 describe('a silence in front of a pong', () => {
   /** 100,000 bytes are in flight, the last mark at 96,000 of them: all is back when 90,000 are, 15 of 16 */
@@ -26,12 +26,12 @@ describe('a silence in front of a pong', () => {
   let beganMs: number
 
   /** So much has arrived of what is in flight */
-  function arrive (bytes: number, nowMs: number, writtenBytes = IN_FLIGHT_BYTES): CameBack | undefined {
+  function arrive (bytes: number, nowMs: number, writtenBytes = IN_FLIGHT_BYTES): CatchUp | undefined {
     return silence.onPong({ ...first, positionBytes: bytes }, first.acknowledgedBytes, { ...first, writtenBytes }, Infinity, nowMs)
   }
 
   /** Since 0, when the first mark was written, nothing has come; now a pong does, while data waits */
-  function pong (init: Partial<typeof first> = {}): CameBack | undefined {
+  function pong (init: Partial<typeof first> = {}): CatchUp | undefined {
     const pong = { ...first, ...init }
     silence.onChunk(pong.nowMs, beganMs)
 
@@ -39,7 +39,7 @@ describe('a silence in front of a pong', () => {
   }
 
   /** A pong that tells of all at once */
-  function lastPong (init: Partial<typeof first> = {}): CameBack | undefined {
+  function lastPong (init: Partial<typeof first> = {}): CatchUp | undefined {
     return pong({ positionBytes: MARKED_BYTES, ...init })
   }
 
@@ -184,7 +184,7 @@ describe('a silence in front of a pong', () => {
 
 describe('behind a silence all that was in flight has come back', () => {
   /** 100,000 bytes after 100 ms, of which the first pong told of 75,000 and the rest came at once */
-  const cameBack: CameBack = {
+  const catchUp: CatchUp = {
     nowMs: 100,
     arrivedBytes: 100_000,
     untilBytes: 100_000,
@@ -197,8 +197,8 @@ describe('behind a silence all that was in flight has come back', () => {
   }
 
   /** It was programs, or pongs, that were slow, and not a path that carries so much beside what its neighbours carry */
-  function wereSlow (init: Partial<CameBack> = {}, bytesPerMs = 1000, sharedBytesPerMs = 0): boolean {
-    return new SlowPrograms().onCameBack({ ...cameBack, ...init }, bytesPerMs, sharedBytesPerMs, 10, false)
+  function wereSlow (init: Partial<CatchUp> = {}, bytesPerMs = 1000, sharedBytesPerMs = 0): boolean {
+    return new SlowPrograms().onCatchUp({ ...catchUp, ...init }, bytesPerMs, sharedBytesPerMs, 10, false)
   }
 
   test('and the path was not what is slow, if a quarter of it at least came together', () => {

@@ -101,14 +101,14 @@ test('no more is ever allowed than what the path carries in 10 ms, or a frame', 
 })
 
 test('while data is held back an eighth of what arrives is urgent beyond a frame, and a write', () => {
-  const round = fc.record({ writeBytes: fc.integer({ min: 1, max: WRITE_BYTES }), arrived: fc.nat(200_000) })
+  const step = fc.record({ writeBytes: fc.integer({ min: 1, max: WRITE_BYTES }), arrived: fc.nat(200_000) })
 
-  fc.assert(fc.property(fc.array(round, { minLength: 1 }), rounds => {
+  fc.assert(fc.property(fc.array(step, { minLength: 1 }), steps => {
     allowance = new UrgentAllowance()
     let arrivedBytes = 0
     let passedBytes = 0
 
-    for (const { writeBytes, arrived } of rounds) {
+    for (const { writeBytes, arrived } of steps) {
       passedBytes += allowance.isSpent ? 0 : writeBytes
       expect(passedBytes).toBeLessThanOrEqual(FRAME_BYTES + arrivedBytes / 8 + WRITE_BYTES)
 
