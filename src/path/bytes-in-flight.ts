@@ -1,25 +1,25 @@
 /**
- * The bytes that were handed to the transport and have not reached the peer's muxer yet. Marks tell: pings behind the data, whose
- * pongs say that all in front of them has arrived. Says when more data may follow, and how much of urgent data passes all the same. Hot:
- * `handDown` runs once per write.
+ * Bounds the bytes in flight: written to the transport, and not known to have reached the peer's muxer. A mark is a ping behind data, and its
+ * pong confirms that everything in front of the mark has arrived. While enough is in flight, data is held, except for a little urgent data.
+ * Hot: `onWritten` runs once per write.
  *
- * An example, which worked-example.test.ts runs: a ping took 40 ms, and then a file is sent over 10 Mbit/s, or 1250 bytes a ms.
+ * An example, which worked-example.test.ts runs: after a ping of 40 ms a file is sent over 10 Mbit/s, which is 1250 bytes a ms.
  *
- *    0 ms    write    8 KiB twice, 16 KiB three times. Behind each stands a mark.
- *            hold     64 KiB, the first bound, are in flight: the rest waits in its stream.
- *    5-30    look     No pong yet: five marks more ask again.
- *    47      pong     To the first mark: 8 KiB have arrived in 47 ms, 176 bytes a ms. It took 7 ms longer than the ping: a queue.
- *    53      release  With the second there is room for a write of 16 KiB, with a mark. Data is held again, until the next pong.
- *    93      pong     To what asked again: 1250 bytes a ms, and next to no queue. The bound is what this rate carries in 4 round trips and 10 ms: 213 kB.
- *    167     pong     Behind a queue of 34 ms. 2.89 round trips count where there is one: the bound is 157 kB.
- *    503     steady   Three rounds have shown no more. The bound is 75 kB, which are 1250 * (1.25 * 40 + 10), what arrives between two
- *                     pongs, and 4 KiB: 114 kB while pongs are 28 ms apart, and 88 kB from 850 ms on, when they come often.
- *    1407    pong     As each 9 ms. It releases a write of 11 kB with a mark, which will take 71 ms, 31 of them in the queue.
- *    1500             The line becomes half as fast. The higher rate still counts, and the queue grows to 102 ms.
- *    2116    probing  The rate is 625, less than 3/4 of what it was. The bound is 19 kB, 3/4 of what the path holds.
- *    2263    steady   A mark found the path empty: its round trip still is 40 ms. The bound is 53 kB, and 45 kB from 2419 ms on.
+ *    0 ms    write    8 KiB twice, then 16 KiB three times, each followed by a mark.
+ *            hold     64 KiB, the first bound, is in flight. The rest stays queued in its stream.
+ *    5-30    look     No pong has come, so five more marks follow.
+ *    47      pong     The first mark: 8 KiB have arrived in 47 ms, 176 bytes a ms. It took 7 ms longer than the ping, so there is a queue.
+ *    53      release  The second pong leaves room for a write of 16 KiB and its mark. Then data is held until the next pong.
+ *    93      pong     One of the five marks: 1250 bytes a ms, and nearly no queue. The bound is what this rate carries in 4 round trips and 10 ms, 213 kB.
+ *    167     pong     The mark has waited 34 ms. If there is a queue, 2.89 round trips count: the bound is 157 kB.
+ *    503     steady   Three round trips have not raised the rate. The bound is 1250 * (1.25 * 40 + 10), 75 kB, and what arrives between two
+ *                     pongs, and 4 KiB: 114 kB while pongs are 28 ms apart, and 88 kB from 850 ms on, when they come more often.
+ *    1407    pong     They come every 9 ms. This one releases a write of 11 kB and its mark, which takes 71 ms, 31 of them in the queue.
+ *    1500             The rate of the link halves. The higher rate still counts, so the queue grows to 102 ms.
+ *    2116    probing  The rate is 625 bytes a ms, less than 3/4 of the old one. The bound is 19 kB, 3/4 of what the path holds.
+ *    2263    steady   A mark has found the path empty: the round trip is still 40 ms. The bound is 53 kB, and 45 kB from 2419 ms on.
  *
- * Invariants: confirmedBytes <= acknowledgedBytes <= handedDownBytes; data that is held back waits for a mark that is in flight, or for a look.
+ * Invariants: confirmedBytes <= acknowledgedBytes <= writtenBytes. While data is held, a mark is in flight or a look is due.
  */
 import { HEADER_BYTES } from '../core/wire/frame.ts'
 import { Marks } from './marks.ts'
@@ -32,48 +32,48 @@ import type { Positions } from '../core/positions.ts'
 import type { Bound } from './bound.ts'
 import type { NodePaths } from './node-paths.ts'
 
-/** A write that is nearly as large as the space between two marks is not waited with for another */
+/** A mark is due after this part of the distance between marks, so that a write slightly shorter than the distance gets one */
 const MARK_FROM_PART = 7 / 8
-/** A pong may have been dropped, as go-yamux does when it is busy: another mark asks again, at first after so many round trips */
+/** Pongs may be lost, as go-yamux drops them when it is busy: while data is held, another mark follows after this part of a round trip */
 const LOOK_ROUND_TRIPS = 1 / 2
-/** So often, and then less and less */
+/** This many looks are that soon. Each later one takes twice as long, up to LONGEST_LOOK_MS. */
 const QUICK_LOOKS = 4
 const LONGEST_LOOK_MS = 1000
-/** Without a pong for so long, and so many round trips, nothing is held back */
+/** The bound is lifted after this time, and this many round trips, without a pong: a peer that stops answering must not stop the data */
 const SHORTEST_LIFT_MS = 5000
 const LIFT_ROUND_TRIPS = 4
-/** A peer that has not answered any ping yet may be one that answers none */
+/** It is lifted sooner if the peer has not answered any ping yet: it may never answer one */
 const FIRST_LIFT_MS = 500
-/** Or its pong stands in the queue of the node's other connections: it gets so many times as long as their marks wait, SHORTEST_LIFT_MS at most */
+/** But its pong may stand in the queue of the node's other connections. It gets this many times the wait of their marks, up to SHORTEST_LIFT_MS. */
 const OTHERS_QUEUES = 2
 
-/** What stood behind the last mark has arrived when its pong has come, and so much time has passed */
+/** After the pong to the last mark, data behind that mark counts as arrived this time, and this many round trips, after the last write */
 const ARRIVED_MS = 1000
 const ARRIVED_ROUND_TRIPS = 4
 /**
- * But only while less than this has no pong, what counted as arrived before included. A program that pauses for a second again and again would never
- * wait for a mark: 25 KB each 1.1 s made a queue of 39 s at 100 kbit/s, 5 s with it.
+ * But only while less than this has no pong, including the data that has counted as arrived before. Otherwise a program that pauses for a
+ * second after each write would never wait for a mark, and its queue would have no bound (benchmarks/tried.md#small-messages-of-long-ago).
  */
 const UNCONFIRMED_BYTES = FIRST_BYTES / 2
 
 export class BytesInFlight implements PathControl {
   readonly bound: Bound
   readonly estimate: PathEstimate
-  /** What of urgent data need not wait */
+  /** How much urgent data may pass while data is held */
   readonly urgent = new UrgentAllowance()
-  /** Data may be held back */
+  /** False if the option is Infinity, and after `letGo`: then nothing is ever held */
   isBounded: boolean
-  /** What counts as arrived: confirmed, or little and written long ago */
+  /** The position up to which data counts as arrived: a pong has confirmed it, or it is little and was written long ago */
   acknowledgedBytes = 0
-  /** Data that is not urgent has to wait */
+  /** Data waits, unless it is urgent */
   isHeld = false
-  /** A mark goes with the next write, or is one by itself */
+  /** A mark goes with the next write, or is a write of its own */
   isMarkOwed = false
-  /** A write that ends behind so many bytes leaves room for a mark: in it a mark costs nothing, behind it a write of its own */
+  /** A write that ends after this position leaves room for a mark, which would otherwise cost a write of its own */
   leavesRoomFromBytes = Infinity
-  /** How long data was held back; without the hold that goes on now */
+  /** How long data was held, without the current hold */
   heldMs = 0
-  /** The bytes handed down behind which the next mark stands, or the first ping */
+  /** The position after which the next mark is due, or the first ping */
   #markFromBytes: number
   readonly #positions: Positions
   readonly #sizes: PathInit
@@ -82,7 +82,7 @@ export class BytesInFlight implements PathControl {
   readonly #samples = new Samples()
   #lastPongMs = 0
   #heldSinceMs = 0
-  /** When data was first held back since a mark was answered: other pings may let it go meanwhile, again and again */
+  /** When data was first held since the last pong to a mark. Pongs to other pings may release it many times in between. */
   #unansweredSinceMs = -1
   #looks = 0
   #writtenMs = 0
@@ -103,7 +103,7 @@ export class BytesInFlight implements PathControl {
     return this.urgent.isSpent
   }
 
-  /** Where something urgent may come, a write is one record at most: the urgent data waits for it */
+  /** If there are urgent streams, a write is one record at most, as their data may have to wait for it */
   planWrite (recordBytes: number, queuedBytes: number, streamCount: number, hasUrgent: boolean): WritePlan {
     const plan = this.#plan
     const { bytesPerMs } = this.estimate
@@ -134,7 +134,7 @@ export class BytesInFlight implements PathControl {
     return this.#positions.writtenBytes - this.acknowledgedBytes
   }
 
-  /** When so much more is handed down no mark is due, and no data is held back. Hot. */
+  /** If so many more bytes are written, no mark follows and nothing is held. Hot. */
   isQuietFor (byteLength: number): boolean {
     const position = this.#positions.writtenBytes + byteLength
 
@@ -146,7 +146,7 @@ export class BytesInFlight implements PathControl {
     return this.acknowledgedBytes < this.#positions.markedBytes
   }
 
-  /** What can still be in flight of the bytes up to a position: little after the last mark is not, though nobody answers it. Hot. */
+  /** How many of the bytes up to a position may still be in flight. A little data behind the last mark counts as arrived after a while. Hot. */
   pendingBytes (nowMs: number, positionBytes = this.#positions.writtenBytes): number {
     const { lastRoundTripMs, roundTripMs = 0 } = this.estimate
     const arrivesInMs = Math.max(ARRIVED_MS, ARRIVED_ROUND_TRIPS * Math.max(lastRoundTripMs, roundTripMs))
@@ -156,7 +156,7 @@ export class BytesInFlight implements PathControl {
     return hasArrived ? 0 : positionBytes - this.acknowledgedBytes
   }
 
-  /** A ping was answered. A peer that answers none is not asked again and again. */
+  /** The peer has answered a ping. One that answers none gets no marks. */
   get canMark (): boolean {
     return this.estimate.roundTripMs !== undefined
   }
@@ -167,9 +167,9 @@ export class BytesInFlight implements PathControl {
     return this.isMarkOwed
   }
 
-  /** How long to wait until `look`, while data is held back */
+  /** While data is held: how long until `look` */
   get lookDelayMs (): number {
-    // there may have been more marks than are allowed at once
+    // a mark is due that `Marks` did not allow, as there were too many at once
     if (this.#positions.writtenBytes >= this.#markFromBytes) {
       return this.estimate.fast.markIntervalMs
     }
@@ -184,7 +184,7 @@ export class BytesInFlight implements PathControl {
     if (this.isHeld) {
       this.urgent.spend(urgentBytes)
     } else if (nowMs - this.#writtenMs >= ARRIVED_MS && this.pendingBytes(nowMs, fromBytes) === 0) {
-      // small messages of long ago: an answer must not wait for a pong because of them
+      // small messages of long ago count as arrived, or an answer would have to wait for a pong because of them
       this.acknowledgedBytes = fromBytes
       this.#setMarkFrom(0)
     }
@@ -196,7 +196,7 @@ export class BytesInFlight implements PathControl {
       this.#hold(nowMs)
     }
 
-    // the peer's marks say that it has data in flight: pongs alone are none
+    // a write of pongs alone gets no mark, which would tell the peer that data is in flight
     return this.isMarkOwed || (hasData && writtenBytes >= this.#markFromBytes && this.#mayMark(nowMs))
   }
 
@@ -222,7 +222,7 @@ export class BytesInFlight implements PathControl {
     return value
   }
 
-  /** Returns false for a pong to a mark that nobody waits for */
+  /** Returns false if no mark with this value is in flight */
   onPong (value: number, nowMs: number): boolean {
     const mark = this.#marks.answer(value)
 
@@ -238,7 +238,7 @@ export class BytesInFlight implements PathControl {
       estimate.pongGap.learn(nowMs - Math.max(this.#lastPongMs, this.#samples.beganMs), arrivedBytes, this.byteLength)
     }
 
-    // first: what a sample and a silence mean depends on it
+    // before the sample and the silence, whose meaning depends on it
     estimate.answersFew = this.#marks.answersFew
     this.#noteArrived(mark.positionBytes)
     this.#lastPongMs = nowMs
@@ -263,7 +263,7 @@ export class BytesInFlight implements PathControl {
     return true
   }
 
-  /** A ping was answered that is no mark: what had been handed down in front of it has arrived */
+  /** The pong to a ping that is no mark: everything that was written before it has arrived */
   onRoundTrip (positionBytes: number, roundTripMs: number, nowMs: number): void {
     this.#noteArrived(positionBytes)
 
@@ -275,12 +275,12 @@ export class BytesInFlight implements PathControl {
     }
   }
 
-  /** It may be a mark of the peer's */
+  /** The peer's ping may be one of its marks */
   onPing (value: number, nowMs: number): void {
     this.estimate.peer.onPing(value, nowMs)
   }
 
-  /** Something came, while marks are in flight */
+  /** The peer's bytes matter only while marks are in flight */
   onChunk (byteLength: number, nowMs: number): void {
     if (!this.awaitsPong) {
       return
@@ -297,7 +297,7 @@ export class BytesInFlight implements PathControl {
     }
   }
 
-  /** Nothing is held back any more */
+  /** The connection is being closed: nothing is held from here on */
   letGo (nowMs: number): void {
     this.isBounded = false
     this.#markFromBytes = Infinity
@@ -306,12 +306,12 @@ export class BytesInFlight implements PathControl {
     this.#holdOrRelease(nowMs)
   }
 
-  /** The connection is over: what it has seen says nothing to the node's others */
+  /** The connection is over, and no longer counts among the node's paths */
   end (): void {
     this.estimate.end()
   }
 
-  /** Data has waited for `lookDelayMs`: asks the peer again, or lifts the bound */
+  /** Data has been held for `lookDelayMs`: requests another mark, or lifts the bound */
   look (nowMs: number): void {
     if (!this.isHeld) {
       return
@@ -328,7 +328,7 @@ export class BytesInFlight implements PathControl {
     }
   }
 
-  /** Without a pong for so long nothing is held back */
+  /** The bound is lifted after so long without a pong */
   #liftMs (nowMs: number): number {
     return this.canMark
       ? Math.max(SHORTEST_LIFT_MS, LIFT_ROUND_TRIPS * this.estimate.lastRoundTripMs)
@@ -353,7 +353,7 @@ export class BytesInFlight implements PathControl {
       this.#unansweredSinceMs = nowMs
     }
 
-    // else no pong would come, or late
+    // without another mark no pong would come, or only a late one
     if (!this.awaitsPong || (this.#positions.writtenBytes - this.#positions.markedBytes >= MIN_MARK_EVERY_BYTES && this.#mayMark(nowMs))) {
       this.oweMark()
     }
@@ -368,16 +368,16 @@ export class BytesInFlight implements PathControl {
       const { holdsFromBytes } = this.bound
       const { farStartBytes } = this.estimate
       const everyBytes = Math.max(MIN_MARK_EVERY_BYTES, inFlightBytes / MARKS_IN_FLIGHT, this.estimate.bytesPerMs * this.estimate.fast.markIntervalMs)
-      // a peer that answers few is asked less often: so the one it answers has more in front of it
+      // a peer that answers few marks gets fewer, so that the answered ones have more data in front of them
       const spacedBytes = markedBytes + MARK_FROM_PART * everyBytes / this.#marks.answeredPart
-      // nor is one needed while little has no pong: requests have none, but where a far path begins
+      // no mark is due while little is unconfirmed, so requests have none, except at the start of a far path
       const fewBytes = farStartBytes > 0 ? MARK_FROM_PART * farStartBytes : holdsFromBytes === Infinity ? 0 : holdsFromBytes / 2
       this.#markFromBytes = Math.max(spacedBytes, this.#positions.confirmedBytes + fewBytes)
       this.leavesRoomFromBytes = Math.min(this.#markFromBytes, this.acknowledgedBytes + holdsFromBytes)
     }
   }
 
-  /** The bound has changed, or what is in flight */
+  /** Called after the bound, or the number of bytes in flight, has changed */
   #holdOrRelease (nowMs: number): void {
     this.#setMarkFrom()
     const isHeld = this.byteLength >= this.bound.holdsFromBytes
@@ -388,7 +388,7 @@ export class BytesInFlight implements PathControl {
       this.isHeld = false
       this.heldMs += Math.max(0, nowMs - this.#heldSinceMs)
     } else if (isHeld && !this.awaitsPong) {
-      // the last mark has been answered, and stood in front of what is in flight now
+      // the last mark was answered, and the data in flight stands behind it
       this.oweMark()
     }
   }
@@ -396,14 +396,15 @@ export class BytesInFlight implements PathControl {
 
 const URGENT_MS = 10
 const MIN_URGENT_BYTES = 16_384
+/** Of the bytes that arrive while data is held */
 const URGENT_PART = 1 / 8
 
 /**
- * Urgent data does not wait while enough is in flight, as long as it is little: what the path carries in 10 ms, a frame at least, and a
- * part of what arrives. Megabytes would make all other data wait for them.
+ * Limits the urgent data that passes while other data is held: what the path carries in 10 ms, or a frame if that is more, and then a part of
+ * what arrives. Without this limit, megabytes of urgent data would make all other data wait.
  */
 export class UrgentAllowance {
-  /** It waits like other data, until all of it is there again */
+  /** Urgent data waits like other data, until the whole allowance is available again */
   isSpent = false
   #bytes = MIN_URGENT_BYTES
 
@@ -412,7 +413,7 @@ export class UrgentAllowance {
     this.isSpent ||= this.#bytes <= 0
   }
 
-  /** So much has arrived; `wasHeld`: while data was held back */
+  /** So many bytes have arrived; `wasHeld`: while data was held */
   renew (arrivedBytes: number, wasHeld: boolean, bytesPerMs: number): void {
     const mostBytes = Math.max(MIN_URGENT_BYTES, URGENT_MS * bytesPerMs)
     this.#bytes = wasHeld ? Math.min(mostBytes, this.#bytes + URGENT_PART * arrivedBytes) : mostBytes
