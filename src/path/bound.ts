@@ -1,15 +1,15 @@
-/** The bound on bytes in flight, and how long a write is because of it: on a slow path writes are small. */
+/** The bound on bytes in flight, and the length of a write: on a slow path writes are short. */
 import { MIN_WRITE_BYTES } from '../core/path-control.ts'
 import type { PathBound } from '../core/path-control.ts'
 
-/** A record of 64 KiB takes 262 ms at 2 Mbit/s */
+/** Urgent data waits for the write before it: a whole record of 64 KiB would take 262 ms at 2 Mbit/s */
 const WRITES_PER_BOUND = 8
-/** While the rate is looked for */
+/** During start-up */
 const FIRST_WRITES_PER_BOUND = 4
 
 export class Bound implements PathBound {
   bytes = 0
-  /** From here on data waits: another write would go beyond the bound. Writes are whole, so what is in flight is within half a write of it. */
+  /** Data is held from this many bytes in flight. Writes are whole, so the bytes in flight end within half a write of the bound. */
   holdsFromBytes = 0
   writeBytes = 0
   readonly #recordBytes: number

@@ -1,50 +1,50 @@
 /**
- * The marks that are in flight: where each stands, which of them are answered, and when there may be another. Hot: runs once per write.
+ * The marks in flight: the position of each, which part of them is answered, and when another may be written. Hot: runs once per write.
  *
- * Invariant: marks are in the order in which they were written, MAX_MARKS at most.
+ * Invariant: the marks are in the order in which they were written, and there are at most MAX_MARKS.
  */
 
 import { LONGEST_MS } from '../core/window/round-trip.ts'
 import { FIRST_MARK_VALUE } from '../core/wire/frame.ts'
 
-/** Behind them one in an interval. With no more than that a connection would learn the rate of a LAN in steps of 5 ms. */
+/** This many marks may be written at once, then one in each interval. Otherwise the rate of a LAN would be learned in steps of 5 ms. */
 const MARKS_AT_ONCE = 8
-/** The oldest is forgotten: a later one says the same */
+/** If more are in flight, the oldest is forgotten: the pong to a later one confirms its data too */
 const MAX_MARKS = 64
 
-/** Each mark counts so much less than the one behind it */
+/** The weight of a mark in `answeredPart`, compared with the next one */
 const ANSWERED_FADES = 7 / 8
-/** Of a peer that answers less than this part of the marks it is not known what has arrived */
+/** If the peer answers less than this part of the marks, pongs do not show what has arrived */
 const FEW_PART = 1 / 4
 
 export interface Mark {
   value: number
   sentMs: number
-  /** What had been handed down in front of it, and how much of that had arrived */
+  /** How much was written before it, and how much of that was known to have arrived */
   positionBytes: number
   acknowledgedBytes: number
-  /** When that was known, or data was first handed down */
+  /** When the last pong came, or, if nothing was in flight since, when data was first written */
   acknowledgedMs: number
-  /** What had come from the peer */
+  /** Received from the peer until then */
   receivedBytes: number
   isAppLimited: boolean
-  /** Marks in front of it that had no pong when its own came, and never will have: pongs come in order */
+  /** Earlier marks that are unanswered when its pong comes. They stay so, as pongs come in order. */
   lostMarks: number
 }
 
 export class Marks {
-  /** The part of the last marks that was answered */
+  /** The part of the recent marks that was answered */
   answeredPart = 1
   inFlight: Mark[] = []
   #nextValue = 0
-  /** When there may be another */
+  /** When another may be written */
   #nextMs = 0
 
   get answersFew (): boolean {
     return this.answeredPart < FEW_PART
   }
 
-  /** Returns the value of the mark that is written now. `isFull`: more than the path carries is there to send. */
+  /** Returns the value of the mark. `isFull` tells the peer that there is more data than the path carries. */
   write (place: Omit<Mark, 'value' | 'lostMarks'>, isFull: boolean): number {
     const value = FIRST_MARK_VALUE + this.#nextValue + Number(isFull)
     this.#nextValue = (this.#nextValue + 2) % FIRST_MARK_VALUE
@@ -58,7 +58,7 @@ export class Marks {
     return value
   }
 
-  /** Returns undefined for the pong to a mark that nobody waits for */
+  /** Returns undefined if no mark with this value is in flight */
   answer (value: number): Mark | undefined {
     const lostMarks = this.inFlight.findIndex(mark => mark.value === value)
 
@@ -74,12 +74,12 @@ export class Marks {
     return mark
   }
 
-  /** Another ping has told of them */
+  /** The pong to another ping has confirmed the data in front of them */
   forgetUpTo (positionBytes: number): void {
     this.inFlight = this.inFlight.filter(mark => mark.positionBytes > positionBytes)
   }
 
-  /** One in `intervalMs`, some of them ahead of time unless they are `isRare`. Whoever is told "yes" writes it. */
+  /** Whether a mark may be written now: one in each interval, or MARKS_AT_ONCE unless `isRare`. True counts as a mark. */
   mayFollow (nowMs: number, intervalMs: number, isRare: boolean): boolean {
     const aheadMs = this.#nextMs - nowMs
     const isClockSetBack = aheadMs > LONGEST_MS

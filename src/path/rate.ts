@@ -1,27 +1,28 @@
 /**
- * What a path carries, what it carried when it was last found to be as it was, and whether that is so much that a bound has nothing to gain.
+ * The rate of a path: the highest recent sample, whether it still grows or has fallen since, and whether it is so high that a bound gains
+ * nothing.
  */
 
-/** The rate is found when so many rounds in a row have not raised it by a quarter */
+/** The rate is known when this many round trips in a row have not raised it by a quarter */
 const ROUND_TRIPS_WITHOUT_GROWTH = 3
 export const GROWTH = 1.25
-/** A rate below this part of what it was says that the path has changed: it carries less, or its round trip is longer */
+/** A rate below this part of the known one shows that the path has changed: it carries less, or its round trip is longer */
 const FALLEN_PART = 0.75
 
-/** The highest of the recent samples, since whatever delays pongs makes a sample too low */
+/** The highest of the recent samples, because every delay of a pong makes a sample too low */
 export class RecentHighest {
   value = 0
-  /** The highest of this half of the while, and of the half before */
+  /** The highest of the current half of the time that samples count, and of the half before */
   #newest = 0
   #older = 0
   #newestSinceMs = -Infinity
 
-  /** What both halves have seen: one sample may be too high, when pongs have come in a clump */
+  /** The rate that both halves have reached: a single sample may be too high after a clump of pongs */
   get confirmed (): number {
     return Math.min(this.#newest, this.#older)
   }
 
-  /** One that shows only what was asked of the path may raise it, and never lowers it */
+  /** A sample that `isAppLimited` may raise the rate, and never lowers it. Samples count for `validMs`. */
   learn (sample: number, isAppLimited: boolean, nowMs: number, validMs: number): void {
     if (isAppLimited && sample <= this.value) {
       return
@@ -29,7 +30,7 @@ export class RecentHighest {
 
     const ageMs = nowMs - this.#newestSinceMs
 
-    // a clock that was set back begins anew
+    // a clock that was set back begins a new half too
     if (ageMs >= validMs / 2 || ageMs < 0) {
       this.#older = ageMs < validMs ? this.#newest : 0
       this.#newest = 0
@@ -41,15 +42,15 @@ export class RecentHighest {
   }
 }
 
-/** Whether the rate still grows behind the start, and whether it has fallen since */
+/** Whether the rate still grows during start-up, and whether it has fallen since */
 export class KnownRate {
   bytesPerMs = 0
   #roundTripsWithoutGrowth = 0
   #countedMs = 0
 
   /**
-   * A round has shown this rate. Returns whether it still grows. Of rounds within `apartMs` one counts: programs that work in turns have several
-   * in one, and nothing for long between two.
+   * A round trip has shown this rate. Returns whether the rate still grows. Of the round trips within `apartMs` only one counts: with long turns
+   * of a program, several end in one turn.
    */
   grows (bytesPerMs: number, nowMs: number, apartMs: number): boolean {
     if (bytesPerMs >= this.bytesPerMs * GROWTH) {
@@ -69,32 +70,29 @@ export class KnownRate {
   }
 }
 
+/** A path is fast if the bytes in a kernel's buffer pass it within this time */
 const FAST_MS = 20
-/** A path is fast no more when a kernel's bytes take so many times as long */
+/** It stays fast until they take this many times as long */
 const FAST_HYSTERESIS = 2
-/** What a kernel takes, until the transport has said "wait" */
+/** The assumed size of the kernel's buffer, until the transport has said "wait" */
 const KERNEL_BYTES = 4_194_304
 
-/** Between two marks: one now and then shows whether the path stays fast */
+/** Between two marks. On a fast path a rare mark shows whether the path stays fast. */
 export const MARK_INTERVAL_MS = 5
 const FAST_MARK_INTERVAL_MS = 100
 
-/**
- * Whether what a kernel takes is through the path in some 20 ms. There a bound has nothing to gain, so nothing is held back, and marks are
- * rare.
- */
+/** Whether the path is so fast that a bound gains nothing: then nothing is held, and marks are rare */
 export class FastPath {
   isFast = false
   #kernelBytes = KERNEL_BYTES
 
-  /** There are no more marks than one in so many milliseconds */
   get markIntervalMs (): number {
     return this.isFast ? FAST_MARK_INTERVAL_MS : MARK_INTERVAL_MS
   }
 
-  /** The path carries so much, and the last mark has waited for so long */
+  /** `queueMs`: how long the last mark has waited */
   learn (bytesPerMs: number, queueMs: number): void {
-    // the kernel takes more than when it said "wait": buffers grow
+    // such a queue shows that the kernel's buffer has grown since it said "wait"
     if (this.isFast && queueMs > FAST_HYSTERESIS * FAST_MS) {
       this.#kernelBytes = KERNEL_BYTES
     }
@@ -102,7 +100,6 @@ export class FastPath {
     this.isFast = bytesPerMs * FAST_MS * (this.isFast ? FAST_HYSTERESIS : 1) >= this.#kernelBytes
   }
 
-  /** The transport has said "wait" */
   onTransportFull (inFlightBytes: number): void {
     if (!this.isFast) {
       this.#kernelBytes = inFlightBytes

@@ -1,13 +1,14 @@
 /**
- * What has arrived from one pong to another, a round trip apart at least: a sample of the path's rate. Hot: runs once per write and pong.
+ * Samples of the path's rate: the bytes that are confirmed from one pong to another, at least a round trip apart. Hot: runs once per write
+ * and pong.
  */
 import { LONGEST_MS } from '../core/window/round-trip.ts'
 import type { Mark } from './marks.ts'
 
-/** Clocks of browsers are coarse */
+/** No interval counts as shorter, as clocks of browsers are coarse */
 const SHORTEST_MS = 1
 
-/** What had arrived when a pong came, and when its mark had been written */
+/** A pong: the position that it confirms, when it came, and when its mark was written */
 interface Arrival {
   bytes: number
   atMs: number
@@ -16,48 +17,48 @@ interface Arrival {
 
 export interface PathSample {
   nowMs: number
-  /** From when the mark was written until its pong came */
+  /** From writing the mark to its pong */
   roundTripMs: number
-  /** So much has arrived in so long */
+  /** The bytes that have arrived within `intervalMs` */
   deliveredBytes: number
   intervalMs: number
-  /** What the newest round trip alone has shown: while the rate doubles with each, two of them show three quarters of it */
+  /** The rate of the newest round trip alone. While the rate doubles in each, a sample over two of them shows only three quarters of it. */
   latestBytesPerMs: number
-  /** The mark was written when the one that began the last round had been answered */
+  /** The mark was written after the pong that began the last round trip */
   isNewRoundTrip: boolean
-  /** All that has arrived so far */
+  /** The position that is confirmed */
   arrivedBytes: number
-  /** What was in flight when the mark was written */
+  /** In flight when the mark was written */
   markedBytes: number
-  /** What has come from the peer meanwhile */
+  /** Received from the peer between the mark and its pong */
   receivedBytes: number
-  /** There was no more to send: the path may carry more than this */
+  /** There was no more data to send, so the path may carry more than this */
   isAppLimited: boolean
-  /** The bound has held data back */
+  /** Data was held at some time since the last sample */
   wasHeld: boolean
 }
 
 export class Samples {
-  /** When data was last handed down and nothing was in flight before */
+  /** When data was last written with nothing in flight before */
   beganMs = 0
-  /** Until this has arrived samples show what was asked of the path */
+  /** Up to this position samples show what the application sent, not what the path carries */
   appLimitedBytes = 0
-  /** Data was held back since the last sample */
+  /** Data was held at some time since the last sample */
   #wasHeld = false
-  /** There was no more to send */
+  /** No data was left to send after the last write */
   #isAllHandedDown = true
-  /** Nothing was in flight, nor had arrived. While a round or a sample begins here no pong has come since. One object for all starts, as each lone request is one. */
+  /** The last write with nothing in flight before. It stands in for a pong until one comes. One object for all starts, as each lone request is one. */
   readonly #start: Arrival = { bytes: 0, atMs: 0, sentMs: 0 }
-  /** Where this round began, and where samples begin: with the round before. From one pong to another is exact. */
+  /** The start of this round trip, and of the one before, where samples begin. Only a sample between two pongs is exact. */
   #roundTripFrom = this.#start
   #sampleFrom = this.#start
 
-  /** So much is handed down behind `positionBytes`. `isAppLimited`: there is no more to send. `isIdle`: no pong is awaited. Hot. */
+  /** `byteLength` bytes are written at `positionBytes`. `isAppLimited`: no data is left to send. `isIdle`: no mark is in flight. Hot. */
   onWrite (positionBytes: number, byteLength: number, isAppLimited: boolean, isIdle: boolean, nowMs: number): void {
     const isFirst = isIdle && this.#isAllHandedDown
     this.#isAllHandedDown = isAppLimited
 
-    // there was nothing to send until now: that time is no part of a sample
+    // the idle time before this write is no part of a sample
     if (isFirst) {
       this.beganMs = nowMs
       this.#start.bytes = positionBytes
@@ -67,18 +68,17 @@ export class Samples {
       this.#sampleFrom = this.#start
     }
 
-    // also in the first round trip, in which the path fills
+    // in the first round trip too, as the path only fills then
     if (isAppLimited || isFirst) {
       this.appLimitedBytes = positionBytes + byteLength
     }
   }
 
-  /** Data is held back */
   onHeld (): void {
     this.#wasHeld = true
   }
 
-  /** A pong has come, and so much from the peer so far. Returns undefined if the clock has jumped. */
+  /** `receivedBytes`: from the peer so far. Returns undefined if the clock has jumped. */
   onPong (mark: Mark, ownRoundTripMs: number, receivedBytes: number, isHeld: boolean, nowMs: number): PathSample | undefined {
     const roundTripMs = nowMs - mark.sentMs
 
@@ -88,14 +88,14 @@ export class Samples {
 
     const arrival = { bytes: mark.positionBytes, atMs: nowMs, sentMs: mark.sentMs }
 
-    // the clock was set back behind the last round: the next begins here
+    // the clock was set back to before this round trip: the next one begins here
     if (nowMs < this.#roundTripFrom.atMs) {
       this.#roundTripFrom = arrival
       this.#sampleFrom = arrival
       return undefined
     }
 
-    // behind a start the first bytes were on their way for a round trip more: samples begin at its first pong as soon as that is long ago
+    // an interval from a start contains the round trip of the first bytes, so samples begin at the first pong once it is long enough ago
     if (this.#sampleFrom === this.#start && nowMs - this.#roundTripFrom.atMs >= Math.max(ownRoundTripMs, (this.#roundTripFrom.atMs - this.#roundTripFrom.sentMs) / 2)) {
       this.#sampleFrom = this.#roundTripFrom
     }
@@ -116,7 +116,7 @@ export class Samples {
       nowMs,
       roundTripMs,
       deliveredBytes: mark.positionBytes - since.bytes,
-      // the longer of the two: a burst that a buffer has swallowed was not delivered, nor has a clump of pongs come so fast
+      // the longer of the two, as neither a burst into a buffer nor a clump of pongs shows the rate
       intervalMs: Math.max(SHORTEST_MS, nowMs - since.atMs, mark.sentMs - since.sentMs),
       latestBytesPerMs: markedBytes / Math.max(SHORTEST_MS, roundTripMs, nowMs - mark.acknowledgedMs),
       isNewRoundTrip,
