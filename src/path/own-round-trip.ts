@@ -1,23 +1,23 @@
 /**
- * The path's own round trip: how long a byte and the answer to it travel when nothing of this side is in front of them. A probe measures it
- * anew, with next to nothing in flight for a round.
+ * The path's own round trip: how long a byte and its answer travel with none of this side's data in front of them. A probe measures it again,
+ * with almost nothing in flight for a round trip.
  */
 
-/** A shorter one counts so much: one that was lucky is no measure of the others */
+/** A shorter round trip counts with this weight, as a single one may be an exception */
 const SHORTER_WEIGHT = 1 / 4
 /**
- * But the first two count in full. The first ping may find the peer's program cold or at work, or the clock may jump meanwhile: then it is late by up to seconds.
- * A queue of that length would hide the path's own round trip until probes find it: with 300 ms it was 281 ms for 200 s at 2 Mbit/s, now 98.
+ * But the first two count in full: the first ping may take seconds longer if the peer's program is cold or busy, or if the clock jumps. The bound would
+ * allow a queue of that length, which hides the path's own round trip until a probe finds it (benchmarks/tried.md#a-first-ping-that-is-late).
  */
 const FULL_COUNT = 2
 
-/** Becomes longer only by a probe */
+/** Only a probe makes it longer */
 export class OwnRoundTrip {
   /** 0 until it was measured */
   ms = 0
   /** The shortest that was ever seen */
   shortestMs = Infinity
-  /** How many were learned */
+  /** How many round trips were learned */
   #count = 0
 
   get isMeasured (): boolean {
@@ -29,7 +29,7 @@ export class OwnRoundTrip {
     return this.isMeasured ? this.ms : Infinity
   }
 
-  /** Follows one that is shorter */
+  /** Moves towards a shorter one */
   learn (roundTripMs: number): void {
     const weight = this.#count++ < FULL_COUNT ? 1 : SHORTER_WEIGHT
 
@@ -41,49 +41,47 @@ export class OwnRoundTrip {
   }
 }
 
-/** A path that has become faster and longer at once may look as it did: now and then its round trip is measured anew */
+/** A path that has become both faster and longer may look unchanged, so its round trip is measured again after this time */
 const EVERY_MS = 120_000
 const EVERY_ROUND_TRIPS = 1000
-/** One that has changed is measured again so much sooner: others may have made it longer, and a part of that comes off each time */
+/** After a change it is measured again sooner by this factor: other connections may have made it longer, and each measurement corrects a part */
 const CHANGED_PART = 1 / 12
 
 /**
- * One was in vain if it found the path no longer than what may be in flight lasts. A lower rate brings no other then for so many times as long as
- * it took: a busy peer makes the rate fall again and again, and each probe leaves it without data for a turn of its program.
+ * A probe was needless if the bytes in flight last for the round trip that it found. A lower rate then starts no other for this many times its
+ * duration: with a busy peer the rate falls again and again, and each probe leaves that peer without data for a turn
+ * (benchmarks/tried.md#fewer-probes-while-a-program-is-busy).
  */
 const QUIET_TIMES = 30
-/**
- * But a probe that waits for a queue to drain takes seconds, and says nothing of a busy peer. Without an end a path that became longer behind it carried
- * 0.02 to 0.5 for up to two minutes.
- */
+/** But a probe that waits for a long queue to empty takes seconds, and a path that becomes longer after it must be found soon */
 const LONGEST_QUIET_MS = 6000
 
-/** One that was told to wait until all may fall silent looks again after so long */
+/** A postponed probe asks again after this time */
 const RETRY_MS = 1000
 
-/** No connection looks for its rate for so long, unless its peer delays pongs on purpose */
+/** Start-up is shorter, unless the peer delays its pongs on purpose: a probe waits no longer for it */
 const LONGEST_START_UP_MS = 10_000
-/** All that share a line fall silent once in a minute at least */
+/** Connections on one link may drain it at least once in this time, so a probe is not postponed for longer */
 const LONGEST_POSTPONEMENT_MS = 60_000
 
-/** A probe that finds no empty path so soon has not emptied it: others fill it */
+/** If a probe has not found the path empty after this many round trips, others fill it */
 const MAX_ROUND_TRIPS = 3
 
-/** When the round trip is measured anew: now and then, and when less arrives than before. And what a probe that goes on has to wait for. */
+/** When the round trip is measured again: after a time, and when the rate has fallen. Also when a running probe has to wait, and when it ends. */
 export class Probes {
-  /** Nothing is handed down, and only marks count that are written from then on: by then the line is empty. Undefined while a little is handed down. */
+  /** While the link is drained: when it must be empty, so that only marks written from then on count. Undefined in a probe with a little in flight. */
   drainedFromMs: number | undefined
-  /** Until then a lower rate is no reason for one: the last was in vain */
+  /** Until then a lower rate starts no probe, as the last one was needless */
   quietUntilMs = 0
   #probedMs = 0
-  /** The last probe has found another round trip */
+  /** The last probe has found a different round trip */
   #hasChanged = false
   #roundTrips = 0
-  /** Since when the path seems to be longer, and was told to wait */
+  /** Since when a probe is postponed, although the path seems to be longer; Infinity if none is */
   #postponedMs = Infinity
   #retryMs = 0
 
-  /** `hasFallen`: less arrives than when the path was last found to be as it was. `mayDrain`: all that share the line may fall silent. */
+  /** `hasFallen`: the rate is below the known one. `mayDrain`: the connections that share the link may drain it. */
   isDue (nowMs: number, roundTripMs: number, hasFallen: boolean, mayDrain: boolean): boolean {
     const everyMs = Math.max(EVERY_MS, EVERY_ROUND_TRIPS * roundTripMs) * (this.#hasChanged ? CHANGED_PART : 1)
     const mayRetry = nowMs >= this.#retryMs && (mayDrain || !this.mayBePostponed(nowMs))
@@ -91,29 +89,29 @@ export class Probes {
     return Math.abs(nowMs - this.#probedMs) >= everyMs || (this.#postponedMs === Infinity ? hasFallen : mayRetry)
   }
 
-  /** The round trip is being measured, or was just seen */
+  /** The round trip is measured from now on, or start-up has just shown it */
   begin (nowMs: number): void {
     this.#probedMs = nowMs
     this.#roundTrips = 0
   }
 
-  /** Counts a round of a probe that has found no empty path. Returns whether another is worth it. */
+  /** Counts a round trip that has not found the path empty. Returns whether the probe goes on. */
   countRoundTrip (): boolean {
     return this.drainedFromMs !== undefined || ++this.#roundTrips <= MAX_ROUND_TRIPS
   }
 
-  /** It has to wait for an empty line */
+  /** The probe has to wait until the link may be drained */
   postpone (nowMs: number): void {
     this.#postponedMs = Math.min(this.#postponedMs, nowMs)
     this.#retryMs = nowMs + RETRY_MS
   }
 
-  /** Others that look for their rate would fill the line meanwhile */
+  /** Connections in start-up would fill the link while it is drained */
   waitsForStartUps (nowMs: number): boolean {
     return nowMs - this.#postponedMs < LONGEST_START_UP_MS
   }
 
-  /** What was put off for long is done at last, whatever others say */
+  /** False after a long time: then the probe ends without a drain, whatever the other connections do */
   mayBePostponed (nowMs: number): boolean {
     return nowMs - this.#postponedMs < LONGEST_POSTPONEMENT_MS
   }

@@ -1,54 +1,54 @@
 /**
- * What the peer has in flight itself: pongs wait behind it. A peer that bounds it sends marks of its own, and its queue is as short as ours.
- * One that bounds nothing and sends bulk fills its kernel, for seconds: that is no queue of ours, and to hold data back for it would leave a
- * hundredth of the rate.
+ * The peer's data in flight, behind which pongs wait. A peer that bounds it writes marks, and its queue is as short as this side's. One that
+ * bounds nothing fills its kernel with bulk for seconds. Holding data does not shorten that queue, and would cost nearly the whole rate
+ * (benchmarks/tried.md#slow-programs-and-the-bound).
  */
 import { FIRST_MARK_VALUE } from '../core/wire/frame.ts'
 import type { PathSample } from './samples.ts'
 
-/** Marks of a peer with much to send are no farther apart, as on a line of 0.25 Mbit/s; those behind a few messages are */
+/** A peer with much to send writes marks at least this often, even at 0.25 Mbit/s. Marks behind a few messages are farther apart. */
 const MARKS_MS = 250
-/** They count for so long */
+/** Marks, and signs that the peer's data fills the path, count for this long */
 const SEEN_MS = 2000
 
-/** A peer that bounds nothing sends so much while a pong is awaited, and more than credit for what was in flight */
+/** The peer sends much if this many bytes come in a round trip, and this part of the bytes in flight: fewer may be credit for them */
 const LEAST_BYTES = 16_384
 const LEAST_PART = 1 / 16
 /**
- * For a burst of the peer's urgent data need not wait behind ours: bulk catches up. But not where one follows another. With 1.25 MB each 2 s on
- * lines of 10 Mbit/s bulk carried 0.47 of what it could, for good.
+ * Pongs must have waited this long behind the peer's bulk before the bound allows for it: after one short burst this side's bulk catches up, and
+ * its urgent data has not waited. Bursts in a row count together (benchmarks/tried.md#a-peer-that-sends-bulk-again-and-again).
  */
 const BURST_MS = 2000
-/** Time without a burst counts so much less: a peer that fills its line for more than a fifth of the time goes on with that */
+/** Time without bulk is subtracted with this weight, so a peer that sends bulk for more than a fifth of the time is found */
 const PAUSE_WEIGHT = 1 / 4
-/** And it goes on until no more than this is left of those two seconds */
+/** The bound allows for it until less than this is left of those two seconds */
 const OVER_MS = 1000
 
 export class PeersData {
-  /** All that has come, while marks of ours were in flight */
+  /** All bytes received while marks of this side were in flight */
   receivedBytes = 0
   /** When its data was last seen to fill the path, although the peer bounds it */
   fullMs = -Infinity
-  /** The longest round trip of a pong that has waited behind data, while the peer goes on; else 0 */
+  /** The longest round trip of a pong behind the peer's bulk while that goes on; otherwise 0 */
   roundTripMs = 0
-  /** And what the peer has sent meanwhile */
+  /** The most that came in one of these round trips; otherwise 0 */
   byteLength = 0
   #lastPing = 0
   #pingedMs = -Infinity
   /** When the peer last sent a mark: it bounds what it has in flight */
   #markedMs = -Infinity
-  /** How long pongs have waited behind data of the peer's lately */
+  /** How long pongs have recently waited behind the peer's bulk */
   #queuedMs = 0
   #sampledMs: number | undefined
 
-  /** Pongs wait behind as much data as its path holds, and no more */
+  /** The peer bounds its data, and that data fills the path: pongs wait behind as much as the path holds */
   isFull (nowMs: number): boolean {
     return Math.abs(nowMs - this.fullMs) < SEEN_MS
   }
 
   /**
-   * Values above FIRST_MARK_VALUE that count up by two are marks of a peer that does the same; others count from 0, or draw theirs. Two that
-   * say its data fills the path count: one says no more than that a burst does.
+   * Values from FIRST_MARK_VALUE that count up by two are marks of this muxer. Other muxers count from 0, or use random values. The last bit says
+   * that the peer has more data than the path carries. It must be set in two marks in a row, as a burst may set it in one.
    */
   onPing (value: number, nowMs: number): void {
     const before = this.#lastPing
@@ -66,11 +66,11 @@ export class PeersData {
   }
 
   /**
-   * What this side lets in makes round trips of `ownMs` at most. One within that shows no queue of the peer's, whatever came meanwhile: the more was
-   * let in, the more came in a round trip, and with 3 Mbit/s from the peer that filled an uplink of 10 Mbit/s for good.
+   * This side's data in flight explains a round trip of `ownMs` at most, and the data in front of the mark one of `frontMs`. A round trip within
+   * `ownMs` shows no queue of the peer, however much came: a larger bound makes round trips longer, and more comes in each of them.
    *
-   * Bursts of a peer that sends marks are seen by the same, and by more than the `frontMs` that what stood in front of the mark takes: its marks say
-   * nothing of them. Taken for a peer that bounds nothing, one that sent 4 KB each 80 ms made a queue of 9 s at 0.5 Mbit/s.
+   * The marks of a peer do not show its bursts. They fill the path if a round trip is longer than both. Such a peer must not count as one that
+   * bounds nothing, or the bound would follow this side's own queue (benchmarks/tried.md#a-peer-that-sends-a-little).
    */
   learn ({ nowMs, roundTripMs, markedBytes, receivedBytes }: PathSample, ownMs: number, frontMs: number): void {
     const isLonger = roundTripMs > ownMs
@@ -81,10 +81,10 @@ export class PeersData {
       this.fullMs = nowMs
     }
 
-    // while it goes on, what is let in is by the peer's queue too
+    // once the bound allows for the peer's queue, `ownMs` contains that queue
     const isQueued = !isBounded && hasMuch && (isLonger || this.roundTripMs > 0)
     const sinceMs = Math.max(0, nowMs - (this.#sampledMs ?? nowMs - roundTripMs))
-    // of the time before the mark was written nothing is known
+    // nothing is known of the time before the mark was written
     const queuedMs = isQueued ? Math.min(sinceMs, roundTripMs) : 0
     this.#queuedMs = Math.max(0, Math.min(BURST_MS, this.#queuedMs + queuedMs) - PAUSE_WEIGHT * (sinceMs - queuedMs))
     this.#sampledMs = nowMs
