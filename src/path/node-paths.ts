@@ -1,50 +1,50 @@
 /**
- * What the connections of a node tell each other of their paths, and what is due to each on a line that they share. Several over one line
- * each see the queue of the others, which looks like a longer path, or like a peer that is slow. What others say makes a path that seems
- * longer wait until all fall silent, and never refuses it for good: they may share no line.
+ * What the connections of a node know of each other's paths, and the fair share of each on a link. On a shared link each sees the queue of the
+ * others, which looks like a longer path or a slow peer. So before a path counts as longer, all of them drain the link. This is only postponed,
+ * and never refused, as the others may be on other links.
  */
 import { GROWTH, RecentHighest } from './rate.ts'
 import type { PathBound } from '../core/path-control.ts'
 import type { PathSample } from './samples.ts'
 
-/** The queue that the marks of one wait in is that of another if the other's wait for so much of it */
+/** Two connections seem to share a queue if the marks of the other wait at least this part of the time */
 export const SHARED_PART = 1 / 2
-/** And if it has so much of that queue in flight, together with all that wait as long */
+/** Those that seem to share a queue explain it if they have at least this part of it in flight together */
 const EXPLAINED_PART = 1 / 4
-/** What a path has seen counts for so long */
+/** What a path has measured counts for this long */
 const RECENT_MS = 2000
-/** And what it waits for: its peer may never answer */
+/** An unanswered mark counts for this long, as the peer may never answer */
 const WAITS_MS = 10_000
 
-/** To fall silent costs all others something: it is so rare, and rarer each time */
+/** A drain costs each of the connections a little, so the time to the next one is long, and doubles */
 const FIRST_DRAIN_INTERVAL_MS = 8000
 const LONGEST_DRAIN_INTERVAL_MS = 60_000
 const DRAIN_INTERVAL_ROUND_TRIPS = 100
 
 /**
- * A path is due no longer queue than this because others make one: they may have lines of their own. A peer whose answers came 8 s late made the queue of an
- * honest one on another line 2.1 s long, for as long as it stayed.
+ * No path is due a longer queue than this because of others: they may be on other links, with peers whose answers are late
+ * (benchmarks/tried.md#bounds-that-stayed-wrong).
  */
 const LONGEST_SHARED_QUEUE_MS = 100
 
-/** A line is empty after so many times what a mark waited: what was written behind the mark has joined its queue */
+/** A link is empty after this many times the time of a mark: data behind the mark has joined the queue since */
 const EMPTIED_WAITS = 2
 
 export interface NodePath {
   readonly bytesPerMs: number
   /** How much it may have in flight */
   readonly bound: Pick<PathBound, 'bytes'>
-  /** How long its last mark took, and how much of that it waited */
+  /** How long its last mark took, and how much of that the mark waited */
   readonly lastRoundTripMs: number
   readonly queueMs: number
   readonly sampledMs: number
-  /** How long what it has in flight may make marks wait */
+  /** How long marks may wait behind the data that it may have in flight */
   readonly ownQueueMs: number
-  /** When the first mark was written that has had no pong yet */
+  /** When the oldest unanswered mark was written; Infinity if there is none */
   readonly waitsSinceMs: number
-  /** It looks for its rate */
+  /** It is in start-up */
   readonly isStarting: boolean
-  /** Hands nothing down until the line must be empty, `drainMs` from now, and it is known how long it then is */
+  /** Holds data until a mark that is written when the link must be empty, `drainMs` from now, has shown the round trip */
   drain (nowMs: number, drainMs: number): void
 }
 
@@ -55,11 +55,11 @@ interface Share {
 
 export class NodePaths {
   readonly #paths = new Set<NodePath>()
-  /** When all may fall silent again, and for how long that is put off the next time */
+  /** When a link may be drained again, and how long the next drain postpones the one after it */
   #nextDrainMs = 0
   #drainIntervalMs = FIRST_DRAIN_INTERVAL_MS
 
-  /** It has measured something. Those that have not for long make room. */
+  /** Adds a path that has measured something. Those that have measured nothing for long are removed. */
   note (path: NodePath, nowMs: number): void {
     if (!this.#paths.has(path)) {
       this.#paths.forEach(other => {
@@ -77,10 +77,10 @@ export class NodePaths {
   }
 
   /**
-   * A path that carried so much before seems to be so much longer. When others wait in a queue like that, and have enough in flight to be that
-   * queue, all of them fall silent until the line must be empty, and then measure it: unless they have done so lately, or one of them looks
-   * for its rate and `waitsForStartUps`. Behind that it falls silent too, or it would fill the line meanwhile. A peer may delay its pongs for as
-   * long as it likes, but no queue is longer than what any of those in it has waited.
+   * A path that carried `bytesPerMs` seems to be longer by `longerMs`. If others wait in such a queue, and have enough in flight to explain it, all
+   * of them drain the link and then measure it. This is postponed after a recent drain, or, with `waitsForStartUps`, while one of them is in
+   * start-up. Without, that one drains too, or it would fill the link that the others measure. The shortest wait limits the
+   * drain, so a peer that delays its pongs cannot prolong it.
    */
   requestDrain (path: NodePath, longerMs: number, bytesPerMs: number, waitsForStartUps: boolean, nowMs: number): 'alone' | 'draining' | 'postponed' {
     const sharing = this.#sharing(path, longerMs, nowMs)
@@ -110,19 +110,19 @@ export class NodePaths {
     return nowMs >= this.#nextDrainMs
   }
 
-  /** How long the marks of others wait in a queue, which a new connection may have to wait in too; 0 if there is none */
+  /** How long the marks of others wait in a queue, in which a new connection may have to wait too; 0 if there is none */
   othersQueueMs (path: NodePath, nowMs: number): number {
     return this.#sharing(path, 0, nowMs).reduce((longestMs, other) => Math.max(longestMs, other.queueMs, isWaiting(other, nowMs) ? nowMs - other.waitsSinceMs : 0), 0)
   }
 
-  /** What all others carry that wait for as long. One of which that is not known carries next to nothing yet. */
+  /** The rate of all others together whose marks wait as long. One without a known rate carries almost nothing yet. */
   sharedBytesPerMs (path: NodePath, queueMs: number, nowMs: number): number {
     return this.#sharing(path, queueMs, nowMs).reduce((sum, { bytesPerMs }) => sum + bytesPerMs, 0)
   }
 
   /**
-   * What a path is due of a line whose queue is longer than the path itself makes it: as much as each of the others that wait there, and as long a queue
-   * as any of them makes, up to LONGEST_SHARED_QUEUE_MS. Undefined if there are none.
+   * The share of a path on a link whose queue is longer than the path itself makes it: the mean rate of all that wait there, and as long a queue as
+   * any of the others makes, up to LONGEST_SHARED_QUEUE_MS. Undefined if no other waits there.
    */
   shareOf (path: NodePath, nowMs: number): Share | undefined {
     const sharing = path.queueMs > path.ownQueueMs ? this.#sharing(path, path.queueMs, nowMs) : []
@@ -135,7 +135,7 @@ export class NodePaths {
         }
   }
 
-  /** Others whose marks have waited for so long, or still do. One that nothing holds back says nothing: its peer may answer what it likes. */
+  /** Others whose marks have waited nearly `queueMs`, or still do. One without a bound shows nothing, as its peer may not answer marks at all. */
   #sharing (path: NodePath, queueMs: number, nowMs: number): NodePath[] {
     const leastMs = queueMs * SHARED_PART
 
@@ -150,7 +150,7 @@ function isWaiting ({ waitsSinceMs }: NodePath, nowMs: number): boolean {
   return waitedMs >= 0 && waitedMs < WAITS_MS
 }
 
-/** How long its marks take: those that came back, and the one that has not */
+/** How long its marks take: the last answered one, or the oldest unanswered one */
 function waitedMs ({ lastRoundTripMs, waitsSinceMs }: NodePath, nowMs: number): number {
   return Math.max(lastRoundTripMs, nowMs - waitsSinceMs)
 }
@@ -163,20 +163,19 @@ function isRecent ({ sampledMs }: NodePath, nowMs: number): boolean {
   return Math.abs(nowMs - sampledMs) < RECENT_MS
 }
 
-/** What a path has carried for so long it may be due */
+/** What a path has carried in this time limits its share */
 const LATELY_MS = 60_000
 
 /**
- * What is due to a connection on a line that others of this node fill: as much as each of them, and as long a queue as any of them makes.
- * Without it the connection with the shortest path has the least in flight, is crowded out by the queue of the others, takes what is left
- * for what the path carries, and allows itself even less. No more is due than what the path has carried lately: that the others share its
- * line is likely and never certain.
+ * What is due to a connection on a link that others of this node fill: as much as each of them, and as long a queue as any of them makes.
+ * Otherwise the connection with the shortest path has the least in flight, the queue of the others lowers its rate, and its bound follows the
+ * rate down. The share is limited by what the path has carried recently, as the others may be on other links after all.
  */
 export class FairShare {
   readonly #carriedLately = new RecentHighest()
   #share: Share | undefined
 
-  /** 0 where no other fills the line */
+  /** 0 if no other connection fills the link */
   get bytesPerMs (): number {
     return Math.min(GROWTH * this.#carriedLately.value, this.#share?.bytesPerMs ?? 0)
   }
@@ -185,7 +184,7 @@ export class FairShare {
     return this.#share?.queueMs ?? 0
   }
 
-  /** A peer that bounds its own data makes pongs wait behind that, which is no queue of this line */
+  /** If the peer's own data fills the path, pongs wait behind that data, and not in a queue that others share */
   learn (path: NodePath, nodePaths: NodePaths, { nowMs, isAppLimited, isNewRoundTrip }: Pick<PathSample, 'nowMs' | 'isAppLimited' | 'isNewRoundTrip'>, isPeerFull: boolean): void {
     this.#carriedLately.learn(path.bytesPerMs, isAppLimited, nowMs, LATELY_MS)
 

@@ -1,58 +1,57 @@
 /**
- * Pongs that come late: whether the path is slow then, or programs are, and how much more has to be in flight.
+ * Late pongs: whether the path is slow or programs are, and how much more has to be in flight.
  *
- * Behind a silence a pong comes. If all that was in flight follows at once, or faster than the path carries it, it had long arrived, and
- * what was slow are programs, or pongs, or a path that holds more than was allowed. If the rest comes at the path's own pace, the path is
- * what is slow.
+ * A silence ends with a pong. If everything else in flight is then confirmed at once, or faster than the path carries data, it had arrived long
+ * before. Programs or pongs were slow, or the path holds more than the bound. If it is confirmed at the rate of the path, the path is slow.
  */
 import { LONGEST_MS } from '../core/window/round-trip.ts'
 import type { Positions } from '../core/positions.ts'
 import type { Mark } from './marks.ts'
 
-/** Urgent data goes on meanwhile: when this part of what was in flight has come back, the path was empty */
+/** When this part of the bytes in flight is confirmed the path was empty: the rest may be urgent data that was not held */
 const EMPTIED_PART = 15 / 16
 
-/** What tells of less is no news: messages go on while data waits */
+/** A pong that confirms a smaller part does not end a silence, as urgent data is sent even while other data is held */
 const PROGRESS_PART = 1 / 16
-/** Of a silence, while nothing at all came */
+/** The part of a silence in which nothing at all came. If bytes come all the time, the pong may have waited behind them. */
 const QUIET_PART = 1 / 3
 
 type AnsweredMark = Pick<Mark, 'positionBytes' | 'lostMarks'>
 
-/** No pong came for so long, and then one did */
+/** A time without pongs, and the pong that ended it */
 interface Silence {
   silentMs: number
   endedMs: number
-  /** So much was in flight */
+  /** In flight when that pong came */
   byteLength: number
-  /** And so much of it came behind the first pong, or is to come */
+  /** The part of it that was to be confirmed after that pong */
   restBytes: number
-  /** When so much has arrived, all has come back */
+  /** Pongs have caught up when this position is confirmed */
   untilBytes: number
-  /** Marks in between have had no pong: it is the peer that was silent */
+  /** Earlier marks were lost, so the peer was silent, and the path was not slow */
   hasLost: boolean
 }
 
-/** All that was in flight while data waited has come back behind it */
+/** Pongs have caught up: after a silence everything that was in flight is confirmed */
 export interface CatchUp extends Silence {
   nowMs: number
-  /** All that has arrived so far */
+  /** The position that is confirmed */
   arrivedBytes: number
-  /** The rest came in so long */
+  /** How long it took to confirm the rest */
   restMs: number
 }
 
-/** Finds out that the path had nothing to do while data waited */
+/** Finds silences, and when pongs have caught up after one */
 export class PongSilence {
   #silence: Silence | undefined
-  /** When pongs last told of more than a little, and what had arrived then */
+  /** When a pong last confirmed more than a little, and the position that it confirmed */
   #progressMs = 0
   #progressBytes = 0
   #receivedMs = 0
-  /** The longest time since then in which nothing at all came */
+  /** The longest time since then in which nothing came from the peer */
   #quietMs = 0
 
-  /** Something came from the peer, while marks are in flight. Nothing was before `beganMs`. */
+  /** Bytes came from the peer while marks are in flight. Before `beganMs` nothing was in flight. */
   onChunk (nowMs: number, beganMs: number): void {
     if (beganMs > this.#progressMs) {
       this.#progressMs = beganMs
@@ -63,7 +62,7 @@ export class PongSilence {
     this.#receivedMs = nowMs
   }
 
-  /** A mark was answered. Silences longer than `coveredSilenceMs` count: none, while no data waits or less is allowed than the path needs, for an idle path says nothing then. */
+  /** Silences longer than `coveredSilenceMs` count. It is Infinity if no data was held, or during a probe, as an idle path shows nothing then. */
   onPong ({ positionBytes, lostMarks }: AnsweredMark, acknowledgedBytes: number, { writtenBytes, markedBytes }: Pick<Positions, 'writtenBytes' | 'markedBytes'>, coveredSilenceMs: number, nowMs: number): CatchUp | undefined {
     const silentMs = nowMs - this.#progressMs
     const hasLost = lostMarks > 0
@@ -99,26 +98,26 @@ export class PongSilence {
   }
 }
 
-/** So much more is tried while the rate is looked for, and later */
+/** This many times the bytes in flight are tried, during start-up and later */
 const START_UP_BOOST = 4
 const BOOST = 2
-/** The longer a silence is the more it costs to find in steps how much is needed */
+/** During start-up more is tried after a silence that is longer than this, as each further step would take as long again */
 const LONG_SILENCE_MS = 25
 const MAX_BOOST = 8
-/** What comes twice as fast as the path carries, or at once, did not come from its queue */
+/** Bytes that are confirmed in this part of the time that the path takes, or at once, were not in its queue */
 const TOGETHER_PART = 1 / 2
 const TOGETHER_MS = 1
-/** Less of what was in flight says nothing of its pace: the first pong may have waited for all of it on the path */
+/** A smaller rest shows no rate: the path may have carried all of it before the first pong */
 const REST_PART = 1 / 4
 
 /**
- * What more may be in flight because programs, or pongs, are slow and the path is not: what the path carries in the longest silence of
- * late, and for a moment a multiple of what came back at once, to see whether the path carries that too.
+ * How much more may be in flight because programs or pongs are slow and the path is not: what the path carries in the longest recent silence.
+ * For a moment also a multiple of what was confirmed at once, to find out whether the path carries that too.
  */
 export class SlowPrograms {
-  /** What is tried until so much has arrived */
+  /** What is tried, until as many bytes have arrived */
   boostBytes = 0
-  /** How long what is in flight must last */
+  /** How long the bytes in flight must last */
   readonly longest = new LongestSilence()
   #boostUntilBytes = 0
 
@@ -130,7 +129,7 @@ export class SlowPrograms {
     }
   }
 
-  /** The path carries so much, and others that may share its line. Returns whether programs, or pongs, were slow. */
+  /** `sharedBytesPerMs`: the rate of others that may share the link. Returns whether programs or pongs were slow. */
   onCatchUp (catchUp: CatchUp, bytesPerMs: number, sharedBytesPerMs: number, roundTripMs: number, isStartUp: boolean): boolean {
     const { nowMs, arrivedBytes, silentMs, byteLength } = catchUp
 
@@ -147,7 +146,7 @@ export class SlowPrograms {
   }
 }
 
-/** The path had nothing left to do. What stood together in the queue of a shared line comes together too, but at the pace of all. */
+/** Whether the path had nothing left to carry. Data from the queue of a shared link is confirmed together too, but at the rate of all connections. */
 function ranEmpty ({ byteLength, restBytes, restMs, hasLost }: CatchUp, bytesPerMs: number, sharedBytesPerMs: number): boolean {
   const showsPace = hasLost || restBytes >= REST_PART * byteLength
   const isFaster = restMs * (bytesPerMs + sharedBytesPerMs) <= TOGETHER_PART * restBytes
@@ -155,13 +154,15 @@ function ranEmpty ({ byteLength, restBytes, restMs, hasLost }: CatchUp, bytesPer
   return showsPace && (isFaster || (sharedBytesPerMs === 0 && restMs <= TOGETHER_MS))
 }
 
+/** In this time a silence fades to 1/e of its length */
 const FADES_MS = 10_000
+/** This part of the time may be silences that do not count, up to MAX_FORGIVEN_MS at once */
 const FORGIVEN_PART = 0.01
 const MAX_FORGIVEN_MS = 1000
 
 /**
- * How long a path had nothing to do because no pong came, lately: so long what is in flight must last. Fades slowly, so that little is
- * lost when it was forgotten too soon; and a program that stood still once in a while is forgiven, or a second of it would be queued for.
+ * The longest recent time in which a path had nothing to carry because no pong came: the bytes in flight must last as long. It fades slowly, so
+ * that little is lost when a silence comes again. A rare silence is forgiven, or a silence of one second would allow a queue of one second.
  */
 export class LongestSilence {
   ms = 0
@@ -179,7 +180,7 @@ export class LongestSilence {
     this.ms = Math.max(this.ms, silentMs)
   }
 
-  /** Returns whether it is within the part of the time that may be lost, and takes it off that */
+  /** Returns whether the silence is within the time that may be lost, and subtracts it from that time */
   tryForgive (silentMs: number, nowMs: number): boolean {
     this.#forgivenMs = Math.min(MAX_FORGIVEN_MS, this.#forgivenMs + FORGIVEN_PART * Math.abs(nowMs - (this.#forgivenAtMs ?? nowMs)))
     this.#forgivenAtMs = nowMs
@@ -190,19 +191,19 @@ export class LongestSilence {
   }
 }
 
-/** A gap counts by what arrived in it, until so many times what is in flight has come behind it: pongs in a clump make it no shorter */
+/** A gap is weighted by the bytes that arrived in it, so a clump of pongs does not shorten it. It fades as this many times the bytes in flight arrive. */
 const REMEMBERED = 2
 
 /**
- * How long it is from one pong to the next while data waits. Until the next one comes nobody knows what has arrived, so that much more has to
- * be in flight: with less a peer that answers few marks, or a program of this node that looks for pongs only now and then, leaves the path
- * empty in between, the rate that is seen falls, and what is allowed follows it down.
+ * The time from one pong to the next while data is held. Data that arrives in between still counts as in flight, so the bound must be larger by
+ * as much. Otherwise a peer that answers few marks, or a program of this node with long turns, leaves the path empty in between. The measured
+ * rate would fall, and the bound would follow it down.
  */
 export class PongGap {
-  /** The mean that a byte has seen */
+  /** The mean over bytes, not over pongs */
   ms = 0
 
-  /** `gapMs` before this pong there was another, or data began to be handed down; so much has arrived since */
+  /** `gapMs`: since the pong before, or since data was first written; `arrivedBytes` in that time */
   learn (gapMs: number, arrivedBytes: number, inFlightBytes: number): void {
     if (gapMs >= 0 && gapMs <= LONGEST_MS) {
       this.ms += (gapMs - this.ms) * Math.min(1, arrivedBytes / (REMEMBERED * inFlightBytes))
