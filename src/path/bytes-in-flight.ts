@@ -44,7 +44,7 @@ const SHORTEST_LIFT_MS = 5000
 const LIFT_ROUND_TRIPS = 4
 /** It is lifted sooner if the peer has not answered any ping yet: it may never answer one */
 const FIRST_LIFT_MS = 500
-/** But its pong may stand in the queue of the node's other connections. It gets this many times the wait of their marks, up to SHORTEST_LIFT_MS. */
+/** But its pong may stand in the queue of the node's other connections. It may take this many times the wait of their marks, up to SHORTEST_LIFT_MS. */
 const OTHERS_QUEUES = 2
 
 /** After the pong to the last mark, data behind that mark counts as arrived this time, and this many round trips, after the last write */

@@ -15,7 +15,7 @@ export const QUANTUM_MS = 1
  * messages of a WebSocket and makes Noise copy it in a page (benchmarks/tried.md#where-the-time-goes-with-files-and-blocks-in-applications).
  */
 export const LONE_QUANTUM_MS = 16
-/** Of the bound, which a write that no longer fits exceeds */
+/** It is at most this part of the bound, as a long write would exceed the bound by nearly its whole length */
 export const LONE_QUANTUM_PART = 1 / 2
 
 /** `carriedBytes`: what the path carries in the time of a quantum; 0 until its rate was measured */
