@@ -9,7 +9,7 @@ import type { PathSample } from './samples.ts'
 /** A peer with much to send writes marks at least this often, even at 0.25 Mbit/s. Marks behind a few messages are farther apart. */
 const MARKS_MS = 250
 /** Marks, and signs that the peer's data fills the path, count for this long */
-const SEEN_MS = 2000
+const RECENT_MS = 2000
 
 /** The peer sends much if this many bytes come in a round trip, and this part of the bytes in flight: fewer may be credit for them */
 const LEAST_BYTES = 16_384
@@ -43,7 +43,7 @@ export class PeersData {
 
   /** The peer bounds its data, and that data fills the path: pongs wait behind as much as the path holds */
   isFull (nowMs: number): boolean {
-    return Math.abs(nowMs - this.fullMs) < SEEN_MS
+    return Math.abs(nowMs - this.fullMs) < RECENT_MS
   }
 
   /**
@@ -75,7 +75,7 @@ export class PeersData {
   learn ({ nowMs, roundTripMs, markedBytes, receivedBytes }: PathSample, ownMs: number, frontMs: number): void {
     const isLonger = roundTripMs > ownMs
     const hasMuch = receivedBytes >= Math.max(LEAST_BYTES, LEAST_PART * markedBytes)
-    const isBounded = Math.abs(nowMs - this.#markedMs) < SEEN_MS
+    const isBounded = Math.abs(nowMs - this.#markedMs) < RECENT_MS
 
     if (isBounded && hasMuch && isLonger && roundTripMs > frontMs) {
       this.fullMs = nowMs

@@ -46,7 +46,7 @@ export class Samples {
   /** Data was held at some time since the last sample */
   #wasHeld = false
   /** No data was left to send after the last write */
-  #isAllHandedDown = true
+  #isAllWritten = true
   /** The last write with nothing in flight before. It stands in for a pong until one comes. One object for all starts, as each lone request is one. */
   readonly #start: Arrival = { bytes: 0, atMs: 0, sentMs: 0 }
   /** The start of this round trip, and of the one before, where samples begin. Only a sample between two pongs is exact. */
@@ -55,8 +55,8 @@ export class Samples {
 
   /** `byteLength` bytes are written at `positionBytes`. `isAppLimited`: no data is left to send. `isIdle`: no mark is in flight. Hot. */
   onWrite (positionBytes: number, byteLength: number, isAppLimited: boolean, isIdle: boolean, nowMs: number): void {
-    const isFirst = isIdle && this.#isAllHandedDown
-    this.#isAllHandedDown = isAppLimited
+    const isFirst = isIdle && this.#isAllWritten
+    this.#isAllWritten = isAppLimited
 
     // the idle time before this write is no part of a sample
     if (isFirst) {
