@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { echo } from '@libp2p/utils'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { ALL_PAIRS, MUXER_PAIRS } from '../../testing/muxers.ts'
+import { ALL_PAIRS, isOwn, MUXER_PAIRS } from '../../testing/muxers.ts'
 import { patternPieces } from '../../testing/pattern.ts'
 import { patternDigest } from '../../testing/libp2p/digest.ts'
 import { closeOf, sendAll } from '../../testing/libp2p/streams.ts'
@@ -102,7 +102,7 @@ async function digestOf (stream: Stream, pauseMs: number): Promise<string> {
 }
 
 // stock's own loops end where the FIN comes while they are paused
-describe.each(MUXER_PAIRS.filter(({ listener }) => listener === 'ours'))('$dialler that dials $listener', names => {
+describe.each(MUXER_PAIRS.filter(({ listener }) => isOwn(listener)))('$dialler that dials $listener', names => {
   test('echo() of @libp2p/utils gives back all of 2 MiB, whoever reads how fast', async () => {
     const nodes = await connectNodes(names)
 

@@ -1,7 +1,7 @@
 // Ours and stock at the two ends of a connection over TCP and Noise: how libp2p's connection, and what is open on it, come to their end.
 import { multiaddrConnectionPair } from '@libp2p/utils'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { ALL_PAIRS, MUXER_PAIRS, muxers } from '../../testing/muxers.ts'
+import { ALL_PAIRS, isOwn, MUXER_PAIRS, muxers } from '../../testing/muxers.ts'
 import { frame, pattern } from '../../testing/protocol/frames.ts'
 import { nextTurn } from '../../testing/protocol/raw-peer.ts'
 import { closeOf, readAll } from '../../testing/libp2p/streams.ts'
@@ -98,7 +98,7 @@ describe.each(ALL_PAIRS)('$dialler that dials $listener', names => {
     expect(nodes.dialler.goAways).toEqual(isCut ? expect.any(Array) : [1])
     expect([nodes.dialler, nodes.listener].map(({ connection }) => connection.status)).toEqual(['aborted', 'aborted'])
 
-    if (names.listener === 'ours') {
+    if (isOwn(names.listener)) {
       expect((await closes)[0].error).toMatchObject({ code: 'ERR_INVALID_FRAME' })
     }
   })
@@ -184,7 +184,7 @@ test('the socket below a WebSocket is closed, too, when a peer has broken a rule
 })
 
 /** Stock closes its transport without waiting, and then what the reader writes may cost what it has not read: with stock's as with any */
-describe.each(MUXER_PAIRS.filter(({ listener }) => listener === 'ours'))('$dialler that dials $listener, which closes the connection right behind its answer', names => {
+describe.each(MUXER_PAIRS.filter(({ listener }) => isOwn(listener)))('$dialler that dials $listener, which closes the connection right behind its answer', names => {
   test.each([
     ['in one send', [pattern(200_000)]],
     ['in many', Array.from({ length: 20 }, (_, i) => pattern(10_000, i))]

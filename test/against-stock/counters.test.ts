@@ -1,7 +1,8 @@
 // What libp2p's own metrics count of a stream, whoever reads it and however: what they count with stock.
 import { prometheusMetrics } from '@libp2p/prometheus-metrics'
 import { Registry } from 'prom-client'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import { OWN_MUXERS } from '../../testing/muxers.ts'
 import { connect, openBoth } from './fixtures/connected-pair.ts'
 import { WAYS } from './fixtures/ways.ts'
 import type { MuxerName } from '../../testing/muxers.ts'
@@ -31,10 +32,12 @@ async function countedOf (muxer: MuxerName, { write, read }: Way): Promise<strin
   }
 }
 
-test.each(Object.keys(WAYS))('a stream that is read %s', async name => {
-  const ours = await countedOf('ours', WAYS[name])
+describe.each(OWN_MUXERS)('with %s', muxer => {
+  test.each(Object.keys(WAYS))('a stream that is read %s', async name => {
+    const counted = await countedOf(muxer, WAYS[name])
 
-  // what it sent, and what it received
-  expect(ours).toHaveLength(2)
-  expect(ours.sort()).toEqual((await countedOf('stock', WAYS[name])).sort())
+    // what it sent, and what it received
+    expect(counted).toHaveLength(2)
+    expect(counted.sort()).toEqual((await countedOf('stock', WAYS[name])).sort())
+  })
 })

@@ -4,7 +4,7 @@ import { multiaddrConnectionPair } from '@libp2p/utils'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { ProtocolError } from '../../src/index.ts'
 import { ACK, concat, data, frame, goAway, pattern, SYN, windowUpdate } from '../../testing/protocol/frames.ts'
-import { muxers } from '../../testing/muxers.ts'
+import { isOwn, muxers, OWN_MUXERS } from '../../testing/muxers.ts'
 import { closeOf } from '../../testing/libp2p/streams.ts'
 import type { PingingMuxer } from './fixtures/connected-pair.ts'
 import type { MuxerName } from '../../testing/muxers.ts'
@@ -23,7 +23,7 @@ const VIOLATIONS: Array<[what: string, name: string, bytes: Uint8Array]> = [
   ['an opening with an id of this side', 'InvalidParametersError', windowUpdate(1, 0, SYN)]
 ]
 
-describe.each<MuxerName>(['ours', 'stock'])('with %s', muxerName => {
+describe.each<MuxerName>([...OWN_MUXERS, 'stock'])('with %s', muxerName => {
   let transport: MultiaddrConnection
   let muxer: PingingMuxer
   let stream: Stream
@@ -49,7 +49,7 @@ describe.each<MuxerName>(['ours', 'stock'])('with %s', muxerName => {
 
     expect(errors.map(error => error?.name)).toEqual([name, name])
 
-    if (muxerName === 'ours') {
+    if (isOwn(muxerName)) {
       expect(errors).toEqual([expect.any(ProtocolError), expect.any(ProtocolError)])
     }
   })

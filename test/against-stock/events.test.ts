@@ -1,6 +1,7 @@
 // What an application is told in the life of a stream: the same events in the same order, with the same errors and
 // the same statuses at each, as by stock.
-import { expect, test, vi } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
+import { OWN_MUXERS } from '../../testing/muxers.ts'
 import { connect, openBoth } from './fixtures/connected-pair.ts'
 import type { MuxerPair } from '../../testing/muxers.ts'
 import type { Stream, StreamCloseEvent } from '@libp2p/interface'
@@ -111,9 +112,11 @@ async function eventsOf (muxers: MuxerPair, scenario: (scene: Scene) => Promise<
   }
 }
 
-test.each(Object.keys(scenarios))('a stream that %s', async name => {
-  const ours = await eventsOf({ dialler: 'ours', listener: 'ours' }, scenarios[name])
+describe.each(OWN_MUXERS)('with %s', muxer => {
+  test.each(Object.keys(scenarios))('a stream that %s', async name => {
+    const events = await eventsOf({ dialler: muxer, listener: muxer }, scenarios[name])
 
-  expect(ours).toMatchObject({ opened: expect.arrayContaining([expect.stringMatching(/^close /)]), accepted: expect.arrayContaining([expect.stringMatching(/^close /)]) })
-  expect(ours).toEqual(await eventsOf({ dialler: 'stock', listener: 'stock' }, scenarios[name]))
+    expect(events).toMatchObject({ opened: expect.arrayContaining([expect.stringMatching(/^close /)]), accepted: expect.arrayContaining([expect.stringMatching(/^close /)]) })
+    expect(events).toEqual(await eventsOf({ dialler: 'stock', listener: 'stock' }, scenarios[name]))
+  })
 })

@@ -1,6 +1,6 @@
 // The list of a muxer's open streams, which programs keep: stock has one that changes as streams come and go, and so has ours.
 import { describe, expect, test } from 'vitest'
-import { ALL_PAIRS } from '../../testing/muxers.ts'
+import { ALL_PAIRS, OWN_MUXERS } from '../../testing/muxers.ts'
 import { nextTurn } from '../../testing/protocol/raw-peer.ts'
 import { connect, handle, openBoth } from './fixtures/connected-pair.ts'
 import type { ConnectedPair } from './fixtures/connected-pair.ts'
@@ -81,8 +81,8 @@ describe.each(ALL_PAIRS)('the list of streams that is kept, with $dialler that d
 })
 
 // stock's loop leaves out every other one
-test.each(['for of', 'forEach'])('%s over the list that aborts each stream comes to all of them', async way => {
-  const pair = await connect({ dialler: 'ours', listener: 'ours' })
+test.each(OWN_MUXERS.flatMap(muxer => ['for of', 'forEach'].map(way => [way, muxer] as const)))('%s over the list that aborts each stream comes to all of them, with %s', async (way, muxer) => {
+  const pair = await connect({ dialler: muxer, listener: muxer })
   const opened = await openMany(pair, 20)
 
   if (way === 'forEach') {

@@ -7,6 +7,7 @@ import { Registry } from 'prom-client'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { createNode } from '../../testing/libp2p/node.ts'
 import { closeOf } from '../../testing/libp2p/streams.ts'
+import { OWN_MUXERS } from '../../testing/muxers.ts'
 import { WAYS } from './fixtures/ways.ts'
 import type { MuxerName } from '../../testing/muxers.ts'
 import type { Identify } from '@libp2p/identify'
@@ -108,12 +109,12 @@ function comparable (lines: string[]): string[] {
     .filter(line => !LEFT_OUT.some(([left]) => left.test(line.replace('# TYPE ', ''))))
 }
 
-describe.each(NODES)('the %s shows the same as with stock', node => {
+describe.each(OWN_MUXERS.flatMap(muxer => NODES.map(node => ({ muxer, node }))))('with $muxer the $node shows the same as with stock', ({ muxer, node }) => {
   let ours: Shown
   let stock: Shown
 
   beforeAll(async () => {
-    ours = (await shownWith('ours'))[node]
+    ours = (await shownWith(muxer))[node]
     stock = (await shownWith('stock'))[node]
   })
 

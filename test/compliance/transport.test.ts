@@ -1,4 +1,4 @@
-// libp2p's own suite for transports, between nodes that have this muxer as configured by default.
+// libp2p's own suite for transports, between nodes that have either muxer of the package as configured by default.
 import './mocha-globals.ts'
 import { noise } from '@chainsafe/libp2p-noise'
 import transportSuite from '@libp2p/interface-compliance-tests/transport'
@@ -8,6 +8,7 @@ import { webSockets } from '@libp2p/websockets'
 import { Memory, TCP, WebSockets } from '@multiformats/multiaddr-matcher'
 import { describe } from 'vitest'
 import { yamux } from '../../src/index.ts'
+import { yamux as light } from '../../src/light.ts'
 import type { MultiaddrMatcher } from '@multiformats/multiaddr-matcher'
 import type { Libp2pInit } from 'libp2p'
 
@@ -36,13 +37,21 @@ const media: Record<string, Medium> = {
   }
 }
 
-describe.each(Object.entries(media))('over %s', (_, { transport, addresses, matcher }) => {
+/** Light over one of them: a transport takes 15 s */
+const stacks = [
+  ...Object.keys(media).map(name => ({ name, muxer: 'ours', createMuxer: yamux() })),
+  { name: '@libp2p/tcp', muxer: 'light', createMuxer: light() }
+]
+
+describe.each(stacks)('$muxer over $name', ({ name, createMuxer }) => {
+  const { transport, addresses, matcher } = media[name]
+
   transportSuite({
     async setup () {
       const stack: Libp2pInit = {
         transports: [transport],
         connectionEncrypters: [noise()],
-        streamMuxers: [yamux()],
+        streamMuxers: [createMuxer],
         // it closes connections whose ping is late, which depends on the machine
         connectionMonitor: { enabled: false }
       }

@@ -2,8 +2,9 @@
 import { mplex } from '@libp2p/mplex'
 import { pEvent } from 'p-event'
 import { afterEach, describe, expect, test } from 'vitest'
-import { muxers } from '../../testing/muxers.ts'
+import { isOwn, muxers, OWN_MUXERS } from '../../testing/muxers.ts'
 import { createNode } from '../../testing/libp2p/node.ts'
+import type { MuxerName } from '../../testing/muxers.ts'
 import type { Connection, Libp2p, StreamMuxerFactory } from '@libp2p/interface'
 import type { StreamCloseEvent } from '@libp2p/interface'
 
@@ -25,7 +26,7 @@ async function createNodeWith (streamMuxers: Array<() => StreamMuxerFactory>): P
   return node
 }
 
-describe.each(['ours', 'stock'] as const)('%s', name => {
+describe.each<MuxerName>([...OWN_MUXERS, 'stock'])('%s', name => {
   /** The connection as the dialler and as the listener see it */
   async function connect (dialler: string[], listener: string[]): Promise<Connection[]> {
     const yamux = await muxers[name]()
@@ -52,7 +53,7 @@ describe.each(['ours', 'stock'] as const)('%s', name => {
   test('each end has the other muxer when the lists are in another order, and the connection ends at the first stream', async () => {
     const [dialled, accepted] = await connect([YAMUX, MPLEX], [MPLEX, YAMUX])
     const closed = pEvent<'close', StreamCloseEvent>(dialled, 'close')
-    const ended = name === 'ours' ? pEvent<'close', StreamCloseEvent>(accepted, 'close') : undefined
+    const ended = isOwn(name) ? pEvent<'close', StreamCloseEvent>(accepted, 'close') : undefined
     expect([dialled.multiplexer, accepted.multiplexer]).toEqual([MPLEX, YAMUX])
 
     await expect(dialled.newStream(PROTOCOL)).rejects.toThrow()

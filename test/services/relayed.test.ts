@@ -27,7 +27,9 @@ const TRIPLES: Array<{ dialler: MuxerName, relay: MuxerName, target: MuxerName }
   { dialler: 'ours', relay: 'stock', target: 'ours' },
   { dialler: 'stock', relay: 'ours', target: 'stock' },
   { dialler: 'ours', relay: 'ours', target: 'stock' },
-  { dialler: 'stock', relay: 'ours', target: 'ours' }
+  { dialler: 'stock', relay: 'ours', target: 'ours' },
+  { dialler: 'light', relay: 'ours', target: 'light' },
+  { dialler: 'stock', relay: 'light', target: 'ours' }
 ]
 
 const RESERVATIONS = {
