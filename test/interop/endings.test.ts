@@ -1,7 +1,7 @@
 // How streams and connections end before their time, or in good order, by either side.
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { howItEnds } from '../../testing/interop/acceptor.ts'
-import { describeEachPair } from './fixtures/each-pair.ts'
+import { describeEachPairAndLight } from './fixtures/each-pair.ts'
 import { connect } from './fixtures/pair.ts'
 import type { Pair } from './fixtures/pair.ts'
 
@@ -13,12 +13,12 @@ const ENDLESS_BYTES = 2 ** 40
 const ERROR_CODE = 0x1234
 const CUT_OFF = 'The connection closed before the stream had ended'
 
-describeEachPair((kind, dialler) => {
+describeEachPairAndLight((kind, dialler, muxer) => {
   const reset = kind.hasErrorCodes ? `reset ${ERROR_CODE}` : 'reset'
   let pair: Pair
 
   beforeEach(async () => {
-    pair = await connect(kind, dialler)
+    pair = await connect(kind, dialler, { muxer })
   })
 
   afterEach(async () => {

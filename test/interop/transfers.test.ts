@@ -1,6 +1,6 @@
 // Everything that one connection carries, opened by either side.
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
-import { describeEachPair } from './fixtures/each-pair.ts'
+import { describeEachPairAndLight } from './fixtures/each-pair.ts'
 import { connect } from './fixtures/pair.ts'
 import type { Pair } from './fixtures/pair.ts'
 
@@ -13,11 +13,11 @@ const MANY_STREAMS = 300
 const PAUSE_MS = 5
 const SLOW_BYTES = 4 * MEBIBYTE
 
-describeEachPair((kind, dialler) => {
+describeEachPairAndLight((kind, dialler, muxer) => {
   let pair: Pair
 
   beforeAll(async () => {
-    pair = await connect(kind, dialler)
+    pair = await connect(kind, dialler, { muxer })
   })
 
   afterEach(() => {

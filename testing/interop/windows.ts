@@ -1,4 +1,4 @@
-// What the interop scenarios are tried with: ours by how far its windows may grow, and both stock ones.
+// What the interop scenarios are tried with: the muxers of this package by how far their windows may grow, and both stock ones.
 import { muxers } from '../muxers.ts'
 import type { CreateMuxer } from '../muxers.ts'
 
@@ -13,6 +13,8 @@ export const MUXERS = {
   ours: async (): Promise<CreateMuxer> => muxers.ours({ streamOptions: { maxStreamWindowSize: MAX_WINDOW_BYTES } }),
   oursWithFirstWindow: async (): Promise<CreateMuxer> => muxers.ours({ streamOptions: { maxStreamWindowSize: FIRST_WINDOW_BYTES } }),
   oursByDefault: async (): Promise<CreateMuxer> => muxers.ours(),
+  light: async (): Promise<CreateMuxer> => muxers.light({ streamOptions: { maxStreamWindowSize: MAX_WINDOW_BYTES } }),
+  lightByDefault: async (): Promise<CreateMuxer> => muxers.light(),
   libp2p: async (): Promise<CreateMuxer> => muxers.stock(),
   chainsafe: async (): Promise<CreateMuxer> => muxers.chainsafe()
 }
