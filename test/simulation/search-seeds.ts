@@ -12,6 +12,7 @@ const values = readOptions({ command: 'npm run simulate --', about: 'random appl
   first: { takes: 'seed', about: 'from which on', default: '1' },
   workers: { takes: 'number', about: 'threads', default: '1' },
   seed: { takes: 'seed', about: 'this one alone, with all that happens in it' },
+  light: { about: 'with at least one side that has no control of bytes in flight, as in /light' },
   paths: { takes: 'number', about: 'the bound on bytes in flight instead: what it costs and gains on so many paths' },
   path: { takes: 'seed', about: 'on this one alone' }
 })
@@ -33,7 +34,7 @@ async function searchAll (first: number, seeds: number, workers: number): Promis
   await new Listr([{
     title: `${count(seeds)} seeds from ${first} on`,
     async task (_, task) {
-      result = await search({ first, seeds, workers, onProgress: done => { task.output = `${count(done)} seeds` } })
+      result = await search({ first, seeds, workers, isLight: values.light, onProgress: done => { task.output = `${count(done)} seeds` } })
     }
   }], { fallbackRenderer: 'silent' }).run()
 
@@ -46,14 +47,14 @@ async function searchAll (first: number, seeds: number, workers: number): Promis
   console.info(`${count(result.seeds)} seeds from ${first} on, ${count(result.steps)} steps, ${count(result.events)} events, ${count(result.bytes / 1e6)} MB, wire ${result.wireDigest.toString(16)}, ${took}: ${finding == null ? 'no finding' : `seed ${finding.seed} fails`}`)
 
   if (finding != null) {
-    console.info(`\n${finding.message}\n\nnpm run simulate -- --seed ${finding.seed}`)
+    console.info(`\n${finding.message}\n\nnpm run simulate -- ${values.light ? '--light ' : ''}--seed ${finding.seed}`)
     process.exitCode = 1
   }
 }
 
 async function replay (seed: number): Promise<void> {
   try {
-    await runSeed(seed, line => { console.info(line) })
+    await runSeed(seed, { isLight: values.light, write: line => { console.info(line) } })
   } catch (err) {
     console.error(err)
     process.exitCode = 1

@@ -10,6 +10,7 @@ import type { SearchInit } from './search/search.ts'
 
 const execFileAsync = promisify(execFile)
 const SEEDS = 2000
+const LIGHT_SEEDS = 300
 const MAX_TRACE_BYTES = 64 * 2 ** 20
 const SEARCH_TIMEOUT_MS = 300_000
 
@@ -17,7 +18,7 @@ const SEARCH_TIMEOUT_MS = 300_000
 async function findingsOf (init: SearchInit): Promise<string[]> {
   const { findings } = await search(init)
 
-  return findings.map(({ seed, message }) => `npm run simulate -- --seed ${seed}\n${message}`)
+  return findings.map(({ seed, message }) => `npm run simulate -- ${init.isLight === true ? '--light ' : ''}--seed ${seed}\n${message}`)
 }
 
 /** As it is replayed: in a process of its own, for a test runner sets timers too */
@@ -30,6 +31,10 @@ async function traceOf (seed: number): Promise<string[]> {
 describe('a search', () => {
   it(`finds nothing in ${SEEDS} seeds`, async () => {
     expect(await findingsOf({ first: 1, seeds: SEEDS })).toEqual([])
+  }, SEARCH_TIMEOUT_MS)
+
+  it(`finds nothing in ${LIGHT_SEEDS} seeds in which one side or both are light`, async () => {
+    expect(await findingsOf({ first: 1, seeds: LIGHT_SEEDS, isLight: true })).toEqual([])
   }, SEARCH_TIMEOUT_MS)
 
   it.each(pinnedSeeds)('finds nothing in seed $seed any more, which found: $bug', async ({ seed }) => {

@@ -76,16 +76,23 @@ function checkSession (side: Side): void {
 }
 
 /** What the muxer thinks is in flight, beside what has passed the wire */
-function checkInFlight ({ session, name, tap, peer }: Side): void {
+function checkInFlight ({ session, name, tap, peer, plan: { isLight } }: Side): void {
   if (session == null) {
     return
   }
 
-  const { writtenBytes, confirmedBytes } = session.positions
-  const { acknowledgedBytes, isHeld, estimate } = controlOf(session)
+  const { writtenBytes, confirmedBytes, markedBytes } = session.positions
 
   law(writtenBytes === tap.writtenBytes, () => `the ${name} counts ${writtenBytes} bytes handed down of ${tap.writtenBytes}`)
   law(confirmedBytes <= peer.tap.receivedBytes, () => `the ${name} was told of ${confirmedBytes} bytes that have arrived, ${peer.tap.receivedBytes} have`)
+
+  if (isLight) {
+    law(markedBytes === 0, () => `the ${name} is light, and has written a mark`)
+    return
+  }
+
+  const { acknowledgedBytes, isHeld, estimate } = controlOf(session)
+
   law(confirmedBytes <= acknowledgedBytes && acknowledgedBytes <= writtenBytes, () => `the ${name} takes ${acknowledgedBytes} bytes for arrived, of ${writtenBytes} handed down and ${confirmedBytes} that were told of`)
   law(estimate.bound.bytes >= 2 * MIN_WRITE_BYTES, () => `the ${name} allows ${estimate.bound.bytes} bytes in flight`)
   law(estimate.bound.writeBytes >= 1 && estimate.bytesPerMs < Infinity, () => `the ${name} has writes of ${estimate.bound.writeBytes} bytes on a path of ${estimate.bytesPerMs} bytes a millisecond`)

@@ -16,6 +16,8 @@ export type Ending = typeof ENDINGS[number]
 
 export interface SidePlan {
   isOurs: boolean
+  /** As light has it: nothing bounds what is in flight */
+  isLight: boolean
   /** When its application begins to listen for streams */
   listensAtMs: number
   options: YamuxMuxerInit
@@ -50,8 +52,11 @@ const USUAL_WEIGHTS: Record<typeof USUAL_ACTIONS[number], number> = {
 }
 
 const MEGABYTE = 1_000_000
+/** Which sides are light is drawn apart: all else of a seed is what it is without */
+const LIGHT = 0x119447
 
-export function planOf (seed: number): Plan {
+/** With `isLight` at least one side of ours is light */
+export function planOf (seed: number, isLight = false): Plan {
   const random = new Random(seed)
   const link = planLink(random.fork())
   const keepAlive = random.fork()
@@ -64,6 +69,7 @@ export function planOf (seed: number): Plan {
   const mergeMessages = options.pick(['backlog', 'backlog', true, false] as const)
   const planSide = (isOurs: boolean): SidePlan => ({
     isOurs,
+    isLight: false,
     listensAtMs: isOurs && options.chance(0.1) ? options.integer(0, 40) : 0,
     options: {
       ...(isOurs ? planOptions(options.fork(), mergeMessages) : { streamOptions: { inactivityTimeout: 0 } }),
@@ -101,7 +107,16 @@ export function planOf (seed: number): Plan {
   planRequests(plan, random.fork())
   planStockWindow(plan, random.fork())
 
+  if (isLight) {
+    planLight(plan, new Random(seed ^ LIGHT))
+  }
+
   return plan
+}
+
+function planLight ({ sides }: Plan, random: Random): void {
+  const ours = Object.values(sides).filter(({ isOurs }) => isOurs)
+  random.pick([ours, [ours[0]], ours.slice(-1)]).forEach(side => { side.isLight = true })
 }
 
 /** A stock muxer takes its own initial window for what it may send, and tells nobody: the other side has to have room for that */

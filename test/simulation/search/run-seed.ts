@@ -39,12 +39,21 @@ export interface SeedResult {
   wireDigest: number
 }
 
+export interface SeedInit {
+  /** See planOf */
+  isLight?: boolean
+  /** Gets a trace, line by line */
+  write? (line: string): void
+  /** Runs when something has happened */
+  onEvent? (): void
+}
+
 export const WIRE_DIGESTS = 2 ** 48
 const WIRE_DIGEST_BYTES = 6
 
-/** Throws when a law is broken. `write` gets a trace, line by line; `onEvent` runs when something has happened. */
-export async function runSeed (seed: number, write?: (line: string) => void, onEvent = () => {}): Promise<SeedResult> {
-  const plan = planOf(seed)
+/** Throws when a law is broken */
+export async function runSeed (seed: number, { isLight, write, onEvent = () => {} }: SeedInit = {}): Promise<SeedResult> {
+  const plan = planOf(seed, isLight)
   const result: SeedResult = { steps: 0, events: 0, bytes: 0, wireDigest: 0 }
   const wire = createHash('sha256')
   let run: Run | undefined

@@ -23,6 +23,8 @@ export interface Progress {
 export interface Batch {
   first: number
   seeds: number
+  /** See planOf */
+  isLight?: boolean
 }
 
 /** What a thread says of a batch, up to its first finding */
@@ -42,12 +44,12 @@ export interface SearchResult extends SeedResult {
 }
 
 /** Stops soon after a seed has failed */
-export async function search ({ first, seeds, workers = 1, onProgress }: SearchInit): Promise<SearchResult> {
+export async function search ({ first, seeds, isLight, workers = 1, onProgress }: SearchInit): Promise<SearchResult> {
   const result: SearchResult = { seeds: 0, steps: 0, events: 0, bytes: 0, wireDigest: 0, findings: [] }
   let next = first
 
   const takeBatch = (): Batch | undefined => {
-    const batch = { first: next, seeds: Math.min(SEEDS_OF_A_BATCH, first + seeds - next) }
+    const batch = { first: next, seeds: Math.min(SEEDS_OF_A_BATCH, first + seeds - next), isLight }
     next += batch.seeds
 
     return batch.seeds > 0 && result.findings.length === 0 ? batch : undefined

@@ -1,7 +1,7 @@
 // One side of the connection: its muxer, the streams its application has, and what its application does by itself.
 import { yamux as stock } from '@libp2p/yamux'
 import { systemClock } from '../../../src/host/clock.ts'
-import { fullControl } from '../../../src/path-control.ts'
+import { fullControl, NoControl } from '../../../src/path-control.ts'
 import { createConfig } from '../../../src/options/config.ts'
 import { NodeMetrics } from '../../../src/observe/metrics.ts'
 import { Muxer } from '../../../src/muxer/muxer.ts'
@@ -16,6 +16,7 @@ import { WireTap } from './wire-tap.ts'
 import type { Flow } from './flow.ts'
 import type { ActionName, SidePlan } from './plan.ts'
 import type { Run } from './run.ts'
+import type { CreatePathControl } from '../../../src/core/path-control.ts'
 import type { Session } from '../../../src/core/session.ts'
 import type { FrameHeader } from '../../../testing/protocol/header-reader.ts'
 import type { LinkEnd } from '../../../testing/simulation/link.ts'
@@ -96,10 +97,11 @@ export class Side {
   }
 
   start (linkEnd: LinkEnd): void {
-    const { options, listensAtMs } = this.plan
+    const { options, listensAtMs, isLight } = this.plan
+    const createPathControl: CreatePathControl = isLight ? init => new NoControl(init) : fullControl()
     this.#linkEnd = linkEnd
     this.#muxer = this.isOurs
-      ? new Muxer(linkEnd, createConfig(options), systemClock, { createPathControl: fullControl(), metrics: this.#nodeMetrics })
+      ? new Muxer(linkEnd, createConfig(options), systemClock, { createPathControl, metrics: this.#nodeMetrics })
       : stock(options as Parameters<typeof stock>[0])().createStreamMuxer(linkEnd)
     ;[this.#session] = this.#nodeMetrics.sessions
 

@@ -5,7 +5,7 @@ import type { Batch, BatchResult, Progress } from './search.ts'
 
 const { seed: current, events: happened } = workerData as Progress
 
-async function run ({ first, seeds }: Batch): Promise<BatchResult> {
+async function run ({ first, seeds, isLight }: Batch): Promise<BatchResult> {
   const total: BatchResult = { seeds: 0, steps: 0, events: 0, bytes: 0, wireDigest: 0 }
 
   for (let seed = first; seed < first + seeds; seed++) {
@@ -13,7 +13,7 @@ async function run ({ first, seeds }: Batch): Promise<BatchResult> {
     total.seeds++
 
     try {
-      const { steps, events, bytes, wireDigest } = await runSeed(seed, undefined, () => { Atomics.add(happened, 0, 1) })
+      const { steps, events, bytes, wireDigest } = await runSeed(seed, { isLight, onEvent: () => { Atomics.add(happened, 0, 1) } })
       total.steps += steps
       total.events += events
       total.bytes += bytes
