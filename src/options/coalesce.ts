@@ -87,7 +87,7 @@ export interface CoalesceOptions {
    * How long data may wait in kernels and routers after it has left the muxer, in addition to a quarter of the round trip. From
    * 1 on. The rest waits in its streams, where urgent data overtakes it: see [bytes in flight](../../docs/bytes-in-flight.md).
    * It is measured with pings that follow the data. From a peer that answers none, nothing is held back. `Infinity`: nothing is
-   * ever held back.
+   * ever held back. Only a path control uses it: `libp2p-coalescing-yamux/light` has none, and ignores it.
    *
    * @unit ms
    * @default 10
