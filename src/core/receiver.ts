@@ -33,8 +33,8 @@ export interface ReceiverHost<Owner> {
   onCredit (stream: StreamState<Owner>, bytes: number): void
   handleGoAway (code: number): void
   handlePong (value: number): boolean
-  finishRemote (stream: StreamState<Owner>): void
-  resetByPeer (stream: StreamState<Owner>, errorCode: number): void
+  handleFin (stream: StreamState<Owner>): void
+  handleReset (stream: StreamState<Owner>, errorCode: number): void
   emit (stream: StreamState<Owner>, event: number): void
 }
 
@@ -127,7 +127,7 @@ export class Receiver<Owner> implements FrameSink {
     }
 
     if ((this.#bodyFlags & FLAG_FIN) !== 0) {
-      this.#host.finishRemote(stream)
+      this.#host.handleFin(stream)
     }
   }
 
@@ -151,7 +151,7 @@ export class Receiver<Owner> implements FrameSink {
     if ((flags & FLAG_RST) !== 0) {
       // a body that nobody will read is bounded like any other
       stream.receiveWindow.receive(length, streamId)
-      this.#host.resetByPeer(stream, 0)
+      this.#host.handleReset(stream, 0)
       return false
     }
 
@@ -190,7 +190,7 @@ export class Receiver<Owner> implements FrameSink {
     }
 
     if ((flags & FLAG_RST) !== 0) {
-      this.#host.resetByPeer(stream, length)
+      this.#host.handleReset(stream, length)
       return
     }
 
@@ -203,7 +203,7 @@ export class Receiver<Owner> implements FrameSink {
     }
 
     if ((flags & FLAG_FIN) !== 0) {
-      this.#host.finishRemote(stream)
+      this.#host.handleFin(stream)
     }
   }
 

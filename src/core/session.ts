@@ -130,17 +130,17 @@ export class Session<Owner> {
   }
 
   /*
-   * How a stream ends here:
+   * The ways in which a stream ends, and the methods for them. Late frames are those that PeerLimits expects.
    *
-   * |         | the peer is told | its place is free | what may come late is no attack |
-   * | ------- | ---------------- | ----------------- | ------------------------------- |
-   * | reset   | by a RST         | behind the RST    | all its window allows           |
-   * | forget  | no               | at once           | nothing                         |
-   * | abandon | no               | at once           | all its window allows           |
-   * | release | by the FIN       | at once           | window updates                  |
+   * | method      | tells the peer | frees the slot        | late frames                     |
+   * | ----------- | -------------- | --------------------- | ------------------------------- |
+   * | `reset`     | by a RST       | after that is written | data its window allows, updates |
+   * | `forget`    | no             | at once               | none                            |
+   * | `abandon`   | no             | at once               | data its window allows, updates |
+   * | `#complete` | by the FIN     | at once               | updates                         |
    */
 
-  /** Ends the stream at once, in both directions, and says so to the peer if it knows of the stream, and of no end of all of them */
+  /** Ends the stream in both directions. No RST follows a SYN that was not written, nor a GoAway that was. */
   reset (stream: StreamState<Owner>, errorCode: number, nowMs: number): void {
     if (stream.life.isOver) {
       return
@@ -155,25 +155,47 @@ export class Session<Owner> {
       this.limits.noteRefusal(nowMs)
     }
 
-    // first: when the stream is dropped nobody knows any more what its window allowed
+    // first: #discard closes the peer's half, and with it the window
     this.#expectLate(stream)
-    this.#drop(stream)
+    this.#discard(stream)
     stream.errorCode = errorCode
     this.schedule(stream, PENDING_RST)
   }
 
-  /** Ends the stream in both directions without a word to the peer */
+  /** Ends a stream that the peer has not seen or has reset, or any after the GoAway */
   forget (stream: StreamState<Owner>): void {
     if (!stream.life.isOver) {
-      this.#drop(stream)
-      this.streams.freePlace(stream)
+      this.#discard(stream)
+      this.streams.freeSlot(stream)
     }
   }
 
-  /** The connection ends: forgets a stream that the peer may still send on */
+  /** Ends a stream because the connection ends; the peer may still send on it */
   abandon (stream: StreamState<Owner>): void {
     this.#expectLate(stream)
     this.forget(stream)
+  }
+
+  /** Ends a stream after both FINs: the transport has taken this side's, and the peer's has arrived */
+  #complete (stream: StreamState<Owner>): void {
+    this.streams.remove(stream)
+    this.streams.freeSlot(stream)
+    this.limits.expectLate(0, stream.dataFramesSent)
+  }
+
+  /** The peer may not know of the end yet: data that its window allows, and window updates, may be in flight */
+  #expectLate (stream: StreamState<Owner>): void {
+    this.limits.expectLate(stream.life.remoteWriteStatus === 'closed' ? 0 : stream.receiveWindow.availableBytes, stream.dataFramesSent)
+  }
+
+  /** Discards all that the stream has to send. What has arrived can still be read, an incomplete frame too. */
+  #discard (stream: StreamState<Owner>): void {
+    stream.become('reset')
+    stream.pending = 0
+    stream.readBuffer.endFrame()
+    this.control.remove(stream)
+    this.lanes.discard(stream)
+    this.streams.remove(stream)
   }
 
   ping (): void {
@@ -240,7 +262,7 @@ export class Session<Owner> {
         this.emit(stream, EVENT_LOCAL_FIN)
 
         if (stream.life.isOver) {
-          this.#release(stream)
+          this.#complete(stream)
         }
       }
     }
@@ -335,18 +357,18 @@ export class Session<Owner> {
     return this.#receiver.delaysUpdate(stream, nowMs)
   }
 
-  finishRemote (stream: StreamState<Owner>): void {
+  handleFin (stream: StreamState<Owner>): void {
     if (stream.life.remoteWriteStatus === 'writable') {
       stream.become('finReceived')
       this.emit(stream, EVENT_REMOTE_FIN)
 
       if (stream.life.isOver) {
-        this.#release(stream)
+        this.#complete(stream)
       }
     }
   }
 
-  resetByPeer (stream: StreamState<Owner>, errorCode: number): void {
+  handleReset (stream: StreamState<Owner>, errorCode: number): void {
     if (!stream.isOutbound && this.receivedMs - stream.openedMs < RAPID_MS) {
       this.limits.spend('resets', this.receivedMs)
     }
@@ -383,28 +405,6 @@ export class Session<Owner> {
     }
 
     return isAwaited
-  }
-
-  /** Both FINs are through */
-  #release (stream: StreamState<Owner>): void {
-    this.streams.remove(stream)
-    this.streams.freePlace(stream)
-    this.limits.expectLate(0, stream.dataFramesSent)
-  }
-
-  /** What the stream's window allows may be in flight, and is no attack */
-  #expectLate (stream: StreamState<Owner>): void {
-    this.limits.expectLate(stream.life.remoteWriteStatus === 'closed' ? 0 : stream.receiveWindow.availableBytes, stream.dataFramesSent)
-  }
-
-  #drop (stream: StreamState<Owner>): void {
-    stream.become('reset')
-    stream.pending = 0
-    // the beginning of a frame that was cut off can still be read
-    stream.readBuffer.endFrame()
-    this.control.remove(stream)
-    this.lanes.discard(stream)
-    this.streams.remove(stream)
   }
 }
 

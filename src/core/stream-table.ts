@@ -90,8 +90,8 @@ export class StreamTable<Owner> extends Map<number, StreamState<Owner>> {
     this.budget.release(stream.receiveWindow)
   }
 
-  /** The peer knows that the stream is over: another may take its place */
-  freePlace (stream: StreamState<Owner>): void {
+  /** The peer knows that the stream has ended: another may take its slot */
+  freeSlot (stream: StreamState<Owner>): void {
     if (stream.isOutbound) {
       this.outboundCount--
     } else {

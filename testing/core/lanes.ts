@@ -65,7 +65,7 @@ function sessionOf ({ emit = () => {}, onFinWritten = () => {}, onFinDue = () =>
   const host = {
     receivedMs: 0,
     roundTrip: new RoundTrip(),
-    streams: { freePlace: onResetWritten, budget: new ConnectionBudget(0) },
+    streams: { freeSlot: onResetWritten, budget: new ConnectionBudget(0) },
     emit,
     schedule: onFinDue,
     onPingWritten,

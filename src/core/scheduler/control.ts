@@ -16,7 +16,7 @@ const MAX_UNREAD_REPLIES = 1024
 
 export interface ControlHost<Owner> {
   readonly credit: { take (stream: StreamState<Owner>, nowMs: number): number }
-  readonly streams: { freePlace (stream: StreamState<Owner>): void }
+  readonly streams: { freeSlot (stream: StreamState<Owner>): void }
   onPingWritten (nowMs: number): void
   onFinWritten (stream: StreamState<Owner>): void
 }
@@ -180,7 +180,7 @@ export class ControlLane<Owner> {
 
     if ((pending & PENDING_RST) !== 0) {
       batch.header(TYPE_WINDOW_UPDATE, FLAG_RST, stream.id, stream.errorCode)
-      streams.freePlace(stream)
+      streams.freeSlot(stream)
       return
     }
 

@@ -313,7 +313,7 @@ export const mutants: Mutant[] = [
       [
         'src/core/session.ts',
         '    this.forget(stream)\n    stream.errorCode = errorCode',
-        '    this.#drop(stream)\n    stream.errorCode = errorCode'
+        '    this.#discard(stream)\n    stream.errorCode = errorCode'
       ]
     ]
   },
