@@ -21,7 +21,7 @@ const LONG_FRAME_MS = 25
 export interface ReceiverHost<Owner> {
   readonly receivedMs: number
   readonly isClosing: boolean
-  readonly hasSaidGoAway: boolean
+  readonly isGoingAway: boolean
   readonly streams: StreamTable<Owner>
   readonly limits: PeerLimits
   readonly credit: Credit<Owner>
@@ -209,12 +209,12 @@ export class Receiver<Owner> implements FrameSink {
 
   #handlePing (flags: number, value: number): void {
     if ((flags & FLAG_SYN) !== 0) {
-      const { control, hasSaidGoAway, path } = this.#host
+      const { control, isGoingAway, path } = this.#host
       this.#spend('pings')
       path.onPing(value, this.#host.receivedMs)
 
       // this side is about to close the transport: a write that meets that would make an error of a clean end
-      if (!hasSaidGoAway) {
+      if (!isGoingAway) {
         control.pong(value)
       }
     } else if (!this.#host.handlePong(value)) {

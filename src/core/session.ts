@@ -49,7 +49,7 @@ export class Session<Owner> {
   /** This side takes its leave: whoever opens a stream now is refused */
   isClosing = false
   /** A GoAway is queued, or written: ControlLane.hasWrittenGoAway */
-  hasSaidGoAway = false
+  isGoingAway = false
   readonly #observer: SessionObserver
   readonly #sender: Sender<Owner>
   readonly #receiver: Receiver<Owner>
@@ -203,7 +203,7 @@ export class Session<Owner> {
   }
 
   /** Asks for a pong to all data that was written, unless one is on its way or will be */
-  askToConfirm (): void {
+  requestConfirmation (): void {
     const { markedBytes, pingedBytes, dataEndBytes } = this.positions
 
     if (markedBytes < dataEndBytes && !this.path.oweMark(true) && pingedBytes < dataEndBytes) {
@@ -219,7 +219,7 @@ export class Session<Owner> {
 
   goAway (code: number): void {
     this.isClosing = true
-    this.hasSaidGoAway = true
+    this.isGoingAway = true
     this.control.goAway(code)
   }
 
@@ -386,10 +386,10 @@ export class Session<Owner> {
     stream.events |= event
   }
 
-  /** The peer is to be told. With `isPatient` it is with what is written next, or a round of the event loop later. */
-  schedule (stream: StreamState<Owner>, what: number, isPatient = false): void {
+  /** The peer is to be told. With `canWait` it is with what is written next, or a round of the event loop later. */
+  schedule (stream: StreamState<Owner>, what: number, canWait = false): void {
     stream.pending |= what
-    this.control.enlist(stream, isPatient)
+    this.control.enlist(stream, canWait)
   }
 
   /** A ping of the session's own was answered, if anybody waits for it */
@@ -401,7 +401,7 @@ export class Session<Owner> {
     // to an earlier ping it does not say what stood in front of the last
     if (isAwaited && !roundTrip.isPending) {
       positions.confirm(positions.pingedBytes)
-      this.path.onRoundTrip(positions.pingedBytes, roundTrip.soundMs, this.receivedMs)
+      this.path.onRoundTrip(positions.pingedBytes, roundTrip.plausibleMs, this.receivedMs)
     }
 
     return isAwaited

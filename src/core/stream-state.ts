@@ -1,7 +1,7 @@
 /**
  * All that the protocol knows of one stream: where it is in its life (stream-life.ts), what the peer and the program are to be told of it,
  * its credit in both directions, and the bytes that wait on either side. The core changes it. But the muxer and the stream set
- * `owner`, `awaitsDrain`, `tellsIdle` and `waitsSinceMs`, take away the events that they tell of, and read from `readBuffer` and put back there.
+ * `owner`, `awaitsDrain`, `awaitsIdle` and `waitsSinceMs`, take away the events that they tell of, and read from `readBuffer` and put back there.
  */
 import { ReadBuffer } from './buffers/read-buffer.ts'
 import { SendQueue } from './buffers/send-queue.ts'
@@ -71,7 +71,7 @@ export class StreamState<Owner = unknown> extends LaneMember {
   /** A writer was told to wait */
   awaitsDrain = false
   /** Somebody wants to know when nothing is queued any more */
-  tellsIdle = false
+  awaitsIdle = false
 
   readonly openedMs: number
   /** When bytes last moved in either direction, or this side asked for the end */

@@ -16,7 +16,7 @@ import type { SessionInit } from './session-init.ts'
  */
 export const MAX_UNACKED_STREAMS = 256
 /** Of what all windows may grow by, for streams that come when the others have taken the rest */
-const KEPT_PART = 1 / 8
+const RESERVE_PART = 1 / 8
 
 export class StreamTable<Owner> extends Map<number, StreamState<Owner>> {
   inboundCount = 0
@@ -36,8 +36,8 @@ export class StreamTable<Owner> extends Map<number, StreamState<Owner>> {
     super()
     this.#nextId = init.isDialler ? 1 : 2
     this.#init = init
-    const keptBytes = Math.floor(KEPT_PART * init.maxGrowthBytes)
-    this.budget = new ConnectionBudget(init.maxGrowthBytes - keptBytes, keptBytes)
+    const reserveBytes = Math.floor(RESERVE_PART * init.maxGrowthBytes)
+    this.budget = new ConnectionBudget(init.maxGrowthBytes - reserveBytes, reserveBytes)
   }
 
   /** There is an id left for a stream of this side */

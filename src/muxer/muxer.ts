@@ -270,7 +270,7 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
 
     // in one write with the FINs: a peer that closes at the same time may be gone before a second
     if (session.lanes.queuedBytes === 0 && this.#awaitsAnswer) {
-      session.askToConfirm()
+      session.requestConfirmation()
     }
 
     await Promise.all([...this.streams].map(async stream => {
@@ -310,7 +310,7 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
 
     // from here on what the peer sends is dropped, as it would be if the transport were closed
     this.#endStreams(stream => { stream.onClosed() })
-    this.#driver.session.askToConfirm()
+    this.#driver.session.requestConfirmation()
     this.#driver.request()
     // all is handed down: to wait no longer is no failure
     await abortable(this.#driver.until(() => !this.#awaitsAnswer, abortedAfter(CONFIRM_TIMEOUT_MS)), signal).catch(() => {})

@@ -190,7 +190,7 @@ export class MuxedStream extends ReadableHalf<MuxedStream> implements YamuxStrea
     if (type === 'message') {
       this.onReader()
     } else if (type === 'idle') {
-      this.state.tellsIdle = true
+      this.state.awaitsIdle = true
     }
   }
 

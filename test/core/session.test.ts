@@ -30,7 +30,7 @@ describe('a stream of this side', () => {
     pull(session)
     expect(takeEvents(session)).toEqual([])
 
-    stream.tellsIdle = true
+    stream.awaitsIdle = true
     session.write(stream, pattern(10))
     expect(takeEvents(session)).toEqual([])
 

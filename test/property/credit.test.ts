@@ -50,7 +50,7 @@ function checkCredit (connection: Connection, ledger: Ledger, raiseBytes: number
       const unreadBytes = readBuffer.byteLength
       const grantedBytes = INITIAL_BYTES + ledger.of(index, id).grantedBytes
       const comingBytes = grantedBytes - availableBytes - readBytes - unreadBytes
-      const saidBytes = INITIAL_BYTES + raiseBytes + receiveWindow.grownBytes + receiveWindow.headStartBytes + receiveWindow.lateBytes - unsaidBytes
+      const saidBytes = INITIAL_BYTES + raiseBytes + receiveWindow.grownBytes + receiveWindow.headStartBytes + receiveWindow.reserveBytes - unsaidBytes
       const owedBytes = windowBytes - availableBytes - unreadBytes - comingBytes
 
       // the rest of a frame whose header has been accounted for
@@ -66,7 +66,7 @@ function checkCredit (connection: Connection, ledger: Ledger, raiseBytes: number
 
 function checkBudget ({ session }: Side, totalBytes: number): void {
   const { budget } = session.streams
-  const takenBytes = [...session.streams.values()].reduce((sum, { receiveWindow }) => sum + receiveWindow.grownBytes + receiveWindow.headStartBytes + receiveWindow.lateBytes, 0)
+  const takenBytes = [...session.streams.values()].reduce((sum, { receiveWindow }) => sum + receiveWindow.grownBytes + receiveWindow.headStartBytes + receiveWindow.reserveBytes, 0)
 
   expect(budget.freeBytes).toBeGreaterThanOrEqual(0)
   expect(budget.freeBytes + takenBytes).toBe(totalBytes)

@@ -1,7 +1,7 @@
 // The law of the lanes: who is in front goes first, and nobody who waits is passed by more than the bound.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { MAX_PASSED_BYTES } from '../../src/core/scheduler/lanes.ts'
+import { MAX_OVERTAKEN_BYTES } from '../../src/core/scheduler/lanes.ts'
 import { LANES } from '../../src/core/scheduler/lane.ts'
 import { createDataLanes, createStream, fillBatch, FRAME_BYTES } from '../../testing/core/lanes.ts'
 import { pattern } from '../../testing/protocol/frames.ts'
@@ -65,7 +65,7 @@ test('a lane with data is passed by no more than 128 KiB, and what a batch leave
             passedBytes[behind] = waitingBytes[behind] > 0 ? passedBytes[behind] + length : 0
           }
 
-          const boundBytes = MAX_PASSED_BYTES + LARGEST_OVERSHOOT_BYTES + (reservedBytes > 0 ? largestBatchBytes : 0)
+          const boundBytes = MAX_OVERTAKEN_BYTES + LARGEST_OVERSHOOT_BYTES + (reservedBytes > 0 ? largestBatchBytes : 0)
           isWithinBound &&= passedBytes.every(bytes => bytes < boundBytes)
         }
       }

@@ -11,7 +11,7 @@ const steps = fc.array(fc.oneof(
   fc.record({ does: fc.constant('receive' as const), part }),
   fc.record({ does: fc.constant('read' as const), part, roundTripMs: fc.nat(1000) }),
   fc.record({ does: fc.constant('overrun' as const), part }),
-  fc.record({ does: fc.constant('startAhead' as const), creditMs: fc.nat(12) }),
+  fc.record({ does: fc.constant('addHeadStart' as const), creditMs: fc.nat(12) }),
   fc.record({ does: fc.constant('update' as const), afterMs: fc.nat(300), roundTripMs: fc.option(fc.nat(100), { nil: undefined }) })
 ), { maxLength: 60, size: 'max' })
 
@@ -55,9 +55,9 @@ test('no byte of credit is made or lost, however receiving, reading, growth and 
       } else if (step.does === 'overrun') {
         const tooManyBytes = availableBytes + 1 + Math.floor(step.part * 1000)
         expect(() => { window.receive(tooManyBytes, 1) }).toThrow(ProtocolError)
-      } else if (step.does === 'startAhead') {
+      } else if (step.does === 'addHeadStart') {
         const beforeBytes = window.headStartBytes
-        expect(window.startAhead(step.creditMs, budget)).toBe(raiseBytes + window.headStartBytes - beforeBytes > 0)
+        expect(window.addHeadStart(step.creditMs, budget)).toBe(raiseBytes + window.headStartBytes - beforeBytes > 0)
         raiseBytes += window.headStartBytes - beforeBytes
       } else {
         nowMs += step.afterMs
@@ -105,7 +105,7 @@ test('windows that share a budget never hold more than it, nor less than the 256
       if (isOver) {
         budget.release(windows[index])
         windows[index] = create()
-        windows[index].startAhead(creditMs, budget)
+        windows[index].addHeadStart(creditMs, budget)
         continue
       }
 

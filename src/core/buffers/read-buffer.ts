@@ -31,7 +31,7 @@ export class ReadBuffer {
   /** How much of it can be taken: frames that are complete, and what was pushed */
   readyBytes = 0
   /** A frame that has just come in, or a piece of a long one, if that is all there is: mostly it is taken before there is more, and needs none of what follows */
-  #only: Uint8Array | undefined
+  #lone: Uint8Array | undefined
   #ready: UnreadBytes | undefined
   /** What has come of a frame that is not complete */
   #partial: UnreadBytes | undefined
@@ -54,13 +54,13 @@ export class ReadBuffer {
     const isReady = byteLength === frameBytes || frameBytes >= this.mergeFromBytes
 
     if (this.byteLength === 0 && isReady) {
-      this.#only = view
+      this.#lone = view
       this.byteLength = byteLength
       this.readyBytes = byteLength
       return
     }
 
-    this.#queueOnly()
+    this.#queueLone()
     this.byteLength += byteLength
 
     if (isReady) {
@@ -86,7 +86,7 @@ export class ReadBuffer {
   /** Takes over bytes, behind everything that can be taken. Throws a ReceivedBytesChangedError. */
   push (bytes: Uint8Array): void {
     if (bytes.byteLength > 0) {
-      this.#queueOnly()
+      this.#queueLone()
       this.#partial?.detach(Infinity)
       this.byteLength += bytes.byteLength
       this.#addReady(bytes, bytes.byteLength)
@@ -96,7 +96,7 @@ export class ReadBuffer {
   /** Takes over bytes, in front of everything. They are handed over with the message behind them. */
   prepend (bytes: Uint8Array): void {
     if (bytes.byteLength > 0) {
-      this.#queueOnly()
+      this.#queueLone()
       this.#ready ??= new UnreadBytes()
       this.#ready.prepend(bytes)
       this.#frontBytes += bytes.byteLength
@@ -107,17 +107,17 @@ export class ReadBuffer {
 
   /** Hands over the first message; the list belongs to the caller. There must be something. Throws a ReceivedBytesChangedError. */
   take (): Uint8ArrayList {
-    const only = this.#only
+    const lone = this.#lone
 
-    if (only !== undefined && only.byteLength === this.byteLength) {
-      this.#only = undefined
+    if (lone !== undefined && lone.byteLength === this.byteLength) {
+      this.#lone = undefined
       this.byteLength = 0
       this.readyBytes = 0
 
-      return Uint8ArrayList.fromUint8Arrays([only], only.byteLength)
+      return Uint8ArrayList.fromUint8Arrays([lone], lone.byteLength)
     }
 
-    this.#queueOnly()
+    this.#queueLone()
     const messages = this.#messages
     const nextBytes = messages === undefined || messages.count === 0 ? 0 : messages.shift()
     const byteLength = this.#isMerged ? this.readyBytes : this.#frontBytes + nextBytes
@@ -132,7 +132,7 @@ export class ReadBuffer {
 
   /** Makes what is held, which is never more than `maxBytes`, independent of the chunks it came in. Throws a ReceivedBytesChangedError. */
   detach (maxBytes = Infinity): void {
-    this.#queueOnly()
+    this.#queueLone()
     this.#ready?.detach(maxBytes)
     this.#partial?.detach(maxBytes)
   }
@@ -140,7 +140,7 @@ export class ReadBuffer {
   clear (): void {
     this.byteLength = 0
     this.readyBytes = 0
-    this.#only = undefined
+    this.#lone = undefined
     this.#ready = undefined
     this.#partial = undefined
     this.#frontBytes = 0
@@ -149,14 +149,14 @@ export class ReadBuffer {
   }
 
   /** Queues the frame that was alone: more comes, or it has to wait */
-  #queueOnly (): void {
-    const only = this.#only
+  #queueLone (): void {
+    const lone = this.#lone
 
-    if (only !== undefined) {
-      this.#only = undefined
+    if (lone !== undefined) {
+      this.#lone = undefined
       this.readyBytes = 0
       // by the length that it came with: its buffer may have been transferred since
-      this.#addReady(only, this.byteLength)
+      this.#addReady(lone, this.byteLength)
     }
   }
 
@@ -190,7 +190,7 @@ export class ReadBuffer {
 class UnreadBytes {
   byteLength = 0
   /** Older bytes, in memory of their own */
-  #kept: PieceQueue | undefined
+  #detached: PieceQueue | undefined
   /** The last kept block, filled up to `#blockFill`; nobody has a view of it */
   #block = NO_BLOCK
   #blockFill = 0
@@ -205,21 +205,21 @@ class UnreadBytes {
 
   /** Takes all bytes of another, behind its own. Whether some of them are gone shows when they are taken. */
   takeOver (other: UnreadBytes): void {
-    other.#kept?.passOn(this.#fresh)
+    other.#detached?.passOn(this.#fresh)
     other.#fresh.passOn(this.#fresh)
     this.byteLength += other.byteLength
   }
 
   /** Puts bytes that nobody else has in front of everything */
   prepend (bytes: Uint8Array): void {
-    this.#kept ??= new PieceQueue(KEPT_PIECES, ReceivedBytesChangedError)
-    this.#kept.unshift(bytes)
+    this.#detached ??= new PieceQueue(KEPT_PIECES, ReceivedBytesChangedError)
+    this.#detached.unshift(bytes)
     this.byteLength += bytes.byteLength
   }
 
   /** The first `count` bytes, which must be there. Throws a ReceivedBytesChangedError. */
   take (count: number): Uint8ArrayList {
-    const piece = this.#kept === undefined ? this.#fresh.takeFirst(count) : undefined
+    const piece = this.#detached === undefined ? this.#fresh.takeFirst(count) : undefined
     const pieces = piece === undefined ? this.#takePieces(count) : [piece]
     this.byteLength -= count
 
@@ -232,32 +232,32 @@ class UnreadBytes {
    */
   detach (maxBytes: number): void {
     if (this.#fresh.byteLength > 0) {
-      const kept = this.#kept ??= new PieceQueue(KEPT_PIECES, ReceivedBytesChangedError)
-      this.#fresh.moveTo({ piece: view => { this.#copy(view, kept, maxBytes) } }, this.#fresh.byteLength)
+      const detached = this.#detached ??= new PieceQueue(KEPT_PIECES, ReceivedBytesChangedError)
+      this.#fresh.moveTo({ piece: view => { this.#copy(view, detached, maxBytes) } }, this.#fresh.byteLength)
     }
   }
 
   #takePieces (count: number): Uint8Array[] {
     const pieces: Uint8Array[] = []
     const sink: PieceSink = { piece: bytes => { pieces.push(bytes) } }
-    const keptBytes = Math.min(count, this.byteLength - this.#fresh.byteLength)
-    this.#kept?.moveTo(sink, keptBytes)
-    this.#fresh.moveTo(sink, count - keptBytes)
+    const detachedBytes = Math.min(count, this.byteLength - this.#fresh.byteLength)
+    this.#detached?.moveTo(sink, detachedBytes)
+    this.#fresh.moveTo(sink, count - detachedBytes)
 
     // somebody has a view of the block now
-    if (this.#kept !== undefined && this.#kept.byteLength < this.#blockFill) {
+    if (this.#detached !== undefined && this.#detached.byteLength < this.#blockFill) {
       this.#block = NO_BLOCK
       this.#blockFill = 0
     }
 
-    if (this.#kept?.byteLength === 0) {
-      this.#kept = undefined
+    if (this.#detached?.byteLength === 0) {
+      this.#detached = undefined
     }
 
     return pieces
   }
 
-  #copy (view: Uint8Array, kept: PieceQueue, maxBytes: number): void {
+  #copy (view: Uint8Array, detached: PieceQueue, maxBytes: number): void {
     let offset = 0
 
     while (offset < view.byteLength) {
@@ -268,7 +268,7 @@ class UnreadBytes {
       const end = Math.min(this.#block.byteLength, this.#blockFill + view.byteLength - offset)
       const count = end - this.#blockFill
       this.#block.set(view.subarray(offset, offset + count), this.#blockFill)
-      kept.push(this.#block, this.#blockFill, end, true)
+      detached.push(this.#block, this.#blockFill, end, true)
       this.#blockFill = end
       offset += count
     }

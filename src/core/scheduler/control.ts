@@ -37,7 +37,7 @@ export class ControlLane<Owner> {
   #pingValue: number | undefined
   #goAwayCode: number | undefined
   /** One of these four waits */
-  #isSessionDue = false
+  #hasSessionFrames = false
 
   constructor (host: ControlHost<Owner>) {
     this.#host = host
@@ -45,7 +45,7 @@ export class ControlLane<Owner> {
 
   /** There is something that somebody waits for. Hot: runs once per send. */
   get hasMoreThanAcks (): boolean {
-    return this.#isSessionDue || (this.#beyondAcks.size > 0 && this.#findMoreThanAcks())
+    return this.#hasSessionFrames || (this.#beyondAcks.size > 0 && this.#findMoreThanAcks())
   }
 
   /** How many answers wait */
@@ -53,12 +53,12 @@ export class ControlLane<Owner> {
     return this.#pongs.length + this.#refusedIds.length
   }
 
-  /** Something (more) is pending of the stream. With `isPatient` nobody waits for it, as nobody does for an ACK. */
-  enlist (stream: StreamState<Owner>, isPatient = false): void {
+  /** Something (more) is pending of the stream. With `canWait` nobody waits for it, as nobody does for an ACK. */
+  enlist (stream: StreamState<Owner>, canWait = false): void {
     this.#streams.add(stream)
     this.hasOutput = true
 
-    if (!isPatient && (stream.pending & ~FLAG_ACK) !== 0) {
+    if (!canWait && (stream.pending & ~FLAG_ACK) !== 0) {
       this.#beyondAcks.add(stream)
     }
   }
@@ -67,7 +67,7 @@ export class ControlLane<Owner> {
   remove (stream: StreamState<Owner>): void {
     this.#streams.delete(stream)
     this.#beyondAcks.delete(stream)
-    this.hasOutput = this.#isSessionDue || this.#streams.size > 0
+    this.hasOutput = this.#hasSessionFrames || this.#streams.size > 0
   }
 
   pong (value: number): void {
@@ -80,14 +80,14 @@ export class ControlLane<Owner> {
 
   ping (value: number): void {
     this.#pingValue = value
-    this.#setSessionDue()
+    this.#noteSessionFrame()
   }
 
   /** Written behind all other control frames, once. Until then a later code replaces an earlier one. */
   goAway (code: number): void {
     if (!this.hasWrittenGoAway) {
       this.#goAwayCode = code
-      this.#setSessionDue()
+      this.#noteSessionFrame()
     }
   }
 
@@ -120,8 +120,8 @@ export class ControlLane<Owner> {
       this.hasWrittenGoAway = true
     }
 
-    this.#isSessionDue &&= this.replyCount > 0 || this.#pingValue !== undefined || this.#goAwayCode !== undefined
-    this.hasOutput = this.#isSessionDue || this.#streams.size > 0
+    this.#hasSessionFrames &&= this.replyCount > 0 || this.#pingValue !== undefined || this.#goAwayCode !== undefined
+    this.hasOutput = this.#hasSessionFrames || this.#streams.size > 0
   }
 
   #reply (values: number[], value: number): void {
@@ -134,11 +134,11 @@ export class ControlLane<Owner> {
     }
 
     values.push(value)
-    this.#setSessionDue()
+    this.#noteSessionFrame()
   }
 
-  #setSessionDue (): void {
-    this.#isSessionDue = true
+  #noteSessionFrame (): void {
+    this.#hasSessionFrames = true
     this.hasOutput = true
   }
 

@@ -19,18 +19,18 @@ export const NORMAL = 1
 export const BULK = 2
 
 /** A stream, or the ring between its last stream and its first */
-interface Link {
-  next: Link
-  previous: Link
+interface RingNode {
+  next: RingNode
+  previous: RingNode
 }
 
 /** What the lanes note of a stream. The stream itself has it, so that a lane needs no objects of its own. */
-export abstract class LaneMember implements Link {
+export abstract class LaneMember implements RingNode {
   /** Which of the LANES the stream's data goes out in */
   lane = NORMAL
   isInDataLane = false
-  next: Link = this
-  previous: Link = this
+  next: RingNode = this
+  previous: RingNode = this
   /** What is left of the stream's quantum in this round (the deficit counter of the literature); negative if it has sent more */
   deficitBytes = 0
   /** What the lane had sent when the stream left it */
@@ -44,11 +44,11 @@ export abstract class LaneMember implements Link {
   waitsSinceMs: number | undefined
 }
 
-export class Ring implements Link {
-  next: Link = this
-  previous: Link = this
+export class Ring implements RingNode {
+  next: RingNode = this
+  previous: RingNode = this
   /** The last of those in front that go ahead of the round; the ring if none does */
-  lastAhead: Link = this
+  lastAhead: RingNode = this
   streamCount = 0
   sentBytes = 0
   /** How many bytes more went ahead than followed the round */
@@ -57,7 +57,7 @@ export class Ring implements Link {
   overtakenBytes = 0
 
   /** Ahead of the round, behind those that are there already, or at the back of it */
-  link (stream: LaneMember, isAhead: boolean): void {
+  insert (stream: LaneMember, isAhead: boolean): void {
     const previous = isAhead ? this.lastAhead : this.previous
     stream.isAhead = isAhead
     stream.previous = previous
@@ -71,11 +71,11 @@ export class Ring implements Link {
   }
 
   moveToBack (stream: LaneMember): void {
-    this.unlink(stream)
-    this.link(stream, false)
+    this.remove(stream)
+    this.insert(stream, false)
   }
 
-  unlink (stream: LaneMember): void {
+  remove (stream: LaneMember): void {
     if (this.lastAhead === stream) {
       this.lastAhead = stream.previous
     }

@@ -26,8 +26,8 @@ import type { Batch } from './batch.ts'
  * What the lanes in front may send while a lane waits; then it sends up to a quantum. With eight quanta a lane that is always passed keeps a
  * ninth of the connection, and bulk still moves every second at 1 Mbit/s.
  */
-export const MAX_PASSED_BYTES = 131_072
-const MAX_PASSED_BURSTS = 8
+export const MAX_OVERTAKEN_BYTES = 131_072
+const MAX_OVERTAKEN_BURSTS = 8
 
 /**
  * No frame is cut to less than this: its header and the receiver's work cost more than the space. If the end of a batch leaves less, the
@@ -80,7 +80,7 @@ export class DataLanes<Owner> {
   /** What it may send at once: its quantum, or a frame if that is more */
   #burstBytes = 0
   /** What goes ahead of a lane that waits */
-  #maxPassedBytes = 0
+  #maxOvertakenBytes = 0
 
   constructor (sizes: FrameSizes, host: LanesHost<Owner>) {
     this.#sizes = sizes
@@ -92,7 +92,7 @@ export class DataLanes<Owner> {
   setQuantum (quantumBytes: number): void {
     this.#quantumBytes = quantumBytes
     this.#burstBytes = Math.max(this.#sizes.frameBytes, quantumBytes)
-    this.#maxPassedBytes = Math.max(MAX_PASSED_BYTES, MAX_PASSED_BURSTS * this.#burstBytes)
+    this.#maxOvertakenBytes = Math.max(MAX_OVERTAKEN_BYTES, MAX_OVERTAKEN_BURSTS * this.#burstBytes)
   }
 
   /** Its writer is to wait */
@@ -132,7 +132,7 @@ export class DataLanes<Owner> {
       this.streamCount++
       this.queuedBytes += stream.sendQueue.byteLength
       // a stream that is alone counts as ahead if it has little: so do those with little that come next, in their order
-      ring.link(stream, ring.streamCount === 1 ? stream.sendQueue.byteLength <= this.#sizes.frameBytes : this.#mayGoAhead(ring, stream))
+      ring.insert(stream, ring.streamCount === 1 ? stream.sendQueue.byteLength <= this.#sizes.frameBytes : this.#mayGoAhead(ring, stream))
     }
   }
 
@@ -158,7 +158,7 @@ export class DataLanes<Owner> {
       this.streamCount--
       this.queuedBytes -= stream.sendQueue.byteLength
       stream.leftAtBytes = ring.sentBytes
-      ring.unlink(stream)
+      ring.remove(stream)
 
       if (--ring.streamCount === 0) {
         ring.overtakenBytes = 0
@@ -189,14 +189,14 @@ export class DataLanes<Owner> {
    * passed for too long. Once urgent data has had what passes at once (`isUrgentSpent`), it takes turns with other data, frame by frame.
    * Returns how much of the batch is urgent data.
    */
-  fill (batch: Batch, reservedBytes: number, nowMs: number, isHeldBack: boolean, isUrgentSpent: boolean): number {
-    const maxPassedBytes = isUrgentSpent ? this.#burstBytes : this.#maxPassedBytes
+  fill (batch: Batch, reservedBytes: number, nowMs: number, isHeld: boolean, isUrgentSpent: boolean): number {
+    const maxOvertakenBytes = isUrgentSpent ? this.#burstBytes : this.#maxOvertakenBytes
     let hasRoomForOthers = true
     let urgentBytes = 0
 
     while (this.streamCount > 0 && batch.frameCount < batch.maxFrames) {
       hasRoomForOthers &&= batch.roomBytes > reservedBytes
-      const lane = this.#next(hasRoomForOthers, isHeldBack, maxPassedBytes)
+      const lane = this.#next(hasRoomForOthers, isHeld, maxOvertakenBytes)
 
       if (lane === undefined) {
         break
@@ -220,7 +220,7 @@ export class DataLanes<Owner> {
       } else if (this.#writeFrame(stream, ring, batch, payloadBytes, nowMs)) {
         if (ring.overtakenBytes > 0) {
           // by bytes, not by frames: small messages of a lane behind would pile up while megabytes pass
-          ring.overtakenBytes = Math.max(0, ring.overtakenBytes - payloadBytes * maxPassedBytes / this.#burstBytes)
+          ring.overtakenBytes = Math.max(0, ring.overtakenBytes - payloadBytes * maxOvertakenBytes / this.#burstBytes)
         }
 
         urgentBytes += lane === URGENT ? payloadBytes : 0
@@ -249,7 +249,7 @@ export class DataLanes<Owner> {
     }
 
     const stream = ring.next as StreamState<Owner>
-    const isFollowed = stream.life.writeStatus !== 'writable' || stream.awaitsDrain || stream.tellsIdle
+    const isFollowed = stream.life.writeStatus !== 'writable' || stream.awaitsDrain || stream.awaitsIdle
     const payload = isFollowed || stream.creditBytes < payloadBytes ? undefined : stream.sendQueue.takeFirst(payloadBytes)
 
     if (payload === undefined) {
@@ -259,7 +259,7 @@ export class DataLanes<Owner> {
     const frame = allocUnsafe(HEADER_BYTES + payloadBytes)
     frame.set(payload, encodeHeader(frame, 0, TYPE_DATA, 0, stream.id, payloadBytes))
     this.queuedBytes = 0
-    this.#note(stream, ring, payloadBytes, nowMs)
+    this.#account(stream, ring, payloadBytes, nowMs)
     stream.sendQueue.onEmpty()
     this.remove(stream)
 
@@ -267,9 +267,9 @@ export class DataLanes<Owner> {
   }
 
   /** A lane that was passed for too long, else the first with data */
-  #next (hasRoomForOthers: boolean, isHeldBack: boolean, maxPassedBytes: number): number | undefined {
+  #next (hasRoomForOthers: boolean, isHeld: boolean, maxOvertakenBytes: number): number | undefined {
     // the usual case: there is no other lane
-    if (this.#rings[NORMAL].streamCount === this.streamCount && hasRoomForOthers && !isHeldBack) {
+    if (this.#rings[NORMAL].streamCount === this.streamCount && hasRoomForOthers && !isHeld) {
       return NORMAL
     }
 
@@ -280,11 +280,11 @@ export class DataLanes<Owner> {
       const ring = this.#rings[lane]
 
       if (ring.streamCount > 0) {
-        if (ring.overtakenBytes >= maxPassedBytes) {
+        if (ring.overtakenBytes >= maxOvertakenBytes) {
           return lane
         }
 
-        if (lane === URGENT || !isHeldBack) {
+        if (lane === URGENT || !isHeld) {
           first ??= lane
         }
       }
@@ -320,13 +320,13 @@ export class DataLanes<Owner> {
     stream.pending &= ~flags
     // who is alone takes from nobody
     stream.deficitBytes = ring.streamCount > 1 ? stream.deficitBytes - payloadBytes : 0
-    this.#note(stream, ring, payloadBytes, nowMs)
+    this.#account(stream, ring, payloadBytes, nowMs)
 
     return true
   }
 
   /** A frame goes out, with so much of the stream */
-  #note (stream: StreamState<Owner>, ring: Ring, payloadBytes: number, nowMs: number): void {
+  #account (stream: StreamState<Owner>, ring: Ring, payloadBytes: number, nowMs: number): void {
     this.allQueuedBytes -= payloadBytes
     ring.sentBytes += payloadBytes
 
@@ -422,7 +422,7 @@ export class DataLanes<Owner> {
       ring.moveToBack(stream)
     }
 
-    if (stream.awaitsDrain ? this.mayGoOn(stream) : stream.tellsIdle && stream.sendQueue.byteLength === 0) {
+    if (stream.awaitsDrain ? this.mayGoOn(stream) : stream.awaitsIdle && stream.sendQueue.byteLength === 0) {
       this.#host.emit(stream, EVENT_DRAINED)
     }
   }

@@ -13,7 +13,7 @@ export interface CreditHost<Owner> {
   readonly roundTrip: RoundTrip
   readonly streams: { readonly budget: ConnectionBudget }
   ping (): void
-  schedule (stream: StreamState<Owner>, what: number, isPatient?: boolean): void
+  schedule (stream: StreamState<Owner>, what: number, canWait?: boolean): void
   /** An update waits for the end of a long frame */
   delaysUpdate (stream: StreamState<Owner>, nowMs: number): boolean
 }
@@ -35,7 +35,7 @@ export class Credit<Owner> {
     const { receiveWindow } = stream
     const { roundTrip, receivedMs: nowMs } = this.#host
     // a head start may have waited for the end of a long frame, where nothing more is read
-    const hasHeadStart = receiveWindow.isNew ? this.#startAhead(stream) : payloadBytes === 0 && receiveWindow.isRaised
+    const hasHeadStart = receiveWindow.isNew ? this.#addHeadStart(stream) : payloadBytes === 0 && receiveWindow.isRaised
     receiveWindow.read(payloadBytes, nowMs)
     const isDue = receiveWindow.isUpdateDue(nowMs, roundTrip.smoothedMs, this.programMs)
 
@@ -74,10 +74,10 @@ export class Credit<Owner> {
   }
 
   /** The first bytes of a stream are being read. How long credit takes shows best in how long the peer's answer took: its program's turn counts too. */
-  #startAhead (stream: StreamState<Owner>): boolean {
+  #addHeadStart (stream: StreamState<Owner>): boolean {
     const { roundTrip, receivedMs, streams } = this.#host
     const creditMs = stream.isOutbound ? receivedMs - stream.openedMs : Math.max(roundTrip.shorterMs ?? 0, this.programMs)
 
-    return creditMs >= FAR_MS && stream.mayGrant && stream.receiveWindow.startAhead(creditMs, streams.budget)
+    return creditMs >= FAR_MS && stream.mayGrant && stream.receiveWindow.addHeadStart(creditMs, streams.budget)
   }
 }

@@ -55,7 +55,7 @@ export class ReceiveWindow {
   /** Taken from it because the stream was new */
   headStartBytes = 0
   /** Taken from what is kept for those who come when all else is taken */
-  lateBytes = 0
+  reserveBytes = 0
   /** It asked for no more than its fair part of the budget, and did not get it */
   isDenied = false
   /** Used by the peer although nobody gave it */
@@ -173,7 +173,7 @@ export class ReceiveWindow {
   }
 
   /** The stream is new, and credit takes so long to travel: takes a head start. Returns whether there is anything to tell the peer. */
-  startAhead (creditMs: number, budget: ConnectionBudget): boolean {
+  addHeadStart (creditMs: number, budget: ConnectionBudget): boolean {
     const wishBytes = Math.floor(Math.min(NEW_BYTES_PER_MS * creditMs, NEW_WINDOW_BYTES, this.#maxBytes)) - this.windowBytes - this.raiseBytes
 
     if (wishBytes >= this.windowBytes) {
@@ -245,10 +245,10 @@ const ALL_HEAD_STARTS_PART = 1 / 2
 const EACH_HEAD_START_PART = 1 / 8
 
 /** Of what is kept for those who come when all else is taken, each gets this part at most */
-const EACH_LATE_PART = 1 / 4
+const EACH_RESERVE_PART = 1 / 4
 
 /** A window, as far as it holds a part of the budget */
-export type BudgetHolder = Pick<ReceiveWindow, 'grownBytes' | 'headStartBytes' | 'lateBytes' | 'toleratedBytes' | 'isDenied'>
+export type BudgetHolder = Pick<ReceiveWindow, 'grownBytes' | 'headStartBytes' | 'reserveBytes' | 'toleratedBytes' | 'isDenied'>
 
 /**
  * What all receive windows of a connection may grow by together. A thousand streams that each earn
@@ -263,10 +263,10 @@ export type BudgetHolder = Pick<ReceiveWindow, 'grownBytes' | 'headStartBytes' |
  */
 export class ConnectionBudget {
   readonly #totalBytes: number
-  readonly #keptBytes: number
+  readonly #totalReserveBytes: number
   availableBytes: number
   /** What is left of what is kept */
-  #lateBytes: number
+  #reserveBytes: number
   #toleratedBytes = 0
   /** All head starts together. A window that has only a head start takes nothing from the fair part of others. */
   #headStartBytes = 0
@@ -274,16 +274,16 @@ export class ConnectionBudget {
   #holderCount = 0
   #lastDenialMs = -Infinity
 
-  constructor (totalBytes: number, keptBytes = 0) {
+  constructor (totalBytes: number, reserveBytes = 0) {
     this.#totalBytes = totalBytes
-    this.#keptBytes = keptBytes
+    this.#totalReserveBytes = reserveBytes
     this.availableBytes = totalBytes
-    this.#lateBytes = keptBytes
+    this.#reserveBytes = reserveBytes
   }
 
   /** With what is kept */
   get freeBytes (): number {
-    return this.availableBytes + this.#lateBytes
+    return this.availableBytes + this.#reserveBytes
   }
 
   /** Returns how much of the wish is granted */
@@ -296,21 +296,21 @@ export class ConnectionBudget {
     this.#set(holder, holder.grownBytes + grantedBytes, isDenied)
     this.#lastDenialMs = isDenied ? nowMs : this.#lastDenialMs
 
-    return grantedBytes + (isDenied ? this.#takeLate(holder, fairWishBytes - grantedBytes) : 0)
+    return grantedBytes + (isDenied ? this.#takeReserve(holder, fairWishBytes - grantedBytes) : 0)
   }
 
   /** Those that hold the rest may stand still for ever: so a part is kept for a stream that is being read, which is what asks */
-  #takeLate (holder: BudgetHolder, wishBytes: number): number {
-    const grantedBytes = Math.min(wishBytes, this.#lateBytes, Math.floor(EACH_LATE_PART * this.#keptBytes) - holder.lateBytes)
-    this.#lateBytes -= grantedBytes
-    holder.lateBytes += grantedBytes
+  #takeReserve (holder: BudgetHolder, wishBytes: number): number {
+    const grantedBytes = Math.min(wishBytes, this.#reserveBytes, Math.floor(EACH_RESERVE_PART * this.#totalReserveBytes) - holder.reserveBytes)
+    this.#reserveBytes -= grantedBytes
+    holder.reserveBytes += grantedBytes
 
     return grantedBytes
   }
 
   /** What a peer has sent unasked: as much as all windows may grow by, beside that, for windows that have grown must not end a connection */
   tolerate (holder: BudgetHolder, bytes: number): boolean {
-    const isTolerated = this.#toleratedBytes + bytes <= this.#totalBytes + this.#keptBytes
+    const isTolerated = this.#toleratedBytes + bytes <= this.#totalBytes + this.#totalReserveBytes
 
     if (isTolerated) {
       this.#toleratedBytes += bytes
@@ -346,9 +346,9 @@ export class ConnectionBudget {
   /** The window is no more: what it had grown by is free for others */
   release (holder: BudgetHolder): void {
     this.#set(holder, 0, false)
-    this.#lateBytes += holder.lateBytes
+    this.#reserveBytes += holder.reserveBytes
     this.#toleratedBytes -= holder.toleratedBytes
-    holder.lateBytes = 0
+    holder.reserveBytes = 0
     holder.toleratedBytes = 0
 
     if (holder.headStartBytes > 0) {

@@ -21,7 +21,7 @@ export class RoundTrip {
   lastMs: number | undefined
   smoothedMs: number | undefined
   /** The last one, or if the clock has jumped meanwhile what is known else; Infinity before the first */
-  soundMs = Infinity
+  plausibleMs = Infinity
   onMeasured: ((roundTripMs: number) => void) | undefined
   /** What each ping in flight carries, and when it was written, the oldest first */
   readonly #pings = new Map<number, number>()
@@ -96,11 +96,11 @@ export class RoundTrip {
     const roundTripMs = nowMs - sentMs
     // a clock that was set back must not make time negative
     this.lastMs = Math.max(0, roundTripMs)
-    const isSound = roundTripMs >= 0 && roundTripMs <= LONGEST_MS
+    const isPlausible = roundTripMs >= 0 && roundTripMs <= LONGEST_MS
     // one that is too long shows with the next mark, and one that is too short never
-    this.soundMs = isSound ? roundTripMs : this.smoothedMs ?? LONGEST_MS
+    this.plausibleMs = isPlausible ? roundTripMs : this.smoothedMs ?? LONGEST_MS
 
-    if (isSound) {
+    if (isPlausible) {
       const { smoothedMs = roundTripMs } = this
       this.smoothedMs = smoothedMs + SAMPLE_WEIGHT * (roundTripMs - smoothedMs)
       this.onMeasured?.(roundTripMs)

@@ -1,6 +1,6 @@
 // Urgent before normal before bulk: who leads a batch, what is left to whom, and that nobody waits for ever.
 import { beforeEach, describe, expect, test } from 'vitest'
-import { MAX_PASSED_BYTES } from '../../../src/core/scheduler/lanes.ts'
+import { MAX_OVERTAKEN_BYTES } from '../../../src/core/scheduler/lanes.ts'
 import { LANES } from '../../../src/core/scheduler/lane.ts'
 import { pattern } from '../../../testing/protocol/frames.ts'
 import { createDataLanes, createStream, fillBatch, FRAME_BYTES, shares } from '../../../testing/core/lanes.ts'
@@ -71,7 +71,7 @@ describe('what is reserved', () => {
   test('keeps a lane that waited too long from more than the rest', () => {
     enlist(1, 'bulk', 500_000)
     enlist(3, 'urgent', 1_000_000)
-    fill(MAX_PASSED_BYTES + 8 * 12)
+    fill(MAX_OVERTAKEN_BYTES + 8 * 12)
 
     expect(shares(fill(30_000, { reservedBytes: 20_000 }))).toEqual([[1, 9988], [3, 16_384], [3, 3592]])
   })
@@ -79,7 +79,7 @@ describe('what is reserved', () => {
   test('does not end a batch in which the rest is too little for a frame of the others', () => {
     enlist(1, 'bulk', 500_000)
     enlist(3, 'urgent', 1_000_000)
-    const frames = fill(MAX_PASSED_BYTES + 8 * 12 + 20_512, { reservedBytes: 20_000 })
+    const frames = fill(MAX_OVERTAKEN_BYTES + 8 * 12 + 20_512, { reservedBytes: 20_000 })
 
     expect(shares(frames.slice(8))).toEqual([[3, 16_384], [3, 4104]])
     expect(ids(fill(40_000, { reservedBytes: 20_000 }))[0]).toBe(1)
@@ -110,7 +110,7 @@ describe('a lane that others go before', () => {
 
   test('counts only what went before it while it waited', () => {
     enlist(3, 'urgent', 500_000)
-    fill(MAX_PASSED_BYTES + 8 * 12)
+    fill(MAX_OVERTAKEN_BYTES + 8 * 12)
     enlist(1, 'bulk', 500_000)
 
     expect(ids(fill(20_000))).toEqual([3, 3])

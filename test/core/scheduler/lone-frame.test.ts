@@ -20,10 +20,10 @@ interface Setup {
   sentBefore: number
   isClosing: boolean
   awaitsDrain: boolean
-  tellsIdle: boolean
+  awaitsIdle: boolean
 }
 
-function prepare ({ queued, maxWholeBytes, creditBytes, lane, sentBefore, isClosing, awaitsDrain, tellsIdle }: Setup) {
+function prepare ({ queued, maxWholeBytes, creditBytes, lane, sentBefore, isClosing, awaitsDrain, awaitsIdle }: Setup) {
   const news: number[] = []
   const lanes = createDataLanes({ emit: (_, event) => { news.push(event) }, onFinWritten: () => { news.push(0) } })
   const stream = createStream(1, { queued: sentBefore > 0 ? [sentBefore] : [], maxWholeBytes })
@@ -32,7 +32,7 @@ function prepare ({ queued, maxWholeBytes, creditBytes, lane, sentBefore, isClos
 
   queued.forEach(size => { stream.sendQueue.add(new Uint8Array(size).fill(size), size) })
   stream.creditBytes = creditBytes
-  Object.assign(stream, { awaitsDrain, tellsIdle })
+  Object.assign(stream, { awaitsDrain, awaitsIdle })
 
   if (isClosing) {
     stream.become('close')
@@ -64,7 +64,7 @@ const setups: fc.Arbitrary<Setup> = fc.record({
   sentBefore: fc.constantFrom(0, 100),
   isClosing: rarely,
   awaitsDrain: rarely,
-  tellsIdle: rarely
+  awaitsIdle: rarely
 })
 
 test('is what a batch would hold, leaves all as the batch does, and tells nobody of anything; else nothing has changed', () => {
@@ -93,7 +93,7 @@ test('is what a batch would hold, leaves all as the batch does, and tells nobody
 
 test('is not made of one stream while another waits, in whatever lane', () => {
   for (const lane of [URGENT, NORMAL, BULK]) {
-    const { lanes } = prepare({ queued: [10], creditBytes: WINDOW_BYTES, lane: NORMAL, sentBefore: 0, isClosing: false, awaitsDrain: false, tellsIdle: false })
+    const { lanes } = prepare({ queued: [10], creditBytes: WINDOW_BYTES, lane: NORMAL, sentBefore: 0, isClosing: false, awaitsDrain: false, awaitsIdle: false })
     const other = createStream(3, { queued: [10] })
     lanes.move(other, lane)
 

@@ -4,7 +4,7 @@ import { ConnectionBudget } from '../../../src/core/window/receive-window.ts'
 import type { BudgetHolder } from '../../../src/core/window/receive-window.ts'
 
 function share (): BudgetHolder {
-  return { grownBytes: 0, headStartBytes: 0, lateBytes: 0, toleratedBytes: 0, isDenied: false }
+  return { grownBytes: 0, headStartBytes: 0, reserveBytes: 0, toleratedBytes: 0, isDenied: false }
 }
 
 /** As windows do: what is too much goes back when they are renewed, then they ask again */
@@ -176,5 +176,5 @@ test('what is kept is not for a share that gets its fair part', () => {
   const one = share()
 
   expect(budget.take(one, 16_000, 0)).toBe(8000)
-  expect(one.lateBytes).toBe(0)
+  expect(one.reserveBytes).toBe(0)
 })

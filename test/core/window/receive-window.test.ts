@@ -86,15 +86,15 @@ describe('a new stream', () => {
   /** With 64 KiB for what a message of 1 MiB is wrapped in */
   const LONGEST_BYTES = 1_114_112
 
-  function startAhead (creditMs: number, { initialBytes = INITIAL_BYTES, maxBytes = MAX_BYTES, budgetBytes = MAX_BYTES } = {}): ReceiveWindow {
+  function withHeadStart (creditMs: number, { initialBytes = INITIAL_BYTES, maxBytes = MAX_BYTES, budgetBytes = MAX_BYTES } = {}): ReceiveWindow {
     const window = new ReceiveWindow(initialBytes, maxBytes)
-    window.startAhead(creditMs, new ConnectionBudget(budgetBytes))
+    window.addHeadStart(creditMs, new ConnectionBudget(budgetBytes))
 
     return window
   }
 
   test.each([[100, LONGEST_BYTES], [9, LONGEST_BYTES], [6, 750_000], [4.2, 525_000]])('where credit takes %d ms, is advertised a window of %d bytes', (creditMs, windowBytes) => {
-    const window = startAhead(creditMs)
+    const window = withHeadStart(creditMs)
     expect([window.isRaised, window.windowBytes]).toEqual([true, INITIAL_BYTES])
 
     expect(takeUpdate(window)).toBe(windowBytes - INITIAL_BYTES)
@@ -102,22 +102,22 @@ describe('a new stream', () => {
   })
 
   test.each([0, 0.2, 4])('where credit takes %d ms, has no head start: it would be less than the window', creditMs => {
-    expect(startAhead(creditMs).isRaised).toBe(false)
+    expect(withHeadStart(creditMs).isRaised).toBe(false)
   })
 
   test('has no head start where it begins with a window as large', () => {
-    const window = startAhead(100, { initialBytes: LONGEST_BYTES })
+    const window = withHeadStart(100, { initialBytes: LONGEST_BYTES })
 
     expect([window.headStartBytes, takeUpdate(window)]).toEqual([0, LONGEST_BYTES - INITIAL_BYTES])
   })
 
   test('has none beyond the largest window that there may be', () => {
-    expect(startAhead(100, { maxBytes: 2 * INITIAL_BYTES }).headStartBytes).toBe(INITIAL_BYTES)
-    expect(startAhead(100, { maxBytes: 2 * INITIAL_BYTES - 1 }).headStartBytes).toBe(0)
+    expect(withHeadStart(100, { maxBytes: 2 * INITIAL_BYTES }).headStartBytes).toBe(INITIAL_BYTES)
+    expect(withHeadStart(100, { maxBytes: 2 * INITIAL_BYTES - 1 }).headStartBytes).toBe(0)
   })
 
   test('is given credit back at half of the window without the head start', () => {
-    const window = startAhead(100)
+    const window = withHeadStart(100)
     expect(read(window, 28)).toBe(false)
     takeUpdate(window)
     window.receive(HALF_BYTES, 1)

@@ -290,8 +290,8 @@ export const mutants: Mutant[] = [
     edits: [
       [
         'src/core/buffers/read-buffer.ts',
-        '    const keptBytes = Math.min(count, this.byteLength - this.#fresh.byteLength)\n',
-        '    const freshBytes = Math.min(count, this.#fresh.byteLength)\n    this.#fresh.moveTo(sink, freshBytes)\n    count -= freshBytes\n    const keptBytes = count\n'
+        '    const detachedBytes = Math.min(count, this.byteLength - this.#fresh.byteLength)\n',
+        '    const freshBytes = Math.min(count, this.#fresh.byteLength)\n    this.#fresh.moveTo(sink, freshBytes)\n    count -= freshBytes\n    const detachedBytes = count\n'
       ]
     ]
   },
@@ -426,8 +426,8 @@ export const mutants: Mutant[] = [
     edits: [
       [
         'src/core/buffers/read-buffer.ts',
-        '      kept.push(this.#block, this.#blockFill, end, true)\n',
-        '      kept.unshift(view.slice(offset, offset + count))\n'
+        '      detached.push(this.#block, this.#blockFill, end, true)\n',
+        '      detached.unshift(view.slice(offset, offset + count))\n'
       ]
     ]
   },

@@ -62,7 +62,7 @@ function checkSession (side: Side): void {
     counts.unacked += Number(state.awaitsAck)
     counts.urgent += Number(state.lane === 0)
     counts.queuedBytes += state.isInDataLane ? state.sendQueue.byteLength : 0
-    counts.takenBytes += state.receiveWindow.grownBytes + state.receiveWindow.headStartBytes + state.receiveWindow.lateBytes
+    counts.takenBytes += state.receiveWindow.grownBytes + state.receiveWindow.headStartBytes + state.receiveWindow.reserveBytes
   }
 
   checkInFlight(side)
