@@ -1,5 +1,5 @@
 /**
- * The errors of the core: the peer broke a rule (ProtocolError), or a program changed a buffer that bytes lie in.
+ * The errors of the core: the peer broke a rule (ProtocolError), or a program changed a buffer that holds bytes of a stream.
  */
 import { GoAwayCode } from './wire/frame.ts'
 
@@ -10,15 +10,15 @@ export type ProtocolErrorCode =
   'ERR_INVALID_STREAM_ID' |
   /** More payload than the receive window allowed */
   'ERR_RECEIVE_WINDOW_EXCEEDED' |
-  /** Grants of send credit that sum past 2^32-1 */
+  /** Window updates that raise the credit above 2^32 - 1 */
   'ERR_SEND_WINDOW_OVERFLOW' |
   /** Payload after FIN */
   'ERR_DATA_AFTER_FIN' |
-  /** Frames that oblige this side to answer, sent faster than the peer reads the answers */
+  /** Frames that need replies, sent faster than the peer reads the replies */
   'ERR_TOO_MANY_UNREAD_REPLIES' |
   /** Pings beyond `limits.pings` */
   'ERR_TOO_MANY_PINGS' |
-  /** Streams opened and reset at once beyond `limits.resets` */
+  /** Streams reset right after they were opened, beyond `limits.resets` */
   'ERR_TOO_MANY_RESETS' |
   /** Frames that change nothing beyond `limits.emptyFrames` */
   'ERR_TOO_MANY_EMPTY_FRAMES' |
@@ -27,7 +27,7 @@ export type ProtocolErrorCode =
   /** Frames for streams that are not open beyond `limits.unknownStreamFrames` */
   'ERR_TOO_MANY_UNKNOWN_STREAM_FRAMES'
 
-/** What `@libp2p/yamux` calls the same violation: applications may look for that */
+/** The names of `@libp2p/yamux` for the same violations: applications may check them */
 const STOCK_NAMES: Partial<Record<ProtocolErrorCode, string>> = {
   ERR_INVALID_FRAME: 'InvalidFrameError',
   ERR_INVALID_STREAM_ID: 'InvalidParametersError',
@@ -46,7 +46,7 @@ export class ProtocolError extends Error {
   }
 }
 
-/** By the application that gave them to `send()` */
+/** The application changed a buffer after it passed it to `send()` */
 export class SentBytesChangedError extends Error {
   override name = 'SentBytesChangedError'
   readonly code = 'ERR_SENT_BYTES_CHANGED'
@@ -56,7 +56,7 @@ export class SentBytesChangedError extends Error {
   }
 }
 
-/** By who was given other bytes of the same chunk */
+/** A program changed a chunk that also holds bytes of another stream or message */
 export class ReceivedBytesChangedError extends Error {
   override name = 'ReceivedBytesChangedError'
   readonly code = 'ERR_RECEIVED_BYTES_CHANGED'

@@ -1,61 +1,61 @@
 /**
- * When to write: the strategies of `coalesce.strategy`, and what they delay least: urgent data, control frames, and answers to what has
- * just come in. Owns no timer and no bytes. Hot: decides for each send that finds nothing arranged.
+ * Decides when to flush: the strategies of `coalesce.strategy`, which delay urgent data, control frames and answers to the last chunk least.
+ * Owns no timer and no bytes. Hot: runs for each send that finds no flush arranged.
  */
 import type { PathControl } from './path-control.ts'
 import type { ControlLane } from './scheduler/control.ts'
 import type { DataLanes } from './scheduler/lanes.ts'
 import type { RoundTrip } from './window/round-trip.ts'
 
-/* What has made output */
+/* What made the output */
 
 /** The application, libp2p or time */
 export const ON_WRITE = 0
-/** An inbound chunk has just been dealt with, and its streams were told */
+/** An inbound chunk was handled, and its streams were told */
 export const ON_CHUNK = 1
-/** This side has opened a stream, the first of this turn. When requests follow each other, the end of one is a flush before the SYN of the next. */
+/** This side has opened its first stream of this turn. With requests one after another, the turn has already flushed the last one's FIN. */
 export const ON_OPENING = 2
 
 /**
- * Output of each leaves inside the call, ahead of what the layers below, or libp2p with a new stream, have to do, if this turn of the event
- * loop has flushed fewer times than this
+ * For each of the above, output leaves inside the call if this turn of the event loop has had fewer flushes. So it is ahead of other work in
+ * this turn, such as that of libp2p on a new stream.
  */
 const AT_ONCE_BEFORE_FLUSHES = [0, 1, 2]
 
-/* When to write, the latest first. A new decision replaces what is arranged only if it is earlier. */
+/* When to flush, the latest first. A new decision replaces the arranged flush only if it is earlier. */
 
-/** Nothing to arrange; what is arranged stays */
+/** The arranged flush stays */
 export const KEEP = 0
-/** After a time */
+/** After a delay */
 export const LATER = 1
-/** When the event loop has come round, and has also looked for what timers, sockets and files have brought */
+/** In the turn after the next, when the event loop has polled timers, sockets and files once more */
 export const TURN_AFTER_NEXT = 2
-/** Once, when the event loop comes round */
+/** In the next turn of the event loop */
 export const NEXT_TURN = 3
-/** When a microtask has brought no more */
+/** After a microtask without further output */
 export const SOON = 4
-/** Inside the call that made the output */
+/** Inside the current call */
 export const NOW = 5
 
 /**
- * Why bytes were written when they were:
+ * The reason for a flush:
  *
- * - `urgent`: there was urgent data
- * - `control`: there were control frames
- * - `acks`: there were only acknowledgements, or the head start of a new stream's window, and nothing came to take them along
- * - `turn`: what the running code had to say was complete
- * - `chunk`: an inbound chunk had just been dealt with
- * - `next-turn`: the turn before had seen enough flushes
- * - `rest`: nothing came to join what full writes had left behind
- * - `delay`: the delay was over
- * - `watermark`: enough had gathered
+ * - `urgent`: urgent data
+ * - `control`: control frames
+ * - `acks`: only ACKs, or updates that give new streams a head start, with nothing to ride on
+ * - `turn`: the running code has made all its output
+ * - `chunk`: an inbound chunk was handled
+ * - `next-turn`: the turn before had enough flushes
+ * - `rest`: bytes that full writes left over, and nothing joined
+ * - `delay`: the delay is over
+ * - `watermark`: enough data is queued
  * - `off`: coalescing is off
- * - `drain`: the transport took more again
- * - `forced`: it could not wait for any of this
+ * - `drain`: the transport takes more again
+ * - `forced`: none of these could be waited for
  */
 export type FlushReason = 'urgent' | 'control' | 'acks' | 'turn' | 'chunk' | 'next-turn' | 'rest' | 'delay' | 'watermark' | 'off' | 'drain' | 'forced'
 
-/** What is to be flushed: a session */
+/** The parts of a session that a decision depends on */
 export interface FlushSubject {
   readonly isClosing: boolean
   readonly receivedMs: number
@@ -65,60 +65,59 @@ export interface FlushSubject {
   readonly roundTrip: Pick<RoundTrip, 'shorterMs'>
 }
 
-/** What this turn of the event loop has written */
+/** What this turn of the event loop has written so far */
 export interface Turn {
-  /** How many flushes it has seen */
+  /** The number of flushes */
   readonly flushes: number
-  /** It has written so much that all but urgent data waits for the next */
+  /** All but urgent data waits for the next turn */
   readonly isSpent: boolean
-  /** It has written all that a turn may, urgent data included */
+  /** Urgent data waits too */
   readonly isOver: boolean
-  /** What answers a chunk that came at `receivedMs` does not wait for the next, however many flushes there were */
+  /** The answer to a chunk that arrived at `receivedMs` does not wait for the next turn, despite the flushes so far */
   takesAnswer (receivedMs: number): boolean
 }
 
 export interface FlushDecision {
   readonly time: number
   readonly reason: FlushReason
-  /** With LATER */
+  /** For LATER */
   readonly delayMs: number
 }
 
 export interface FlushInit {
   strategy: 'turn' | 'delay' | 'adaptive' | 'off'
-  /** How long data may wait with `delay`, and at most with `adaptive`, decided when the first byte of a write comes */
+  /** How long data waits, counted from the first byte of a write: with `delay`, and at most with `adaptive` */
   delayMs: number
   maxDelayMs: number
-  /** So much data does not wait */
+  /** With this much data queued, the flush does not wait */
   watermarkBytes: number
 }
 
 /**
- * Answering a new stream takes libp2p two steps in one turn: the protocol is agreed on, then the
- * handler writes. Held back to the next turn, the second cost a request on a new stream a quarter
- * of its time; more than three flushes would bring back a write a message for loops that await each send.
+ * libp2p answers a new stream in two steps of one turn: it agrees on the protocol, then the handler writes. The second step must not wait for
+ * the next turn. With many more flushes a turn, a loop that awaits each send would cause a write a message.
  */
 const MAX_FLUSHES_PER_TURN = 3
 
-/** Of the round trip: so the delay hides in the time that the bytes travel anyway */
+/** The part of the round trip: a delay that is short compared with the time that the bytes travel */
 const ADAPTIVE_DELAY_PART = 1 / 4
 
-/** Once it is decided, only urgent data leaves sooner, and what answers a chunk that has just come */
+/** The turn has had enough flushes: only urgent data, and answers to the last chunk, leave before the next */
 const ENOUGH = decision(NEXT_TURN, 'next-turn')
 const URGENT_NOW = decision(NOW, 'urgent')
 const URGENT_SOON = decision(SOON, 'urgent')
 const CONTROL_NOW = decision(NOW, 'control')
 const CONTROL_SOON = decision(SOON, 'control')
 /**
- * Nobody waits for an ACK. The first bytes of the stream come a round of the loop later, and the answer to them takes it along: a record
- * less for a request on a new stream.
+ * The peer does not wait for an ACK. The first bytes of the stream arrive a turn later, and the ACK rides on the answer to them, which saves
+ * a record.
  */
 const ACKS = decision(TURN_AFTER_NEXT, 'acks')
 const CHUNK_NOW = decision(NOW, 'chunk')
 const TURN_SOON = decision(SOON, 'turn')
 /**
- * A message of 64 KiB fills a record but for a few bytes. By themselves they cost a record and its writes; when
- * the next message comes with the next round of the loop, as from a file, they leave with it.
+ * The last bytes of a message of 64 KiB do not fit into its record. If the next message comes in the next turn, as from a file, they leave
+ * with it and need no record of their own.
  */
 const REST = decision(TURN_AFTER_NEXT, 'rest')
 const FULL = decision(SOON, 'watermark')
@@ -127,22 +126,21 @@ const KEPT = decision(KEEP, 'delay')
 const OFF_NOW = decision(NOW, 'off')
 
 /**
- * - `turn`: what a turn of the event loop produces leaves as soon as a microtask has brought no more, so nothing waits when there is little
- *   to do; what answers an inbound chunk leaves right behind it. When a turn keeps producing, the rest leaves together in the next
- *   one. No timers, and a bounded number of writes a turn.
- * - `delay`: data waits for more until a time, or until there is enough for a write; what waits rides along with what does not
- * - `adaptive`: the same for no longer than a quarter of the round trip. Nothing waits until that was measured.
- * - `off`: every frame is a write of its own, inside the call that made it. For comparison, and for peers that must see that.
+ * - `turn`: output leaves after a microtask without more of it, and answers to an inbound chunk right after the chunk. If a turn keeps making
+ *   output, the rest leaves together in the next one. No timers, and a limited number of flushes a turn.
+ * - `delay`: data waits for a time, or until enough is queued. It leaves earlier with output that does not wait.
+ * - `adaptive`: as `delay`, for at most a quarter of the round trip. Nothing waits before a round trip was measured.
+ * - `off`: every frame is a write of its own, inside the call that made it. For comparisons, and for peers that need it.
  */
 export class FlushPolicy {
-  /** Each frame is a write of its own. What a listener sends leaves while it runs; otherwise when all listeners have been told. */
+  /** Each frame is a write of its own. A message that a listener sends leaves while it runs; with other strategies after all listeners. */
   readonly isOff: boolean
-  /** Data waits for more. So does the SYN of a stream that is opened: it takes along libp2p's protocol, a few microtasks later, which then need not wait for that. */
+  /** Data waits for more. So does a SYN: a few microtasks later it leaves with libp2p's protocol negotiation, which then need not wait. */
   readonly isDelaying: boolean
   readonly #init: FlushInit
   readonly #shortestTimerMs: number
 
-  /** A shorter delay than `shortestTimerMs` ends with the turn */
+  /** A delay below `shortestTimerMs` ends with the turn */
   constructor (init: FlushInit, shortestTimerMs: number) {
     this.isOff = init.strategy === 'off'
     this.isDelaying = init.strategy === 'delay' || init.strategy === 'adaptive'
@@ -150,14 +148,14 @@ export class FlushPolicy {
     this.#shortestTimerMs = shortestTimerMs
   }
 
-  /** There is output and the transport takes it: when should it leave? `isRest`: it is what the last flush left behind its full writes. */
+  /** When output leaves that the transport would take now. `isRest`: the last flush left it over after full writes. */
   decide (occasion: number, turn: Turn, isRest: boolean, isArranged: boolean, session: FlushSubject): FlushDecision {
     const isNow = !turn.isSpent && turn.flushes < AT_ONCE_BEFORE_FLUSHES[occasion]
     const isEnough = turn.isSpent || turn.flushes >= MAX_FLUSHES_PER_TURN
     const enough = isEnough && occasion === ON_CHUNK && turn.takesAnswer(session.receivedMs) ? CHUNK_NOW : ENOUGH
 
     if (this.isOff) {
-      // each write decides on the next: when the turn is over that has to stop
+      // each write leads to the next decision, until the turn is spent
       return turn.isSpent ? enough : OFF_NOW
     }
 

@@ -1,27 +1,26 @@
 /**
- * What a peer may do that costs this side more than the peer, and that no window bounds. Beyond it the
- * connection ends with a GoAway.
+ * Limits on frames that cost this side more than the peer, and that no window limits. A peer that exceeds one is sent a GoAway.
  */
 import { ProtocolError } from './errors.ts'
 import type { ProtocolErrorCode } from './errors.ts'
 
 export interface Limits {
-  /** Each is answered */
+  /** Pings, each of which is answered */
   pings: Limit
-  /** Streams the peer resets within RAPID_MS of opening them: an application has begun to serve them (CVE-2023-44487) */
+  /** Streams that the peer resets within RAPID_MS of opening them: the application has begun to serve them (CVE-2023-44487) */
   resets: Limit
-  /** Frames that change nothing: no payload, no credit, no first ACK or FIN, no pong that was asked for (CVE-2019-9518) */
+  /** Frames without effect: no payload, credit, first ACK, first FIN or awaited pong (CVE-2019-9518) */
   emptyFrames: Limit
-  /** Streams opened beyond the limit or while this side closes, and those that the application resets within RAPID_MS (CVE-2025-8671) */
+  /** Streams opened beyond the limit or while this side closes, and streams that the application resets within RAPID_MS (CVE-2025-8671) */
   refusedStreams: Limit
-  /** Frames for streams that are not open, beyond those that may have been in flight when the stream ended here */
+  /** Frames for streams that are not open, without those in flight when the stream ended here */
   unknownStreamFrames: Limit
 }
 
-/** A reset so soon after the SYN is taken for an attack if there are many; 1,000 open streams bound those that come later */
+/** Many resets so soon after the SYN are an attack. Later resets are limited by how many streams may be open. */
 export const RAPID_MS = 1000
 
-/** Frames without payload that may be in flight to a stream besides updates: ACK, FIN, RST and a raised window */
+/** Frames without payload that may be in flight to a stream, besides window updates: an ACK, a FIN, a RST and a raised window */
 const OTHER_LATE_FRAMES = 4
 
 const VIOLATIONS: Record<keyof Limits, [code: ProtocolErrorCode, what: string]> = {
@@ -35,7 +34,7 @@ const VIOLATIONS: Record<keyof Limits, [code: ProtocolErrorCode, what: string]> 
 export class PeerLimits {
   readonly #buckets = {} as Record<keyof Limits, TokenBucket>
   #hasRefusedTooMany = false
-  /** What may still come for streams that have ended here: payload, and frames without */
+  /** Payload, and frames without payload, that may still arrive for streams that have ended here */
   #latePayloadBytes = 0
   #lateFrames = 0
 
@@ -45,19 +44,19 @@ export class PeerLimits {
     }
   }
 
-  /** Throws a ProtocolError when the peer has had its share */
+  /** Throws a ProtocolError if the peer exceeds the limit */
   spend (kind: keyof Limits, nowMs: number): void {
     if (!this.#buckets[kind].take(nowMs)) {
       throw this.#violation(kind)
     }
   }
 
-  /** The application has refused a stream. It is no place for an error: the next SYN is. */
+  /** Counts a stream that the application refused. The next SYN reports an excess: here the call comes from the application. */
   noteRefusal (nowMs: number): void {
     this.#hasRefusedTooMany ||= !this.#buckets.refusedStreams.take(nowMs)
   }
 
-  /** Throws a ProtocolError when the application has refused too many */
+  /** Throws a ProtocolError if the application has refused too many streams */
   checkRefusals (): void {
     if (this.#hasRefusedTooMany) {
       throw this.#violation('refusedStreams')
@@ -65,15 +64,15 @@ export class PeerLimits {
   }
 
   /**
-   * A stream ends here, and the peer may not know yet. What its window still allowed is no attack, in frames of one byte
-   * at worst; nor is an update for each frame that it was sent, which is what @libp2p/yamux answers with.
+   * A stream has ended here, and the peer may not know yet. Payload that its window still allowed is no attack, and neither is a window
+   * update for each DATA frame sent, as @libp2p/yamux may answer each with one.
    */
   expectLate (payloadBytes: number, updates: number): void {
     this.#latePayloadBytes += payloadBytes
     this.#lateFrames += updates + OTHER_LATE_FRAMES
   }
 
-  /** A frame came for a stream that is not open. Throws a ProtocolError when there were too many that nothing explains. */
+  /** Counts a frame for a stream that is not open. Throws a ProtocolError if too many of them are not late frames. */
   spendUnknown (payloadBytes: number, nowMs: number): void {
     if (payloadBytes > 0 && payloadBytes <= this.#latePayloadBytes) {
       this.#latePayloadBytes -= payloadBytes
@@ -92,7 +91,7 @@ export class PeerLimits {
   }
 }
 
-/** So many at once, and so many a second from then on */
+/** The size of a token bucket, and its rate */
 export interface Limit {
   /** How many may come together, from 0 on. `Infinity`: no limit. */
   burst: number
@@ -100,9 +99,9 @@ export interface Limit {
   perSecond: number
 }
 
-/** Invariant: over any time what was taken without being refused is at most burst + perSecond × seconds */
+/** Invariant: in any interval at most burst + perSecond × seconds are granted */
 export class TokenBucket {
-  /** How many were asked for since the beginning */
+  /** How many were requested, granted or not */
   count = 0
   readonly limit: Limit
   #tokens: number
@@ -113,10 +112,10 @@ export class TokenBucket {
     this.#tokens = limit.burst
   }
 
-  /** Takes one; false when there was none left */
+  /** Takes a token; returns false if none was left */
   take (nowMs: number): boolean {
     const { burst, perSecond } = this.limit
-    // a clock that was set back must not take tokens away
+    // a clock that was set back must not remove tokens
     const passedMs = Math.max(0, nowMs - (this.#filledMs ?? nowMs))
     this.#filledMs = nowMs
     this.#tokens = Math.min(burst, Math.max(0, this.#tokens) + passedMs * perSecond / 1000) - 1

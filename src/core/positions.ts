@@ -1,19 +1,19 @@
 /**
- * How far a connection has come, in bytes from its first one: what was written, and what of it the peer is known to have read. The session
- * moves all of them but `confirmedBytes`, which whoever knows the position of an answered ping moves too.
+ * Positions in the bytes that a connection has written, counted from its first one. The session advances them all; the path control also
+ * advances `confirmedBytes`, as it knows where each mark was written.
  *
- * Invariant: confirmedBytes <= writtenBytes, and so are markedBytes and dataEndBytes.
+ * Invariant: confirmedBytes, markedBytes, pingedBytes and dataEndBytes are at most writtenBytes.
  */
 export class Positions {
-  /** All that was handed to the transport */
+  /** All bytes that were pulled for the transport */
   writtenBytes = 0
-  /** Where the last mark stands: a ping behind data, whose pong says that the data has arrived */
+  /** Where the last mark was written: a ping behind data, whose pong confirms that the data has arrived */
   markedBytes = 0
-  /** Where the last ping stands that is no mark */
+  /** Where the last ping was written that is no mark */
   pingedBytes = 0
-  /** Where the last data ends */
+  /** Where the last DATA frame ends */
   dataEndBytes = 0
-  /** A pong said that the peer has read so much */
+  /** How far a pong has confirmed that the peer has read */
   confirmedBytes = 0
 
   confirm (positionBytes: number): void {

@@ -1,5 +1,5 @@
 /**
- * What each frame from the peer does, and which it may not send. Hot: runs once per frame received.
+ * Checks each frame of the peer, and applies it. Hot: runs once per frame received.
  */
 import { ProtocolError } from './errors.ts'
 import { EVENT_DATA, EVENT_STALLED } from './stream-state.ts'
@@ -15,7 +15,7 @@ import type { StreamTable } from './stream-table.ts'
 import type { Credit } from './window/credit.ts'
 import type { FrameSink } from './wire/decoder.ts'
 
-/** How long an update waits for the end of a frame: 256 KiB take so long at 80 Mbit/s */
+/** How long an update waits for the end of a frame: at 80 Mbit/s, 256 KiB take this long */
 const LONG_FRAME_MS = 25
 
 export interface ReceiverHost<Owner> {
@@ -30,7 +30,7 @@ export interface ReceiverHost<Owner> {
   accept (id: number): StreamState<Owner>
   refuse (id: number): void
   onTolerated (streamId: number): void
-  onCredit (stream: StreamState<Owner>, bytes: number): void
+  handleCredit (stream: StreamState<Owner>, bytes: number): void
   handleGoAway (code: number): void
   handlePong (value: number): boolean
   handleFin (stream: StreamState<Owner>): void
@@ -44,11 +44,11 @@ export class Receiver<Owner> implements FrameSink {
   readonly #isDialler: boolean
   readonly #creditsOnReceipt: boolean
   readonly #ids: InboundIds
-  /** The longest body that a window could ever have allowed */
+  /** The longest body that any window may have allowed */
   readonly #maxBodyBytes: number
-  /** What each stream may bring that nobody gave its peer */
+  /** How far each stream may exceed its window */
   readonly #maxToleratedBytes: number
-  /** The stream whose body is being received; what its header says follows */
+  /** The stream whose body is arriving. Below is what its header said. */
   #bodyStream: StreamState<Owner> | undefined
   #bodyFlags = 0
   #bodyBytes = 0
@@ -64,8 +64,8 @@ export class Receiver<Owner> implements FrameSink {
   }
 
   /**
-   * Whether an update waits for the end of a long frame, where it is looked at again. A peer that sends all it has in one frame may hang up
-   * behind it, as programs do with @libp2p/yamux. An update in the middle would meet a closed socket, and the kernel drop the rest.
+   * An update must wait for the end of the long frame that is arriving, when it is checked again. A peer may close its socket after that
+   * frame, as programs with @libp2p/yamux do: an update written before would reach the closed socket, and the kernel would drop the rest.
    */
   delaysUpdate (stream: StreamState<Owner>, nowMs: number): boolean {
     return stream === this.#bodyStream && this.#bodyBytes > MAX_FRAME_BYTES && Math.abs(nowMs - this.#bodyBeganMs) < LONG_FRAME_MS
@@ -104,7 +104,7 @@ export class Receiver<Owner> implements FrameSink {
   onBody (piece: Uint8Array): void {
     const stream = this.#bodyStream as StreamState<Owner>
 
-    // the application may have reset the stream since the header came
+    // the application may have reset the stream since the header arrived
     if (!stream.life.isReset) {
       stream.readBuffer.append(piece, this.#bodyBytes)
       stream.lastActiveMs = this.#host.receivedMs
@@ -133,14 +133,14 @@ export class Receiver<Owner> implements FrameSink {
 
   #handleData (flags: number, streamId: number, length: number): boolean {
     if ((flags & FLAG_SYN) !== 0 && length > INITIAL_WINDOW_BYTES) {
-      // before the stream is registered: nothing may be left behind (CVE-2026-32314)
+      // before the stream is registered, so that none is left behind (CVE-2026-32314)
       throw new ProtocolError('ERR_RECEIVE_WINDOW_EXCEEDED', `received ${length} bytes with the SYN of stream ${streamId}, allowed ${INITIAL_WINDOW_BYTES}`)
     }
 
     const stream = this.#findOrAccept(flags, streamId, length)
 
     if (stream === undefined) {
-      // nothing else can be received until such a body is over, so it may not be endless
+      // the body delays all other frames, so its length is limited
       if (length > this.#maxBodyBytes) {
         throw new ProtocolError('ERR_RECEIVE_WINDOW_EXCEEDED', `received ${length} bytes on stream ${streamId}, which is not open, allowed ${this.#maxBodyBytes}`)
       }
@@ -149,7 +149,7 @@ export class Receiver<Owner> implements FrameSink {
     }
 
     if ((flags & FLAG_RST) !== 0) {
-      // a body that nobody will read is bounded like any other
+      // the body is skipped, but it must fit into the window
       stream.receiveWindow.receive(length, streamId)
       this.#host.handleReset(stream, 0)
       return false
@@ -168,7 +168,7 @@ export class Receiver<Owner> implements FrameSink {
 
       stream.receiveWindow.receive(length, streamId)
 
-      // the first condition is one of isStalled, and mostly spares the call
+      // isStalled repeats the first condition, which mostly spares the call
       if (stream.receiveWindow.availableBytes < MAX_FRAME_BYTES && stream.isStalled) {
         this.#host.emit(stream, EVENT_STALLED)
       }
@@ -199,7 +199,7 @@ export class Receiver<Owner> implements FrameSink {
         throw new ProtocolError('ERR_SEND_WINDOW_OVERFLOW', `received a window update of ${length} bytes on stream ${streamId}, whose credit is ${stream.creditBytes}, allowed ${MAX_UINT32} together`)
       }
 
-      this.#host.onCredit(stream, length)
+      this.#host.handleCredit(stream, length)
     }
 
     if ((flags & FLAG_FIN) !== 0) {
@@ -213,7 +213,7 @@ export class Receiver<Owner> implements FrameSink {
       this.#spend('pings')
       path.onPing(value, this.#host.receivedMs)
 
-      // this side is about to close the transport: a write that meets that would make an error of a clean end
+      // this side is about to close the transport, and a write during that would turn a clean end into an error
       if (!isGoingAway) {
         control.pong(value)
       }
@@ -222,13 +222,13 @@ export class Receiver<Owner> implements FrameSink {
     }
   }
 
-  /** A frame of length 0 says something if it opens, ends or acknowledges the stream, and that once */
+  /** Counts a frame of length 0 without effect: it neither opens, ends nor first acknowledges its stream. Frames for no open stream are counted elsewhere. */
   #countIfEmpty (flags: number, streamId: number): void {
     const stream = this.#host.streams.get(streamId)
-    const isNews = (flags & (FLAG_SYN | FLAG_RST)) !== 0 ||
+    const hasEffect = (flags & (FLAG_SYN | FLAG_RST)) !== 0 ||
       stream === undefined || stream.awaitsAck || ((flags & FLAG_FIN) !== 0 && stream.life.remoteWriteStatus === 'writable')
 
-    if (!isNews) {
+    if (!hasEffect) {
       this.#spend('emptyFrames')
     }
   }
@@ -237,7 +237,7 @@ export class Receiver<Owner> implements FrameSink {
     this.#host.limits.spend(kind, this.#host.receivedMs)
   }
 
-  /** The stream a frame is for; undefined when the frame is to be ignored */
+  /** The stream of a frame; undefined if the frame is to be ignored */
   #findOrAccept (flags: number, streamId: number, payloadBytes: number): StreamState<Owner> | undefined {
     if ((flags & FLAG_SYN) !== 0) {
       return this.#accept(flags, streamId)
@@ -249,7 +249,7 @@ export class Receiver<Owner> implements FrameSink {
     if (stream === undefined) {
       limits.spendUnknown(payloadBytes, this.#host.receivedMs)
     } else if (stream.awaitsAck) {
-      // not only by an ACK: hashicorp/yamux never sends one for a stream that was closed before it was accepted
+      // any frame acknowledges: hashicorp/yamux sends no ACK for a stream that was closed before it was accepted
       streams.acknowledge(stream)
       streams.isAnswered = true
     }

@@ -1,6 +1,6 @@
 /**
- * What the next write holds: one small message if that is all there is, else a mark that is owed, control frames, data, and a mark behind it;
- * how large the write is, and each stream's share of it. Which frame comes first is in scheduler/. Hot: runs once per write.
+ * Builds the next write: a lone small message, or a batch of an owed mark, control frames, data and a mark behind it. Also sets the size of
+ * the write and each stream's quantum; scheduler/ orders the frames. Hot: runs once per write.
  */
 import { Uint8ArrayList } from 'uint8arraylist'
 import { MIN_WRITE_BYTES } from './path-control.ts'
@@ -25,7 +25,7 @@ export interface SenderHost<Owner> {
 export class Sender<Owner> {
   framesWritten = 0
   readonly #host: SenderHost<Owner>
-  /** No other session's: bytes of one connection must not reach another's peer, whatever goes wrong in between */
+  /** One for each session: even after an error, bytes of one connection must not reach the peer of another */
   readonly #batch = new Batch()
 
   constructor (host: SenderHost<Owner>) {
@@ -35,7 +35,7 @@ export class Sender<Owner> {
   /** See Session.pull */
   pull (maxBytes: number, maxFrames: number, nowMs: number, reservedBytes: number): Uint8ArrayList | undefined {
     const { path, lanes, control, positions } = this.#host
-    // only a batch can leave free what is reserved
+    // only a batch can leave the reserved bytes free
     const isQuiet = reservedBytes === 0 && !control.hasOutput && path.isQuietFor(HEADER_BYTES + lanes.queuedBytes)
     const frame = isQuiet ? lanes.takeLone(Math.min(maxBytes, MIN_WRITE_BYTES), nowMs) : undefined
 
@@ -51,11 +51,11 @@ export class Sender<Owner> {
     return Uint8ArrayList.fromUint8Arrays([frame], frame.byteLength)
   }
 
-  /** All that is due, in order */
+  /** Everything that may be written now, in order */
   #pullBatch (maxBytes: number, maxFrames: number, nowMs: number, reservedBytes: number): Uint8ArrayList | undefined {
     const { path, lanes, streams, control, positions } = this.#host
     const batch = this.#batch
-    // what fits into the smallest write is shared by nobody
+    // what fits into the smallest write needs no plan
     const writeBytes = lanes.queuedBytes > MIN_WRITE_BYTES ? this.#planWrite(maxBytes) : Math.min(maxBytes, path.bound.writeBytes)
     batch.begin(writeBytes, maxFrames)
 
@@ -70,7 +70,7 @@ export class Sender<Owner> {
     const { isHeld, isUrgentSpent } = path
     let urgentDataBytes = 0
 
-    // urgent data may take the room of the mark, which then goes with the next write
+    // urgent data may take the room of the mark, which then leads the next write
     if (!isHeld || !isUrgentSpent) {
       urgentDataBytes = lanes.fill(batch, Math.max(reservedForUrgentBytes, reservedForMarkBytes), nowMs, isHeld, isUrgentSpent)
     }
@@ -96,7 +96,7 @@ export class Sender<Owner> {
     return batch.finish()
   }
 
-  /** Returns what the next write may hold, and sets what each stream may send of it and what writers may queue */
+  /** Returns the size of the next write, and sets the quantum of each stream and how much writers may queue */
   #planWrite (recordBytes: number): number {
     const { path, lanes, streams } = this.#host
     const { writeBytes, quantumBytes, extraQueueBytes } = path.planWrite(recordBytes, lanes.queuedBytes, lanes.streamCount, streams.urgentCount > 0)
@@ -106,7 +106,7 @@ export class Sender<Owner> {
     return writeBytes
   }
 
-  /** Returns false if an ordinary ping is due instead */
+  /** Returns false if an ordinary ping must be written instead */
   #writeMark (nowMs: number): boolean {
     const { path, positions } = this.#host
     const value = path.mark(nowMs)
@@ -121,8 +121,8 @@ export class Sender<Owner> {
   }
 
   /**
-   * Behind the data, or in front of the next write if there is no room. There are `spareBytes` more when the write is small for a slow
-   * path.
+   * Writes a mark behind the data, or owes it to the next write if there is no room. A write that is small because the path is slow has
+   * `spareBytes` of room beyond its size.
    */
   #followWithMark (spareBytes: number, nowMs: number): void {
     const batch = this.#batch

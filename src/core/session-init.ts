@@ -1,25 +1,25 @@
-/** What a session is made with: sizes, limits, and what decides how much may be in flight. */
+/** A session's configuration: sizes, limits, and the path control. */
 import type { CreatePathControl, PathInit } from './path-control.ts'
 import type { Limits } from './peer-limits.ts'
 
 export interface SessionInit extends PathInit {
   isDialler: boolean
   maxInboundStreams: number
-  /** How many streams may be opened before the peer has answered anything: it may not listen for streams yet */
+  /** How many streams may be opened before the first answer of the peer, which may not accept streams yet */
   maxUnansweredStreams: number
-  /** What every new stream's receive window is raised to */
+  /** The receive window of a new stream */
   initialWindowBytes: number
-  /** What it may grow to */
+  /** The largest window of a stream */
   maxWindowBytes: number
-  /** What all windows of the connection may grow by together */
+  /** By how much all windows of the connection together may grow */
   maxGrowthBytes: number
-  /** What a stream may bring beyond its window, as far as all windows may grow */
+  /** How far a stream may exceed its window. All streams together may as far as windows may grow. */
   maxToleratedBytes: number
-  /** Messages share frames from when so many bytes of their stream wait, and so do events on receipt: 0 always, Infinity never */
+  /** Messages are merged into frames, and frames into events, if so many bytes of the stream wait: 0 always, Infinity never */
   mergeFromBytes: number
-  /** The largest payload of a frame that no other stream waits behind, on a path that is not fast */
+  /** The largest payload of a frame while no other stream has data, unless the path is fast */
   loneFrameBytes: number
-  /** Credit is given back for what arrives, not for what is read */
+  /** Credit is given back when data arrives, not when it is read */
   creditsOnReceipt: boolean
   createPathControl: CreatePathControl
   limits: Limits

@@ -1,6 +1,6 @@
 /**
- * One yamux session: its streams, how they begin and end, and what is to be said of them. Pure: bytes and time in; bytes, and
- * events of streams, out. What each frame of the peer means is in receiver.ts, what goes out next in sender.ts.
+ * One yamux session: its streams, how they begin and end, and their events. Pure: bytes and time go in, bytes and events come out.
+ * receiver.ts handles the peer's frames, sender.ts builds the next write.
  */
 import { PeerLimits, RAPID_MS } from './peer-limits.ts'
 import { Positions } from './positions.ts'
@@ -19,13 +19,13 @@ import type { SessionInit } from './session-init.ts'
 import type { StreamState } from './stream-state.ts'
 import type { Uint8ArrayList } from 'uint8arraylist'
 
-/** Who follows what goes on inside, and does not call back */
+/** Watches a session, and must not call back into it */
 export interface SessionObserver {
-  /** The peer goes away, for the first time */
+  /** The first GoAway of the peer has arrived */
   onGoAway (code: number): void
-  /** A stream that the peer has opened is not taken */
+  /** A stream of the peer was refused */
   onRefused (streamId: number): void
-  /** The peer has sent more than it was given, for the first time, and that is tolerated */
+  /** For the first time the peer has sent more than its window allows, and that is tolerated */
   onTolerated (streamId: number): void
 }
 
@@ -38,23 +38,23 @@ export class Session<Owner> {
   readonly roundTrip = new RoundTrip()
   readonly positions = new Positions()
   readonly path: PathControl
-  /** Streams that something has happened to, each once; to be emptied after every `receive` and `pull` */
+  /** Streams with events, each once. To be emptied after every `receive` and `pull`. */
   readonly eventful: Array<StreamState<Owner>> = []
-  /** When the last chunk came */
+  /** When the last chunk arrived */
   receivedMs = 0
-  /** When the peer last showed that it has read something: a pong, or credit */
+  /** When the peer last showed that it reads, by a pong or by credit */
   answeredMs = -Infinity
-  /** The code of the peer's GoAway, if it said one */
+  /** The code of the peer's GoAway; undefined before one arrives */
   remoteGoAwayCode: number | undefined
-  /** This side takes its leave: whoever opens a stream now is refused */
+  /** This side is closing: new streams of the peer are refused */
   isClosing = false
-  /** A GoAway is queued, or written: ControlLane.hasWrittenGoAway */
+  /** A GoAway is queued or written (ControlLane.hasWrittenGoAway) */
   isGoingAway = false
   readonly #observer: SessionObserver
   readonly #sender: Sender<Owner>
   readonly #receiver: Receiver<Owner>
   #hasTolerated = false
-  /** Streams whose FIN is in a batch that the transport has not taken yet */
+  /** Streams whose FIN is in a write that the transport has not taken yet */
   finsInBatch: Array<StreamState<Owner>> = []
 
   constructor (init: SessionInit, observer: SessionObserver) {
@@ -69,14 +69,14 @@ export class Session<Owner> {
     this.credit = new Credit(this)
   }
 
-  /** There is something that may be written now. Hot. */
+  /** Something may be written now. Hot. */
   get hasOutput (): boolean {
     const { path, lanes } = this
 
     return (lanes.streamCount > 0 && (!path.isHeld || (lanes.hasUrgent && !path.isUrgentSpent))) || path.isMarkOwed || this.control.hasOutput
   }
 
-  /** The peer may not have read all data: no mark behind it was answered yet */
+  /** No pong has confirmed yet that the peer has read all data */
   get hasUnconfirmedData (): boolean {
     return this.positions.confirmedBytes < this.positions.dataEndBytes
   }
@@ -94,11 +94,11 @@ export class Session<Owner> {
     return stream
   }
 
-  /** Queues a message, or one in parts. Hot: runs once per send. */
+  /** Queues a message, whole or in parts. Hot: runs once per send. */
   write (stream: StreamState<Owner>, message: Uint8Array | Uint8Array[]): void {
     const byteLength = message instanceof Uint8Array ? message.byteLength : lengthOf(message)
 
-    // the peer may have reset the stream without its owner knowing yet
+    // the peer may have reset the stream, and its owner was not told yet
     if (byteLength === 0 || stream.life.isOver) {
       return
     }
@@ -107,7 +107,7 @@ export class Session<Owner> {
     this.lanes.onQueued(stream, byteLength)
   }
 
-  /** From here on its data goes out in another of the LANES */
+  /** Moves the stream to another of the LANES, with the data it has queued */
   setLane (stream: StreamState<Owner>, lane: number): void {
     if (lane !== stream.lane && !stream.life.isOver) {
       this.streams.urgentCount += Number(lane === URGENT) - Number(stream.lane === URGENT)
@@ -115,7 +115,7 @@ export class Session<Owner> {
     }
   }
 
-  /** No more will be written; the FIN goes behind the last byte */
+  /** Ends writing: the FIN follows the last byte */
   closeWrite (stream: StreamState<Owner>, nowMs: number): void {
     if (stream.life.writeStatus !== 'writable') {
       return
@@ -202,7 +202,7 @@ export class Session<Owner> {
     this.control.ping(this.roundTrip.begin())
   }
 
-  /** Asks for a pong to all data that was written, unless one is on its way or will be */
+  /** Requests a pong for all data written so far, by a mark or else a ping, unless one was written behind it */
   requestConfirmation (): void {
     const { markedBytes, pingedBytes, dataEndBytes } = this.positions
 
@@ -211,7 +211,7 @@ export class Session<Owner> {
     }
   }
 
-  /** This side takes its leave: what it has to say before that waits for nothing */
+  /** Starts closing: from here on no data is held */
   close (nowMs: number): void {
     this.isClosing = true
     this.path.letGo(nowMs)
@@ -226,8 +226,8 @@ export class Session<Owner> {
   // What the transport does
 
   /**
-   * The program works for `programMs` in each turn, if that is long: the next chunk waits for it. Throws a ProtocolError when the peer breaks
-   * a rule; what came before it has been accounted for.
+   * `programMs` is how long the program works in each turn of the event loop, if that is long: the next chunk waits for it. Throws a
+   * ProtocolError if the peer breaks a rule; the frames before that have taken effect.
    */
   receive (chunk: Uint8Array | readonly Uint8Array[], nowMs: number, programMs = 0): void {
     const { decoder } = this.#receiver
@@ -245,18 +245,18 @@ export class Session<Owner> {
   }
 
   /**
-   * The next write, at most `maxFrames` and a record of `maxBytes` long, or several where the path is fast, but for a message that must not
-   * be cut; undefined when there is nothing to write. While there are urgent streams, data of others leaves `reservedBytes` free. The
-   * session is of no use any more when this throws, or when the transport does not take what it returns.
+   * Returns the next write, or undefined if there is none. It has at most `maxFrames` frames and `maxBytes` bytes, which is one record.
+   * On a fast path it may be several records, and a message that must not be cut may exceed it. While there are urgent streams, other data
+   * leaves `reservedBytes` free. If this throws, or the transport does not take the write, the session cannot be used any more.
    */
   pull (maxBytes: number, maxFrames: number, nowMs: number, reservedBytes: number): Uint8ArrayList | undefined {
     return this.#sender.pull(maxBytes, maxFrames, nowMs, reservedBytes)
   }
 
-  /** The transport has taken what was pulled last: only now is a FIN one that the peer will see */
+  /** The transport has taken the last write: only now are its FINs sent */
   onTransportTook (): void {
     for (const stream of this.finsInBatch) {
-      // the transport may have called back, and somebody have reset it
+      // the transport may have called back into a program that reset the stream
       if (!stream.life.isReset) {
         stream.become('finSent')
         this.emit(stream, EVENT_LOCAL_FIN)
@@ -270,14 +270,14 @@ export class Session<Owner> {
     this.finsInBatch = []
   }
 
-  // What lanes and control frames say
+  // Called by the scheduler
 
-  /** In a batch that the transport has not taken yet */
+  /** The FIN is in a batch; it counts as sent after onTransportTook */
   onFinWritten (stream: StreamState<Owner>): void {
     this.finsInBatch.push(stream)
   }
 
-  /** The stream cannot go on, and nothing else is wrong */
+  /** The stream cannot go on; the session can */
   fail (stream: StreamState<Owner>, err: Error, nowMs: number): void {
     this.reset(stream, 0, nowMs)
     stream.failure = err
@@ -289,7 +289,7 @@ export class Session<Owner> {
     this.positions.pingedBytes = this.positions.writtenBytes
   }
 
-  // What frames do: for the receiver
+  // Called by the receiver
 
   accept (id: number): StreamState<Owner> {
     const stream = this.streams.addInbound(id, this.receivedMs)
@@ -299,7 +299,7 @@ export class Session<Owner> {
     return stream
   }
 
-  /** The peer gets a RST for its SYN, and may have sent more behind it */
+  /** Answers a SYN with a RST. The peer may have sent a window of data behind the SYN. */
   refuse (id: number): void {
     this.limits.spend('refusedStreams', this.receivedMs)
     this.limits.expectLate(INITIAL_WINDOW_BYTES, 0)
@@ -314,13 +314,13 @@ export class Session<Owner> {
     }
   }
 
-  /** The peer gives more credit */
-  onCredit (stream: StreamState<Owner>, bytes: number): void {
+  /** The peer grants credit */
+  handleCredit (stream: StreamState<Owner>, bytes: number): void {
     stream.creditBytes += bytes
     this.answeredMs = this.receivedMs
     this.lanes.enlist(stream)
 
-    // where much is queued a writer may queue more as it has credit
+    // if much is queued, the watermarks depend on credit
     if (stream.awaitsDrain && this.lanes.mayGoOn(stream)) {
       this.emit(stream, EVENT_DRAINED)
     }
@@ -335,13 +335,13 @@ export class Session<Owner> {
 
     this.limits.spend('emptyFrames', this.receivedMs)
 
-    // the first that is no normal end says why
+    // the first code other than a normal end is the reason
     if (this.remoteGoAwayCode === GoAwayCode.NormalTermination) {
       this.remoteGoAwayCode = code
     }
   }
 
-  /** Returns false for one that nobody waits for */
+  /** Returns false for a pong that answers no ping */
   handlePong (value: number): boolean {
     const isAwaited = value >= FIRST_MARK_VALUE ? this.path.onPong(value, this.receivedMs) : this.#endPing(value)
 
@@ -386,19 +386,19 @@ export class Session<Owner> {
     stream.events |= event
   }
 
-  /** The peer is to be told. With `canWait` it is with what is written next, or a round of the event loop later. */
+  /** Queues a flag or an update for the peer. If it `canWait`, it leaves with the next write, or in the turn after the next. */
   schedule (stream: StreamState<Owner>, what: number, canWait = false): void {
     stream.pending |= what
     this.control.enlist(stream, canWait)
   }
 
-  /** A ping of the session's own was answered, if anybody waits for it */
+  /** A pong to a ping that is no mark. Returns false if it answers none. */
   #endPing (value: number): boolean {
     const { roundTrip, streams, positions } = this
     const isAwaited = roundTrip.end(value, this.receivedMs)
     streams.isAnswered ||= isAwaited
 
-    // to an earlier ping it does not say what stood in front of the last
+    // a pong to an earlier ping does not confirm what was written before the last one
     if (isAwaited && !roundTrip.isPending) {
       positions.confirm(positions.pingedBytes)
       this.path.onRoundTrip(positions.pingedBytes, roundTrip.plausibleMs, this.receivedMs)

@@ -1,5 +1,5 @@
 /**
- * The life of a stream, from its SYN to its end: all that a stream can be, and all that moves it on.
+ * The life of a stream, from its SYN to its end: every state, and the steps between them.
  *
  * | life           | this side's half | the peer's half | `close`       | `finSent`     | `finReceived`  | `reset` |
  * |----------------|------------------|-----------------|---------------|---------------|----------------|---------|
@@ -11,14 +11,15 @@
  * | `closed`       | closed           | closed          |               |               |                |         |
  * | `reset`        | closed           | closed          |               |               |                |         |
  *
- * A step that is not in the table changes nothing. The halves have libp2p's words. A program is told later, when no chunk is being decoded:
- * MuxedStream's statuses are what it was told of.
+ * A step that is not in the table changes nothing. The halves are named as in libp2p. The program is told later, when no chunk is being
+ * decoded: the statuses of MuxedStream are those it was told of.
  *
- * A stream that this side opens also awaits the peer's ACK (`awaitsAck`), in all of these lives but the last two: yamux lets both sides write before it.
+ * A stream that this side opened may also await the peer's ACK (`awaitsAck`), in every life but the last two: yamux lets both sides write
+ * before the ACK.
  */
 
 /**
- * - `close`: the program writes no more. The FIN follows the last byte.
+ * - `close`: the program has ended writing. The FIN follows the last byte.
  * - `finSent`: the transport has taken the FIN
  * - `finReceived`: the peer has sent its FIN
  * - `reset`: either side has sent a RST, or the connection has ended
@@ -26,18 +27,18 @@
 export type Step = 'close' | 'finSent' | 'finReceived' | 'reset'
 
 export interface Life {
-  /** 'closing' from when a FIN is to follow the last byte until it is handed down */
+  /** 'closing': a FIN is to follow the last byte, and the transport has not taken it yet */
   readonly writeStatus: 'writable' | 'closing' | 'closed'
   readonly remoteWriteStatus: 'writable' | 'closed'
-  /** Neither side may send any more */
+  /** Neither side may send */
   readonly isOver: boolean
   /** Bytes may be missing */
   readonly isReset: boolean
-  /** The life behind each step that changes anything */
+  /** The life after each step that changes it */
   readonly next: Readonly<Partial<Record<Step, Life>>>
 }
 
-// from the end to the beginning, as no way leads back
+// from the last to the first: no step leads back
 const reset = over(true)
 const closed = over(false)
 const lastClosing = live('closing', 'closed', { finSent: closed })

@@ -1,7 +1,7 @@
 /**
- * All that the protocol knows of one stream: where it is in its life (stream-life.ts), what the peer and the program are to be told of it,
- * its credit in both directions, and the bytes that wait on either side. The core changes it. But the muxer and the stream set
- * `owner`, `awaitsDrain`, `awaitsIdle` and `waitsSinceMs`, take away the events that they tell of, and read from `readBuffer` and put back there.
+ * The protocol's state of one stream: its life (stream-life.ts), what is pending for the peer and for the program, the credit in both
+ * directions, and the bytes queued and unread. The core changes it, with few exceptions: the muxer and the stream set `owner`,
+ * `awaitsDrain`, `awaitsIdle` and `waitsSinceMs`, clear the events they have told, and read from `readBuffer` or put bytes back.
  */
 import { ReadBuffer } from './buffers/read-buffer.ts'
 import { SendQueue } from './buffers/send-queue.ts'
@@ -13,8 +13,8 @@ import type { SessionInit } from './session-init.ts'
 import type { Step } from './stream-life.ts'
 
 /**
- * What the peer is to be told of a stream. They become a frame when a batch has room for one; what is superseded until then
- * is never written. The first four are the wire's own flags.
+ * What is pending for the peer. It becomes a frame when a batch has room for one, and is never written if something supersedes it before.
+ * The first four are flags on the wire.
  */
 export const PENDING_SYN = FLAG_SYN
 export const PENDING_ACK = FLAG_ACK
@@ -22,18 +22,18 @@ export const PENDING_FIN = FLAG_FIN
 export const PENDING_RST = FLAG_RST
 export const PENDING_UPDATE = 16
 
-/** What has happened to a stream since its owner was last told */
+/** Events of a stream since its owner was last told */
 export const EVENT_OPENED = 1
 export const EVENT_DATA = 2
 export const EVENT_REMOTE_FIN = 4
 export const EVENT_REMOTE_RST = 8
-/** The queue has fallen to the low water mark, or is empty, and somebody waits for that */
+/** The queue has fallen to the low watermark, or is empty, and the owner waits for that */
 export const EVENT_DRAINED = 16
 /** The transport has taken the FIN */
 export const EVENT_LOCAL_FIN = 32
-/** This side had to give the stream up, because of `failure` */
+/** This side had to end the stream, because of `failure` */
 export const EVENT_FAILED = 64
-/** Neither end has credit, and if nobody reads soon neither gets any */
+/** Neither end has credit, and neither gets any unless a program reads */
 export const EVENT_STALLED = 128
 
 /** The same for all streams of a connection */
@@ -42,39 +42,39 @@ export type StreamInit = Pick<SessionInit, 'initialWindowBytes' | 'maxWindowByte
 export class StreamState<Owner = unknown> extends LaneMember {
   readonly id: number
   readonly isOutbound: boolean
-  /** Who acts for the application */
+  /** The object that the application uses */
   owner: Owner | undefined
   life = OPEN
-  /** The peer has said nothing on a stream that this side has opened */
+  /** This side has opened the stream, and the peer has sent nothing on it */
   awaitsAck = false
 
   readonly sendQueue: SendQueue
   readonly readBuffer: ReadBuffer
   readonly receiveWindow: ReceiveWindow
-  /** What the peer lets this side send. Starts at the protocol's window: a larger one exists only once the peer has advertised it. */
+  /** How much this side may send. Starts at the protocol's window: a larger one exists only after the peer has advertised it. */
   creditBytes = INITIAL_WINDOW_BYTES
 
   /** Bits of PENDING_* */
   pending = 0
-  /** SYN or ACK has waited for a DATA frame to go with, once */
+  /** The SYN or ACK has been deferred for one write, to ride on a DATA frame */
   hasDeferredControl = false
   /** Bits of EVENT_* */
   events = 0
-  /** Goes into the length of the RST, or came in it; 0 is none */
+  /** The length field of the RST, in either direction; 0 is no code */
   errorCode = 0
   failure: Error | undefined
-  /** @libp2p/yamux may answer each with a window update, also when the stream has ended here */
+  /** @libp2p/yamux may answer each with a window update, also after the stream has ended here */
   dataFramesSent = 0
 
-  /** An update was due and was not written: the peer has no need of it, or a long frame is still coming. Looked at again when more has come, for nobody may read that. */
+  /** An update was due and was not queued: the peer does not need it, or the rest of a long frame is to arrive. Checked again when a frame ends: the program may not read again. */
   hasDelayedUpdate = false
   /** A writer was told to wait */
   awaitsDrain = false
-  /** Somebody wants to know when nothing is queued any more */
+  /** The program listens for 'idle', when nothing is queued */
   awaitsIdle = false
 
   readonly openedMs: number
-  /** When bytes last moved in either direction, or this side asked for the end */
+  /** When bytes last moved in either direction, or this side ended writing */
   lastActiveMs: number
 
   constructor (id: number, isOutbound: boolean, init: StreamInit, nowMs: number) {
@@ -93,7 +93,7 @@ export class StreamState<Owner = unknown> extends LaneMember {
     this.life = this.life.next[step] ?? this.life
   }
 
-  /** There are bytes to send, and credit for at least one of them, or for a whole message if it must not be cut. Hot. */
+  /** Bytes are queued, and there is credit for one of them, or for a whole message if it must not be cut. Hot. */
   get canSendData (): boolean {
     const { sendQueue } = this
 
@@ -101,9 +101,10 @@ export class StreamState<Owner = unknown> extends LaneMember {
   }
 
   /**
-   * The peer has less credit than a frame's worth, and this side no credit for what it wants to send: if both ends write before they read,
-   * neither goes on by itself. Or this side has answered a stream of the peer and closed it: perhaps nobody reads the rest. (With
-   * `mergeMessages: false` a peer waits for credit for a whole frame.)
+   * The peer has less credit than a frame needs, and this side has none for its own data: two ends that write before they read would wait
+   * for each other. Or this side has answered the peer's stream and closed it, and its program may not read the rest.
+   *
+   * A frame, because with `mergeMessages: false` a peer waits for credit for a whole one.
    */
   get isStalled (): boolean {
     const { life, sendQueue, receiveWindow } = this
@@ -118,14 +119,14 @@ export class StreamState<Owner = unknown> extends LaneMember {
   }
 
   /**
-   * The peer still sends, and takes a window update. Behind this side's FIN it may have sent its own by now, and an update for a stream that
-   * has ended made nim-libp2p close the connection until 2025: there it is only for who needs it.
+   * A window update may be written: the peer still sends. After this side's FIN only a peer that runs short of credit gets one: its FIN may
+   * be in flight, and until 2025 nim-libp2p closed the connection on an update for a stream that had ended.
    */
   get mayGrant (): boolean {
     return this.life.remoteWriteStatus === 'writable' && (this.life.writeStatus !== 'closed' || this.receiveWindow.isRunningShort)
   }
 
-  /** What is queued and has no credit */
+  /** Queued bytes without credit */
   get blockedBytes (): number {
     return Math.max(0, this.sendQueue.byteLength - (this.canSendData ? this.creditBytes : 0))
   }

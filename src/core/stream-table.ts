@@ -1,8 +1,9 @@
 /**
  * The live streams by id, the limits on how many there may be, and the ids that the peer has used.
  *
- * Invariant: 0 <= inboundCount <= maxInboundStreams, 0 <= unackedCount <= MAX_UNACKED_STREAMS, maxUnansweredStreams before the peer's first answer. A stream counts as inbound or outbound until the
- * peer is told of its end, so a reset that waits to be written still holds its place; as not acknowledged it counts until it ends here.
+ * Invariant: 0 <= inboundCount <= maxInboundStreams, and 0 <= unackedCount <= MAX_UNACKED_STREAMS, or maxUnansweredStreams before the peer's
+ * first answer. A stream is counted as inbound or outbound until the peer is told of its end: a RST that is not written yet holds its slot.
+ * It is counted as unacknowledged until it ends here.
  */
 import { URGENT } from './scheduler/lane.ts'
 import { StreamState } from './stream-state.ts'
@@ -11,23 +12,23 @@ import { MAX_UINT32 } from './wire/frame.ts'
 import type { SessionInit } from './session-init.ts'
 
 /**
- * Streams this side has opened that the peer has not answered. go-yamux and hashicorp/yamux queue
- * 256 for accept and reset what goes beyond.
+ * How many streams of this side the peer may leave unanswered. go-yamux and hashicorp/yamux queue 256 streams for accept, and reset any
+ * more.
  */
 export const MAX_UNACKED_STREAMS = 256
-/** Of what all windows may grow by, for streams that come when the others have taken the rest */
+/** The part of the growth budget that is reserved for streams that come after others have taken the rest */
 const RESERVE_PART = 1 / 8
 
 export class StreamTable<Owner> extends Map<number, StreamState<Owner>> {
   inboundCount = 0
   outboundCount = 0
-  /** Those of them whose end does not wait to be written */
+  /** Outbound streams without those whose RST is not written yet */
   openOutboundCount = 0
   unackedCount = 0
   /** Streams of the urgent lane */
   urgentCount = 0
   readonly budget: ConnectionBudget
-  /** The peer has answered a ping, or on a stream of this side */
+  /** The peer has answered a ping or a stream of this side */
   isAnswered = false
   readonly #init: SessionInit
   #nextId: number
@@ -40,7 +41,7 @@ export class StreamTable<Owner> extends Map<number, StreamState<Owner>> {
     this.budget = new ConnectionBudget(init.maxGrowthBytes - reserveBytes, reserveBytes)
   }
 
-  /** There is an id left for a stream of this side */
+  /** An id is left for a stream of this side */
   get hasOutboundId (): boolean {
     return this.#nextId <= MAX_UINT32
   }
@@ -70,7 +71,7 @@ export class StreamTable<Owner> extends Map<number, StreamState<Owner>> {
     return this.#add(id, false, nowMs)
   }
 
-  /** The peer has shown that it knows the stream: its slot of the ack backlog is free */
+  /** The peer knows the stream: its slot in the ACK backlog is free */
   acknowledge (stream: StreamState<Owner>): void {
     if (stream.awaitsAck) {
       stream.awaitsAck = false
@@ -78,7 +79,7 @@ export class StreamTable<Owner> extends Map<number, StreamState<Owner>> {
     }
   }
 
-  /** No frame can reach the stream any more */
+  /** Frames no longer reach the stream */
   remove (stream: StreamState<Owner>): void {
     this.acknowledge(stream)
 
@@ -108,16 +109,16 @@ export class StreamTable<Owner> extends Map<number, StreamState<Owner>> {
 }
 
 /**
- * So many skipped ranges are remembered; the oldest is then taken for used. A peer may have 256
- * streams open that it has not shown yet, which can skip no more than 256 ranges.
+ * The most skipped ranges that are remembered: beyond it the ids of the oldest count as used. A peer may have opened 256 streams whose SYN
+ * it has not sent, which skip at most 256 ranges.
  */
 const MAX_SKIPPED_RANGES = 1024
 
 /**
- * Which stream ids the peer has used. An id may be used once, but not in order: rust-yamux takes an id when a stream is opened and sends
- * its SYN with the first data.
+ * The stream ids that the peer has used. Each may be used once, in any order: rust-yamux takes an id when a stream is opened, and sends its
+ * SYN with the first data.
  *
- * Kept as the highest id seen and the ranges below it that were skipped, so that memory follows the disorder and not the number of streams.
+ * Stored as the next id in order and the skipped ranges below it: memory grows with the disorder, not with the number of streams.
  */
 export class InboundIds {
   /** The next id in order */
@@ -130,7 +131,7 @@ export class InboundIds {
     this.#next = first
   }
 
-  /** Takes an id of the right parity; false if it was taken before */
+  /** Takes an id of the right parity; returns false if it was taken before */
   take (id: number): boolean {
     const skipped = this.#skipped
 
@@ -141,7 +142,7 @@ export class InboundIds {
 
       this.#next = id + 2
     } else {
-      // ids that come late come soon: look from the newest range back
+      // a skipped id mostly comes soon: search from the newest range back
       const index = skipped.findLastIndex(({ first }) => first <= id)
 
       if (index === -1 || skipped[index].last < id) {

@@ -1,17 +1,17 @@
 /**
- * Bytes that wait, to be sent or to be read, in order. Hot.
+ * A queue of bytes that wait to be sent or read. Hot.
  *
- * An entry is a range of a piece of memory that is kept by reference. What is taken is bytes, not entries, so many small
- * sends become one frame and one large send becomes several.
+ * An entry is a range of a piece of memory, by reference. Bytes are taken, not entries: many small sends become one frame, and a large
+ * send becomes several.
  *
- * Invariant: byteLength is the sum of the ranges. A piece is shorter than its range once its buffer was transferred or
- * shrunk: then bytes are lost, and taking them throws.
+ * Invariant: byteLength is the sum of the ranges. If a program transfers or shrinks the buffer of a piece, the piece is shorter than its
+ * range; taking the lost bytes throws.
  */
 export interface PieceSink {
   piece (bytes: Uint8Array): void
 }
 
-/** An entry takes three slots of one list: its piece, where its range begins, and where it ends. With three lists a send touched two objects more. */
+/** An entry takes three slots of one list: the piece, the start and the end of its range. One list, so that a send touches few objects. */
 const START = 1
 const END = 2
 const SLOTS = 3
@@ -25,13 +25,13 @@ export class PieceQueue {
   readonly #keptSlots: number
   readonly #ChangedError: new (bytesBefore: number, bytesNow: number) => Error
 
-  /** Room for `keptPieces` is kept when the queue is empty. A `ChangedError` says that bytes are gone. */
+  /** An empty queue keeps memory for `keptPieces`. A `ChangedError` is thrown if bytes are lost. */
   constructor (keptPieces: number, ChangedError: new (bytesBefore: number, bytesNow: number) => Error) {
     this.#keptSlots = keptPieces * SLOTS
     this.#ChangedError = ChangedError
   }
 
-  /** The bytes of `piece` from `start` to `end`, by the length that it had when it came; `isJoined`: one entry with the last, if they lie behind it */
+  /** Appends the bytes of `piece` from `start` to `end`, which it had when it came. `isJoined`: as one entry with the last, if contiguous. */
   push (piece: Uint8Array, start = 0, end = piece.byteLength, isJoined = false): void {
     const slots = this.#slots
     let entry = this.#tail - SLOTS
@@ -47,7 +47,7 @@ export class PieceQueue {
     this.byteLength += end - start
   }
 
-  /** In front of everything. Rare. */
+  /** Puts a piece in front. Rare. */
   unshift (piece: Uint8Array): void {
     if (this.#head === 0) {
       this.#makeRoomInFront()
@@ -60,14 +60,14 @@ export class PieceQueue {
     this.byteLength += piece.byteLength
   }
 
-  /** What is left of the first entry */
+  /** The length of the first entry */
   get firstPieceBytes (): number {
     const head = this.#head
 
     return head < this.#tail ? (this.#slots[head + END] as number) - (this.#slots[head + START] as number) : 0
   }
 
-  /** The first entry, as `moveTo` would pass it on, if it is `count` bytes long and none of it is gone. There must be one. */
+  /** Takes the first entry if it is `count` bytes long and none is lost; there must be an entry */
   takeFirst (count: number): Uint8Array | undefined {
     const slots = this.#slots
     const head = this.#head
@@ -88,8 +88,8 @@ export class PieceQueue {
   }
 
   /**
-   * Moves the first `count` bytes, which must be there, into `sink`. Throws a `ChangedError` when some are gone;
-   * then nothing can be said of the rest, and the queue is to be cleared.
+   * Moves the first `count` bytes, which must be there, into `sink`. Throws a `ChangedError` if some are lost; then the queue is
+   * inconsistent, and must be cleared.
    */
   moveTo (sink: PieceSink, count: number): void {
     const slots = this.#slots
@@ -113,7 +113,7 @@ export class PieceQueue {
       }
 
       sink.piece(available === piece.byteLength ? piece : view(piece, start, available))
-      // the reference goes now, so that the piece can be collected
+      // releases the piece to garbage collection
       slots[head] = TAKEN
       head += SLOTS
       left -= available
@@ -124,7 +124,7 @@ export class PieceQueue {
     this.#dropTaken()
   }
 
-  /** Puts all entries into another queue, and is of no use from then on. Whether bytes are gone shows when they are taken there. */
+  /** Passes all entries to another queue; this one must not be used again. Lost bytes throw when they are taken there. */
   passOn (queue: PieceQueue): void {
     const slots = this.#slots
 
@@ -140,7 +140,7 @@ export class PieceQueue {
     this.byteLength = 0
   }
 
-  /** For half as many entries as there are, so that each is moved twice, however many come */
+  /** Makes room for half as many entries as there are: each entry is moved about twice, however many are put in front */
   #makeRoomInFront (): void {
     const room = SLOTS * (1 + (this.#tail / SLOTS >> 1))
     this.#slots = [...new Array<Uint8Array>(room).fill(TAKEN), ...this.#slots]
@@ -152,7 +152,7 @@ export class PieceQueue {
     const isEmpty = this.#head === this.#tail
 
     if (isEmpty ? this.#slots.length > this.#keptSlots : this.#head > this.#keptSlots && this.#head * 2 > this.#tail) {
-      // nor does a queue that is never quite empty grow for ever
+      // a queue that is never empty must not grow without limit
       this.#slots = this.#slots.slice(this.#head, this.#tail)
       this.#tail -= this.#head
       this.#head = 0
@@ -165,7 +165,7 @@ export class PieceQueue {
 
 const TAKEN = new Uint8Array(0)
 
-/** Not subarray(): that of a class of the application's own calls its constructor */
+/** Not subarray(), which calls the constructor of an application's subclass */
 function view (piece: Uint8Array, offset: number, length: number): Uint8Array {
   return new Uint8Array(piece.buffer, piece.byteOffset + offset, length)
 }

@@ -1,54 +1,54 @@
 /**
- * What has arrived on one stream and was not read yet, as the messages that it is handed over in. While little waits a frame is a
- * message; from `mergeFromBytes` on all that waits is one, and a frame as long as that is handed over as it comes. Hot.
+ * The unread bytes of one stream, as messages. While few bytes wait, a frame is a message. From `mergeFromBytes` on all of them are one, and
+ * the bytes of a frame as long as that are ready as they arrive. Hot.
  */
 import { Uint8ArrayList } from 'uint8arraylist'
 import { ReceivedBytesChangedError } from '../errors.ts'
 import { PieceQueue } from './piece-queue.ts'
 import type { PieceSink } from './piece-queue.ts'
 
-/** Blocks of unread bytes grow with what waits, so that one byte costs little and many small frames cost few objects */
+/** Blocks of unread bytes grow with the bytes that wait: a single byte costs little memory, and many small frames cost few objects */
 const MIN_BLOCK_BYTES = 256
 const MAX_BLOCK_BYTES = 16_384
 
-/** The frames of a stream in one chunk are few */
+/** A chunk has few frames of the same stream */
 const KEPT_PIECES = 16
 
-/** Seven bits of a frame's length, the lowest first; the eighth says that there are more */
+/** A byte has seven bits of a frame's length, the lowest first. The eighth is set if more follow. */
 const LENGTH_BITS = 0x7f
 const HAS_MORE = 0x80
 const SHIFT = 7
-/** Of 32 bits */
+/** For 32 bits */
 const MAX_LENGTH_BYTES = 5
 
-/** Room for so many more lengths: few, because every stream with a frame that waits has it; and a part of those that wait */
+/** Spare room for lengths: a few bytes, as each stream with a waiting frame has them, and a part of the lengths that wait */
 const SPARE_LENGTHS_BYTES = 32
 const SPARE_LENGTHS_PART = 1 / 8
 
 export class ReadBuffer {
   readonly mergeFromBytes: number
   byteLength = 0
-  /** How much of it can be taken: frames that are complete, and what was pushed */
+  /** The bytes that can be taken: those of complete frames, and those that were pushed */
   readyBytes = 0
-  /** A frame that has just come in, or a piece of a long one, if that is all there is: mostly it is taken before there is more, and needs none of what follows */
+  /** A frame, or a piece of a long one, if that is all there is. Mostly it is taken before more arrives, and none of the fields below is needed. */
   #lone: Uint8Array | undefined
   #ready: UnreadBytes | undefined
-  /** What has come of a frame that is not complete */
+  /** The bytes of an incomplete frame */
   #partial: UnreadBytes | undefined
   /** The lengths of the messages that wait, unless they are merged */
   #messages: FrameLengths | undefined
-  /** All that can be taken is one message */
+  /** All bytes that can be taken are one message */
   #isMerged: boolean
-  /** What was put back, in front of the first message */
+  /** Bytes that were put back, in front of the first message */
   #frontBytes = 0
 
-  /** As for sending: 0 merges all that waits, with Infinity each frame is a message */
+  /** As for sending: 0 merges always, Infinity never */
   constructor (mergeFromBytes: number) {
     this.mergeFromBytes = mergeFromBytes
     this.#isMerged = mergeFromBytes === 0
   }
 
-  /** A view of the next bytes of a frame, which is `frameBytes` long in all */
+  /** Appends a view of the next bytes of a frame of `frameBytes` */
   append (view: Uint8Array, frameBytes = view.byteLength): void {
     const { byteLength } = view
     const isReady = byteLength === frameBytes || frameBytes >= this.mergeFromBytes
@@ -71,7 +71,7 @@ export class ReadBuffer {
     }
   }
 
-  /** What was appended since the last call is one frame. Does not throw if bytes of it are gone, since a stream may be ending: take() does. */
+  /** Ends the frame that was appended since the last call. The stream may be ending, so lost bytes throw in take(), not here. */
   endFrame (): void {
     const partial = this.#partial
 
@@ -83,7 +83,7 @@ export class ReadBuffer {
     }
   }
 
-  /** Takes over bytes, behind everything that can be taken. Throws a ReceivedBytesChangedError. */
+  /** Takes over bytes, behind all that can be taken. Throws a ReceivedBytesChangedError. */
   push (bytes: Uint8Array): void {
     if (bytes.byteLength > 0) {
       this.#queueLone()
@@ -93,7 +93,7 @@ export class ReadBuffer {
     }
   }
 
-  /** Takes over bytes, in front of everything. They are handed over with the message behind them. */
+  /** Takes over bytes, in front of all others. They become part of the next message. */
   prepend (bytes: Uint8Array): void {
     if (bytes.byteLength > 0) {
       this.#queueLone()
@@ -105,7 +105,7 @@ export class ReadBuffer {
     }
   }
 
-  /** Hands over the first message; the list belongs to the caller. There must be something. Throws a ReceivedBytesChangedError. */
+  /** Takes the first message; there must be one. The caller owns the list. Throws a ReceivedBytesChangedError. */
   take (): Uint8ArrayList {
     const lone = this.#lone
 
@@ -130,7 +130,7 @@ export class ReadBuffer {
     return message
   }
 
-  /** Makes what is held, which is never more than `maxBytes`, independent of the chunks it came in. Throws a ReceivedBytesChangedError. */
+  /** Copies the bytes, never more than `maxBytes`, out of their chunks. Throws a ReceivedBytesChangedError. */
   detach (maxBytes = Infinity): void {
     this.#queueLone()
     this.#ready?.detach(maxBytes)
@@ -148,26 +148,26 @@ export class ReadBuffer {
     this.#isMerged = this.mergeFromBytes === 0
   }
 
-  /** Queues the frame that was alone: more comes, or it has to wait */
+  /** Queues the lone frame: more arrives, or it has to wait */
   #queueLone (): void {
     const lone = this.#lone
 
     if (lone !== undefined) {
       this.#lone = undefined
       this.readyBytes = 0
-      // by the length that it came with: its buffer may have been transferred since
+      // with its length on arrival: its buffer may have been transferred since
       this.#addReady(lone, this.byteLength)
     }
   }
 
-  /** Queues bytes that can be taken, as one message */
+  /** Appends bytes that can be taken, as one message */
   #addReady (bytes: Uint8Array, byteLength: number): void {
     this.#ready ??= new UnreadBytes()
     this.#ready.append(bytes, byteLength)
     this.#noteReady(byteLength)
   }
 
-  /** So many bytes more can be taken, as one message */
+  /** Counts bytes that can be taken, as one message */
   #noteReady (byteLength: number): void {
     this.readyBytes += byteLength
 
@@ -182,42 +182,42 @@ export class ReadBuffer {
 }
 
 /**
- * Bytes of one stream that nobody has read yet.
+ * A run of unread bytes of one stream.
  *
- * What is read in the turn it arrives is passed on as views of the inbound chunk. What must wait is copied into blocks: a
- * view keeps its whole chunk alive, so a peer could otherwise make one waiting byte cost a whole record.
+ * Bytes that are read in the turn in which they arrive are passed on as views of their chunk. Bytes that must wait are copied into blocks: a
+ * view retains its chunk, and a peer could make one waiting byte cost a whole record.
  */
 class UnreadBytes {
   byteLength = 0
-  /** Older bytes, in memory of their own */
+  /** Older bytes, copied out of their chunks */
   #detached: PieceQueue | undefined
-  /** The last kept block, filled up to `#blockFill`; nobody has a view of it */
+  /** The last block, filled up to `#blockFill`, while no program has a view of it */
   #block = NO_BLOCK
   #blockFill = 0
-  /** Views of chunks that have just come in */
+  /** Views of the last chunks */
   readonly #fresh = new PieceQueue(KEPT_PIECES, ReceivedBytesChangedError)
 
-  /** `byteLength` is what the view had when it came, if that was earlier */
+  /** `byteLength` is the length that the view had on arrival */
   append (view: Uint8Array, byteLength = view.byteLength): void {
     this.#fresh.push(view, 0, byteLength)
     this.byteLength += byteLength
   }
 
-  /** Takes all bytes of another, behind its own. Whether some of them are gone shows when they are taken. */
+  /** Appends all bytes of another run. Lost bytes throw when they are taken. */
   takeOver (other: UnreadBytes): void {
     other.#detached?.passOn(this.#fresh)
     other.#fresh.passOn(this.#fresh)
     this.byteLength += other.byteLength
   }
 
-  /** Puts bytes that nobody else has in front of everything */
+  /** Puts bytes in front, which belong to this run alone */
   prepend (bytes: Uint8Array): void {
     this.#detached ??= new PieceQueue(KEPT_PIECES, ReceivedBytesChangedError)
     this.#detached.unshift(bytes)
     this.byteLength += bytes.byteLength
   }
 
-  /** The first `count` bytes, which must be there. Throws a ReceivedBytesChangedError. */
+  /** Takes the first `count` bytes, which must be there. Throws a ReceivedBytesChangedError. */
   take (count: number): Uint8ArrayList {
     const piece = this.#detached === undefined ? this.#fresh.takeFirst(count) : undefined
     const pieces = piece === undefined ? this.#takePieces(count) : [piece]
@@ -227,8 +227,8 @@ class UnreadBytes {
   }
 
   /**
-   * Makes all of it independent of the chunks it came in. When there can be no more than `maxBytes` of it, no more memory is
-   * kept for that. Throws a ReceivedBytesChangedError.
+   * Copies all bytes out of their chunks. The blocks hold no more than `maxBytes`, the most that this run can have. Throws a
+   * ReceivedBytesChangedError.
    */
   detach (maxBytes: number): void {
     if (this.#fresh.byteLength > 0) {
@@ -244,7 +244,7 @@ class UnreadBytes {
     this.#detached?.moveTo(sink, detachedBytes)
     this.#fresh.moveTo(sink, count - detachedBytes)
 
-    // somebody has a view of the block now
+    // the caller has a view of the block now
     if (this.#detached !== undefined && this.#detached.byteLength < this.#blockFill) {
       this.#block = NO_BLOCK
       this.#blockFill = 0
@@ -285,14 +285,14 @@ class UnreadBytes {
 const NO_BLOCK = new Uint8Array(0)
 
 /**
- * The lengths of frames that wait, first in, first out: a byte each for those under 128, so that the
- * boundaries of a window full of frames of one byte cost little more than the bytes
+ * The lengths of waiting frames, first in, first out. Lengths below 128 take a byte: a window full of frames of one byte needs about as much
+ * memory again for its boundaries.
  */
 export class FrameLengths {
-  /** How many there are */
+  /** The number of lengths */
   count = 0
   #bytes = new Uint8Array(SPARE_LENGTHS_BYTES)
-  /** Where the next length is read, and written */
+  /** Where the next length is read and written */
   #readAt = 0
   #writeAt = 0
 
@@ -314,7 +314,7 @@ export class FrameLengths {
     this.count++
   }
 
-  /** Takes the first; there must be one */
+  /** Takes the first length; there must be one */
   shift (): number {
     let length = 0
     let shift = 0
@@ -327,7 +327,7 @@ export class FrameLengths {
     } while (byte >= HAS_MORE)
 
     if (--this.count === 0 && this.#writeAt > SPARE_LENGTHS_BYTES) {
-      // much has waited: its room is not kept
+      // the memory of a long queue is not kept
       this.#bytes = new Uint8Array(SPARE_LENGTHS_BYTES)
       this.#readAt = 0
       this.#writeAt = 0

@@ -1,9 +1,9 @@
 /**
- * What waits to be sent on one stream. Small messages are copied as they are sent: the application may use its memory again
- * at once, as with a muxer that writes at once. Hot.
+ * The bytes that wait to be sent on one stream. Small messages are copied when they are queued: the application may reuse its memory at
+ * once, as with a muxer that writes at once. Hot.
  *
- * The copies of a stream lie next to each other, so that what is merged is one piece, and in the same memory again when nothing
- * waits any more. In blocks that all streams share, by turns, 1,000 streams of 100 bytes lost a quarter of their rate.
+ * Each stream has a block of its own for copies. They are contiguous, so that merged messages are one piece, and the block is reused when
+ * the queue is empty.
  */
 import { concat } from 'uint8arrays/concat'
 import { SentBytesChangedError } from '../errors.ts'
@@ -14,23 +14,23 @@ import type { SessionInit } from '../session-init.ts'
 /** Shorter messages are copied */
 export const COPIED_BELOW_BYTES = 4096
 
-/** Blocks grow with what waits. They stay shorter than what a batch passes on by reference, or bytes on their way would be written over. */
+/** Blocks grow with the bytes that wait. They are too short for a batch to pass them by reference: written bytes would be overwritten. */
 const FIRST_BLOCK_BYTES = 512
 const MAX_BLOCK_BYTES = BY_REFERENCE_BYTES - 1
 
-/** What a stream keeps that has nothing to send: so long a block, and room for so many messages, 1.5 KiB */
+/** An idle stream keeps a block of at most this length, and memory for this many messages, which is 1.5 KiB */
 const KEPT_BLOCK_BYTES = 4096
 const KEPT_MESSAGES = 64
 
 const NO_BLOCK = new Uint8Array(0)
 
-/** When each message is a frame of its own */
+/** Which messages are frames of their own */
 export type MessageBoundaries = Pick<SessionInit, 'mergeFromBytes' | 'frameBytes'>
 
 export class SendQueue extends PieceQueue {
-  /** Messages share frames, until nothing waits any more */
+  /** Messages are merged, until the queue is empty */
   isMerging: boolean
-  /** A message that fits into a frame is never cut: it waits for credit, and room, for all of it */
+  /** A message that fits into a frame is never cut: it waits for credit and room for all of it */
   readonly isNeverCut: boolean
   readonly #boundaries: MessageBoundaries
   #block = NO_BLOCK
@@ -43,7 +43,7 @@ export class SendQueue extends PieceQueue {
     this.isNeverCut = boundaries.mergeFromBytes === Infinity
   }
 
-  /** The length of the next message if it is to be a frame of its own, else 0. Hot. */
+  /** The length of the next message if it must be a frame of its own, else 0. Hot. */
   get wholeFrameBytes (): number {
     if (this.isMerging) {
       return 0
@@ -54,11 +54,11 @@ export class SendQueue extends PieceQueue {
     return firstPieceBytes <= this.#boundaries.frameBytes ? firstPieceBytes : 0
   }
 
-  /** A message, or one in parts, `messageBytes` bytes in all. Hot: runs once per send. */
+  /** Queues a message of `messageBytes`, whole or in parts. Hot: runs once per send. */
   add (message: Uint8Array | Uint8Array[], messageBytes: number): void {
     const { mergeFromBytes, frameBytes } = this.#boundaries
     const { byteLength } = this
-    // from a backlog on; and a message that is alone, and has to be cut anyway, has no boundaries to keep
+    // a backlog is merged, and so is a lone message that is too long for a frame: it has to be cut anyway
     this.isMerging ||= byteLength >= mergeFromBytes || (byteLength === 0 && messageBytes > frameBytes && !this.isNeverCut)
 
     if (messageBytes < COPIED_BELOW_BYTES) {
@@ -72,12 +72,12 @@ export class SendQueue extends PieceQueue {
         }
       }
     } else {
-      // one piece, which shares no frame
+      // one piece, so that the message stays one frame
       this.push(message.length === 1 ? message[0] : concat(message, messageBytes))
     }
   }
 
-  /** Nothing waits any more: messages are kept apart again, and a long block is not kept for what may come. Hot. */
+  /** The queue is empty: messages are no longer merged, and a long block is released. Hot. */
   onEmpty (): void {
     this.isMerging = this.#boundaries.mergeFromBytes === 0
 
@@ -88,7 +88,7 @@ export class SendQueue extends PieceQueue {
 
   #copy (message: Uint8Array | Uint8Array[], byteLength: number): void {
     if (this.byteLength === 0) {
-      // all that was in the block is in writes by now
+      // all bytes of the block were copied into writes
       this.#fillBytes = 0
     }
 
@@ -100,7 +100,7 @@ export class SendQueue extends PieceQueue {
     let end = this.#fillBytes
 
     if (message instanceof Uint8Array) {
-      // most are one: an array around it would be 56 bytes of garbage for each
+      // most messages are whole: an array around each would be garbage
       this.#block.set(message, end)
       end += byteLength
     } else {

@@ -1,24 +1,17 @@
 /**
- * Gathers the headers and payload of one write and lays them out in as few pieces as is cheap. Hot.
+ * Gathers the headers and payload of one write, and lays them out in few pieces. Hot.
  *
- * Below the transport each piece costs a cipher call and a socket write, so headers and small
- * pieces are copied into one contiguous piece; large ones go by reference.
+ * Each piece of a write costs a cipher call and a socket write. So headers and small pieces are copied into one contiguous piece; large
+ * ones are passed by reference.
  */
 import { Uint8ArrayList } from 'uint8arraylist'
 import { allocUnsafe } from 'uint8arrays/alloc'
 import { encodeHeader, HEADER_BYTES, TYPE_DATA } from '../wire/frame.ts'
 
-/**
- * From this size on a piece is passed by reference, which costs a cipher call and a socket write of
- * its own. Copying costs fresh memory, and garbage collection in its wake: in a process that has run for a
- * while ten streams of 1 MiB messages reach 0.8 of stock's rate copied, 0.95 by reference.
- */
+/** From this size on a piece is passed by reference: to copy it would cost fresh memory, and later garbage collection, which is more. */
 export const BY_REFERENCE_BYTES = 8192
 
-/**
- * Room for so many pieces and headers is kept, those of a record of 50-byte messages in frames of their own; to let all of it
- * grow anew for each write of 500 messages took 70 bytes of memory a message.
- */
+/** The lists keep their memory for the next write up to this many pieces: a record of 50-byte messages in frames of their own has as many. */
 const KEPT_PIECES = 2048
 const NUMBERS_PER_HEADER = 4
 
@@ -26,16 +19,16 @@ export class Batch {
   frameCount = 0
   dataFrameCount = 0
   maxFrames = Infinity
-  /** Less than nothing when a message that must not be cut was longer than the batch */
+  /** Negative after a message that must not be cut and is longer than the batch */
   roomBytes = 0
-  /** Payload in order; undefined stands for the next header. What lies behind the count is empty. */
+  /** Payload in order; undefined stands for the next header, and fills the list from `#pieceCount` on */
   #pieces: Array<Uint8Array | undefined> = []
   #pieceCount = 0
   /** Four numbers a header: type, flags, stream id, length */
   #headers: number[] = []
   #copiedBytes = 0
 
-  /** Starts an empty batch, whatever became of the last one */
+  /** Starts an empty batch, even if the last one was not finished */
   begin (maxBytes: number, maxFrames: number): void {
     this.roomBytes = maxBytes
     this.maxFrames = maxFrames
@@ -47,7 +40,7 @@ export class Batch {
     }
   }
 
-  /** For a frame without payload */
+  /** A frame without payload fits */
   get hasRoom (): boolean {
     return this.roomBytes >= HEADER_BYTES && this.frameCount < this.maxFrames
   }
@@ -75,7 +68,7 @@ export class Batch {
     }
   }
 
-  /** Takes back the last frame, which must be a DATA frame */
+  /** Removes the last frame, which must be a DATA frame */
   dropFrame (): void {
     let piece: Uint8Array | undefined
 
@@ -91,9 +84,9 @@ export class Batch {
     this.dataFrameCount--
   }
 
-  /** Lays the batch out and forgets it; what is returned shares no memory with the next one */
+  /** Lays the batch out and empties it. The list shares no memory with the next write. */
   finish (): Uint8ArrayList {
-    // every byte of it is written below
+    // the loop below writes every byte
     const copies = allocUnsafe(this.#copiedBytes)
     const parts: Uint8Array[] = []
     const pieces = this.#pieces
@@ -113,7 +106,7 @@ export class Batch {
         copies.set(piece, offset)
         offset += piece.byteLength
       } else {
-        // an empty part would cost as much below as a full one
+        // an empty part would cost a cipher call and a socket write too
         if (offset > runStart) {
           parts.push(copies.subarray(runStart, offset))
         }
@@ -134,7 +127,7 @@ export class Batch {
   }
 
   #forget (): void {
-    // the references go now, so that the pieces can be collected
+    // releases the pieces to garbage collection
     this.#pieces.fill(undefined, 0, this.#pieceCount)
     this.#pieceCount = 0
     this.#copiedBytes = 0

@@ -1,9 +1,9 @@
 /**
- * Control frames, which go before data: answers and requests of the session, then what is pending of streams. There is at most one
- * entry a stream, and what is superseded before it is written vanishes.
+ * Control frames, which leave before data: first those of the session, then those of streams. A stream has at most one entry, and a frame
+ * that is superseded before it is written vanishes.
  *
- * Answers that the peer calls for without a stream, pongs and resets of streams that were refused, are bounded: a peer that sends and does
- * not read would otherwise pile them up (CVE-2024-32984, CVE-2019-9512).
+ * Replies without a stream, which are pongs and the RSTs of refused streams, are limited: else they would pile up for a peer that sends and
+ * does not read (CVE-2024-32984, CVE-2019-9512).
  */
 import { ProtocolError } from '../errors.ts'
 import { PENDING_FIN, PENDING_RST, PENDING_UPDATE } from '../stream-state.ts'
@@ -11,7 +11,7 @@ import { FLAG_ACK, FLAG_RST, FLAG_SYN, SESSION_ID, TYPE_GO_AWAY, TYPE_PING, TYPE
 import type { StreamState } from '../stream-state.ts'
 import type { Batch } from './batch.ts'
 
-/** The Rust crate h2 bounds the resets it is made to send by the same number. */
+/** The Rust crate h2 has the same limit for resets that a peer provokes. */
 const MAX_UNREAD_REPLIES = 1024
 
 export interface ControlHost<Owner> {
@@ -23,37 +23,37 @@ export interface ControlHost<Owner> {
 
 export class ControlLane<Owner> {
   hasOutput = false
-  /** Behind the GoAway no RST is written, but to refuse a stream; window updates are, for what the peer still sends */
+  /** After the GoAway no RST is written except to refuse a stream. Window updates are, for data that the peer still sends. */
   hasWrittenGoAway = false
-  /** Replies pile up: they may be written now. If that frees no room, the peer does not read. */
+  /** The replies have reached their limit, and may be written now. If that frees no room, the peer does not read. */
   onRepliesFull: (() => void) | undefined
   readonly #host: ControlHost<Owner>
-  /** In the order in which something came to be pending */
+  /** In the order in which their first frame became pending */
   readonly #streams = new Set<StreamState<Owner>>()
-  /** Those with something pending that somebody waits for; perhaps also some from which it has left since */
+  /** Streams with something pending that cannot wait. It may have been written since: #findMoreThanAcks removes such streams. */
   readonly #beyondAcks = new Set<StreamState<Owner>>()
   readonly #pongs: number[] = []
   readonly #refusedIds: number[] = []
   #pingValue: number | undefined
   #goAwayCode: number | undefined
-  /** One of these four waits */
+  /** One of these four is queued */
   #hasSessionFrames = false
 
   constructor (host: ControlHost<Owner>) {
     this.#host = host
   }
 
-  /** There is something that somebody waits for. Hot: runs once per send. */
+  /** Something is pending that cannot wait. Hot: runs once per send. */
   get hasMoreThanAcks (): boolean {
     return this.#hasSessionFrames || (this.#beyondAcks.size > 0 && this.#findMoreThanAcks())
   }
 
-  /** How many answers wait */
+  /** The number of replies queued */
   get replyCount (): number {
     return this.#pongs.length + this.#refusedIds.length
   }
 
-  /** Something (more) is pending of the stream. With `canWait` nobody waits for it, as nobody does for an ACK. */
+  /** Enters a stream that has something pending. If that `canWait`, as an ACK can, hasMoreThanAcks ignores it. */
   enlist (stream: StreamState<Owner>, canWait = false): void {
     this.#streams.add(stream)
     this.hasOutput = true
@@ -63,7 +63,7 @@ export class ControlLane<Owner> {
     }
   }
 
-  /** Nothing is pending of the stream any more */
+  /** Removes a stream that has nothing pending */
   remove (stream: StreamState<Owner>): void {
     this.#streams.delete(stream)
     this.#beyondAcks.delete(stream)
@@ -83,7 +83,7 @@ export class ControlLane<Owner> {
     this.#noteSessionFrame()
   }
 
-  /** Written behind all other control frames, once. Until then a later code replaces an earlier one. */
+  /** Written once, behind all other control frames. Until then a later code replaces an earlier one. */
   goAway (code: number): void {
     if (!this.hasWrittenGoAway) {
       this.#goAwayCode = code
@@ -142,7 +142,7 @@ export class ControlLane<Owner> {
     this.hasOutput = true
   }
 
-  /** A SYN may have gone with data since; each is found out once */
+  /** A SYN may have left with data since: such streams are removed here, each once */
   #findMoreThanAcks (): boolean {
     for (const stream of this.#beyondAcks) {
       if ((stream.pending & ~FLAG_ACK) !== 0) {
@@ -174,7 +174,7 @@ export class ControlLane<Owner> {
     const { credit, streams } = this.#host
     const { receiveWindow } = stream
     const isOpening = (stream.pending & (FLAG_SYN | FLAG_ACK)) !== 0
-    // one flag a frame: jvm-libp2p takes no two, and py-libp2p loses a FIN beside an ACK
+    // one flag a frame: jvm-libp2p rejects two, and py-libp2p loses a FIN that comes with an ACK
     const pending = isOpening ? stream.pending & ~PENDING_FIN : stream.pending
     stream.pending &= ~pending
 
@@ -184,12 +184,12 @@ export class ControlLane<Owner> {
       return
     }
 
-    // all may have gone with a DATA frame
+    // a DATA frame may have carried it all
     if (pending === 0) {
       return
     }
 
-    // a raised window is advertised with the SYN or ACK: nothing else tells the peer before its first bytes
+    // a raised window is advertised with the SYN or ACK, so that the peer knows it before its first bytes
     const saysWindow = ((pending & PENDING_UPDATE) !== 0 || receiveWindow.isRaised) && stream.mayGrant
     stream.hasDelayedUpdate ||= (pending & PENDING_UPDATE) !== 0 && !saysWindow
     const deltaBytes = saysWindow ? credit.take(stream, nowMs) : 0
@@ -210,8 +210,8 @@ export class ControlLane<Owner> {
 }
 
 /**
- * SYN and ACK need no frame of their own when the stream's first DATA frame is about to go. They wait for one write at most: behind many
- * busy streams that frame may come late, and the peer counts on the ACK.
+ * SYN and ACK need no frame of their own if the stream is about to send its first DATA frame. They are deferred for one write at most: behind
+ * many busy streams the DATA frame may come late, and the peer relies on the ACK.
  */
 function canRideOnData (stream: StreamState): boolean {
   return !stream.hasDeferredControl && stream.pending !== 0 && (stream.pending & (PENDING_RST | PENDING_UPDATE)) === 0 &&

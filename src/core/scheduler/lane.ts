@@ -1,8 +1,9 @@
 /**
- * The lanes that streams' data goes out in, the first in front, and the streams of one lane in the order in which they send: those that go
- * ahead of the round first. The list is linked through the streams themselves, so that none costs an object. Hot.
+ * The lanes of streams, and the order of streams in a lane: those ahead of the round, then the round. The list is linked through the
+ * streams themselves, so that it needs no objects. Hot.
  *
- * Invariants: the ring closes through itself; streams that go ahead stand in front, `lastAhead` is the last of them.
+ * Invariants: the ring is the node between its last and its first stream. Streams ahead of the round come first; `lastAhead` is the last of
+ * them.
  */
 export const LANES = ['urgent', 'normal', 'bulk'] as const
 
@@ -13,7 +14,7 @@ export const LANES = ['urgent', 'normal', 'bulk'] as const
  */
 export type Lane = typeof LANES[number]
 
-/** As they stand in LANES */
+/** Indexes into LANES */
 export const URGENT = 0
 export const NORMAL = 1
 export const BULK = 2
@@ -24,21 +25,22 @@ interface RingNode {
   previous: RingNode
 }
 
-/** What the lanes note of a stream. The stream itself has it, so that a lane needs no objects of its own. */
+/** The scheduling state of a stream, which the stream itself holds */
 export abstract class LaneMember implements RingNode {
-  /** Which of the LANES the stream's data goes out in */
+  /** The index of its lane in LANES */
   lane = NORMAL
   isInDataLane = false
   next: RingNode = this
   previous: RingNode = this
-  /** What is left of the stream's quantum in this round (the deficit counter of the literature); negative if it has sent more */
+  /** The rest of its quantum in this round, the deficit counter of DRR; negative if it has sent more */
   deficitBytes = 0
-  /** What the lane had sent when the stream left it */
+  /** `sentBytes` of the lane when the stream left it */
   leftAtBytes = 0
-  /** What the stream has sent since its lane had sent `roundFromBytes` */
+  /** Sent by the stream in this round, and beyond its quantum in rounds before */
   roundBytes = 0
+  /** `sentBytes` of the lane when `roundBytes` was last adjusted to the round */
   roundFromBytes = -Infinity
-  /** The stream goes before those that the round has come to */
+  /** The stream is ahead of the round */
   isAhead = false
   /** When the stream's next frame began to wait; undefined without metrics */
   waitsSinceMs: number | undefined
@@ -47,16 +49,16 @@ export abstract class LaneMember implements RingNode {
 export class Ring implements RingNode {
   next: RingNode = this
   previous: RingNode = this
-  /** The last of those in front that go ahead of the round; the ring if none does */
+  /** The last stream ahead of the round; the ring itself if there is none */
   lastAhead: RingNode = this
   streamCount = 0
   sentBytes = 0
-  /** How many bytes more went ahead than followed the round */
+  /** By how much the bytes sent ahead of the round exceed those sent in it */
   aheadBytes = 0
-  /** What lanes in front have sent since this one began to wait */
+  /** Sent by the lanes before it while this one waits */
   overtakenBytes = 0
 
-  /** Ahead of the round, behind those that are there already, or at the back of it */
+  /** Inserts a stream as the last one ahead of the round, or at the end of the round */
   insert (stream: LaneMember, isAhead: boolean): void {
     const previous = isAhead ? this.lastAhead : this.previous
     stream.isAhead = isAhead

@@ -1,16 +1,16 @@
 /**
- * Which stream's bytes go out next. Hot.
+ * Chooses the stream that sends next. Hot.
  *
- * Lanes: urgent before normal before bulk, and none starves. Within a lane, deficit round robin: in each round every stream may send one
- * quantum, and what a full batch cuts off goes first in the next one. So all streams with data send equally many bytes, whatever the size of
- * their messages, and each waits for at most one quantum of every other stream (Shreedhar and Varghese, "Efficient Fair Queuing"). A stream
- * that has sent little in a round does not wait for the others: it goes ahead, as new flows do with FQ-CoDel (RFC 8290, 4.2). So a small
- * message waits for one write, and not for the megabytes of all bulk streams.
+ * Lanes: urgent before normal before bulk, and none starves. Within a lane, deficit round robin (DRR): every stream may send one quantum in
+ * each round, and the rest of a frame that the end of a batch cuts is first in the next batch. So all streams with data send equally many
+ * bytes, whatever the size of their messages, and each waits for at most one quantum of every other stream (Shreedhar and Varghese,
+ * "Efficient Fair Queuing"). A stream that has sent little in a round goes ahead of it, as new flows do in FQ-CoDel (RFC 8290, 4.2). So a
+ * small message waits for one write, and not for the megabytes of all bulk streams.
  *
- * An example with a quantum of 16 KiB, and two files and a chat in one lane: each file sends a frame of 16 KiB in a round (`quantum`). If the
- * end of a batch cuts that frame to 10 KiB, 6 KiB are left for the next batch (`deficit`). The chat has sent 300 bytes in this round
- * (`round`), less than a quantum, so its next message goes before both files (`ahead`). If it is in a lane in front, it always does, and the
- * bytes that go before the files are counted (`overtaken`): after 128 KiB one of the files sends a frame.
+ * Example: two files and a chat in one lane, with a quantum of 16 KiB. Each file sends a frame of 16 KiB in a round (`quantum`). If the end of
+ * a batch cuts a frame to 10 KiB, 6 KiB are left for the next batch (`deficit`). The chat has sent 300 bytes in this round (`round`), which
+ * is less than a quantum, so its next message goes before both files (`ahead`). From a lane before theirs it always does, and the bytes that
+ * go before the files are counted (`overtaken`): after 128 KiB one file sends a frame.
  *
  * Invariant: queuedBytes and streamCount are the sums over the streams in the lanes, allQueuedBytes over all streams.
  */
@@ -23,31 +23,31 @@ import type { StreamState } from '../stream-state.ts'
 import type { Batch } from './batch.ts'
 
 /**
- * What the lanes in front may send while a lane waits; then it sends up to a quantum. With eight quanta a lane that is always passed keeps a
- * ninth of the connection, and bulk still moves every second at 1 Mbit/s.
+ * How much the lanes before a waiting lane may send; then the waiting lane sends up to a quantum. With eight quanta, a lane that is always
+ * overtaken keeps a ninth of the connection, and bulk moves every second at 1 Mbit/s.
  */
 export const MAX_OVERTAKEN_BYTES = 131_072
 const MAX_OVERTAKEN_BURSTS = 8
 
 /**
- * No frame is cut to less than this: its header and the receiver's work cost more than the space. If the end of a batch leaves less, the
- * stream keeps its quantum for the next batch.
+ * The shortest frame that the end of a batch cuts: the header and the receiver's work would cost more than the space that is left. The
+ * stream keeps its quantum for the next batch instead.
  */
 const MIN_CUT_FRAME_BYTES = 1024
 
 /*
- * How much a stream may have queued when its writer is told to wait, and to go on. While the writer fetches more, the path works on what is
- * queued here: a kernel that takes megabytes gave writers that time, and holds next to nothing where data waits above it.
+ * Watermarks: with how much queued a writer is told to wait, and to go on. What is queued keeps the path busy while the writer fetches more:
+ * the kernel's buffer is nearly empty while data is held above it.
  */
 
-/** `send()` returns false from here on, four Noise records: with 64 KiB a writer stops so often that the number of records doubles */
+/** `send()` returns false from here on. Four Noise records: with one, writers stop often, and records are short. */
 export const HIGH_WATERMARK_BYTES = 262_144
-/** 'drain' comes at or below this part of it, so that the writer is back before the queue is empty */
+/** The part of it at which 'drain' is emitted, before the queue is empty */
 export const LOW_WATERMARK_PART = 1 / 2
 
-/** All streams together: from here on each may queue less, so that a thousand writers whose peer gives no credit do not queue 256 MB */
+/** With this much queued in all streams, each may queue less: a thousand writers without credit would queue 256 MB */
 export const CROWDED_FROM_BYTES = 4_194_304
-/** What `send()` takes then, in addition to the stream's quantum */
+/** The high watermark then, in addition to a quantum for which there is credit */
 export const CROWDED_WATERMARK_BYTES = 65_536
 
 export interface LanesHost<Owner> {
@@ -60,26 +60,26 @@ export interface LanesHost<Owner> {
 type FrameSizes = Pick<SessionInit, 'frameBytes' | 'loneFrameBytes'>
 
 export class DataLanes<Owner> {
-  /** What streams in the lanes have queued */
+  /** Queued in streams that are in the lanes */
   queuedBytes = 0
-  /** What all streams have queued, with credit or without */
+  /** Queued in all streams, with credit or without */
   allQueuedBytes = 0
-  /** Streams with data to send and credit for it */
+  /** Streams in the lanes: those with data and credit for it */
   streamCount = 0
-  /** One of them is in the urgent lane */
+  /** A stream is in the urgent lane */
   hasUrgent = false
-  /** How much more than the water marks writers may have queued, where data is held back */
+  /** How much each writer may queue above the watermarks, as far as it has credit; set by the path control */
   extraQueueBytes = 0
-  /** A frame of a stream whose `waitsSinceMs` is known was written. For who measures that. */
+  /** For metrics: a frame was written of a stream with `waitsSinceMs` */
   onWaited: ((lane: number, waitedMs: number) => void) | undefined
   readonly #rings = LANES.map(() => new Ring())
   readonly #sizes: FrameSizes
   readonly #host: LanesHost<Owner>
-  /** What each stream may send in a round */
+  /** How much each stream may send in a round */
   #quantumBytes = 0
-  /** What it may send at once: its quantum, or a frame if that is more */
+  /** How much it may send at once: a quantum, or a frame if that is more */
   #burstBytes = 0
-  /** What goes ahead of a lane that waits */
+  /** How much may overtake a waiting lane */
   #maxOvertakenBytes = 0
 
   constructor (sizes: FrameSizes, host: LanesHost<Owner>) {
@@ -95,12 +95,12 @@ export class DataLanes<Owner> {
     this.#maxOvertakenBytes = Math.max(MAX_OVERTAKEN_BYTES, MAX_OVERTAKEN_BURSTS * this.#burstBytes)
   }
 
-  /** Its writer is to wait */
+  /** The writer must wait */
   isFull ({ sendQueue, creditBytes }: StreamState<Owner>): boolean {
     return sendQueue.byteLength >= this.#highWatermarkBytes(creditBytes) + Math.min(this.extraQueueBytes, creditBytes)
   }
 
-  /** A writer that waits need not wait longer */
+  /** A waiting writer may go on */
   mayGoOn ({ sendQueue, creditBytes }: StreamState<Owner>): boolean {
     return sendQueue.byteLength <= this.#highWatermarkBytes(creditBytes) * LOW_WATERMARK_PART + Math.min(this.extraQueueBytes, creditBytes)
   }
@@ -109,7 +109,7 @@ export class DataLanes<Owner> {
     return this.allQueuedBytes < CROWDED_FROM_BYTES ? HIGH_WATERMARK_BYTES : Math.min(HIGH_WATERMARK_BYTES, CROWDED_WATERMARK_BYTES + Math.min(creditBytes, this.#quantumBytes))
   }
 
-  /** The stream has queued so many bytes more. Hot: runs once per send. */
+  /** The stream has queued more bytes. Hot: runs once per send. */
   onQueued (stream: StreamState<Owner>, addedBytes: number): void {
     this.allQueuedBytes += addedBytes
 
@@ -120,23 +120,23 @@ export class DataLanes<Owner> {
     }
   }
 
-  /** Puts the stream into its lane, if it has bytes to send, and credit for them */
+  /** Puts the stream into its lane if it has data, and credit for it */
   enlist (stream: StreamState<Owner>): void {
     if (!stream.isInDataLane && stream.canSendData) {
       const ring = this.#rings[stream.lane]
       this.hasUrgent ||= stream.lane === URGENT
       stream.isInDataLane = true
       ring.streamCount++
-      // the stream still owes what it owed, less what each of the others has had meanwhile: else a writer that waits until nothing is queued would never pay
+      // a stream keeps its debt, less what every other stream has sent since: else one that leaves whenever its queue is empty would never pay
       stream.deficitBytes = Math.min(0, Math.floor(stream.deficitBytes + (ring.sentBytes - stream.leftAtBytes) / ring.streamCount))
       this.streamCount++
       this.queuedBytes += stream.sendQueue.byteLength
-      // a stream that is alone counts as ahead if it has little: so do those with little that come next, in their order
+      // a lone stream with little data is ahead, so that later ones with little data stay behind it
       ring.insert(stream, ring.streamCount === 1 ? stream.sendQueue.byteLength <= this.#sizes.frameBytes : this.#mayGoAhead(ring, stream))
     }
   }
 
-  /** With what it sends now it has sent less than a quantum in this round, so the others lose nothing. If many streams go ahead, half of the bytes still follow the round. */
+  /** With its queued data the stream has sent at most a quantum in this round, so the others lose nothing. If many streams go ahead, half of the bytes still follow the round. */
   #mayGoAhead (ring: Ring, stream: StreamState<Owner>): boolean {
     const quantumBytes = Math.min(this.#sizes.frameBytes, this.#quantumBytes)
     const roundBytes = ring.streamCount * this.#quantumBytes
@@ -150,7 +150,7 @@ export class DataLanes<Owner> {
     return ring.aheadBytes < quantumBytes && stream.roundBytes + stream.sendQueue.byteLength <= quantumBytes
   }
 
-  /** The stream sends no more for now */
+  /** Takes the stream out of its lane */
   remove (stream: StreamState<Owner>): void {
     if (stream.isInDataLane) {
       const ring = this.#rings[stream.lane]
@@ -168,14 +168,14 @@ export class DataLanes<Owner> {
     }
   }
 
-  /** The stream's bytes are discarded, and nothing of it stays behind */
+  /** Takes the stream out of its lane, and discards its queue */
   discard (stream: StreamState<Owner>): void {
     this.remove(stream)
     this.allQueuedBytes -= stream.sendQueue.byteLength
     stream.sendQueue.clear()
   }
 
-  /** What is queued goes along, to the end of the other lane */
+  /** Moves the stream with its queue to another lane */
   move (stream: StreamState<Owner>, lane: number): void {
     this.remove(stream)
     stream.lane = lane
@@ -185,9 +185,8 @@ export class DataLanes<Owner> {
   }
 
   /**
-   * Fills the batch. Data that is not urgent leaves `reservedBytes` of it free. When it is held back, it sends a frame only if its lane was
-   * passed for too long. Once urgent data has had what passes at once (`isUrgentSpent`), it takes turns with other data, frame by frame.
-   * Returns how much of the batch is urgent data.
+   * Fills the batch, and returns how much of that is urgent data. Other data leaves `reservedBytes` free; while it `isHeld`, a lane sends a
+   * frame only when too much has overtaken it. If `isUrgentSpent`, urgent and other data alternate frame by frame.
    */
   fill (batch: Batch, reservedBytes: number, nowMs: number, isHeld: boolean, isUrgentSpent: boolean): number {
     const maxOvertakenBytes = isUrgentSpent ? this.#burstBytes : this.#maxOvertakenBytes
@@ -219,7 +218,7 @@ export class DataLanes<Owner> {
         hasRoomForOthers = false
       } else if (this.#writeFrame(stream, ring, batch, payloadBytes, nowMs)) {
         if (ring.overtakenBytes > 0) {
-          // by bytes, not by frames: small messages of a lane behind would pile up while megabytes pass
+          // by bytes, not by frames: else small messages of a lane would pile up while megabytes overtake them
           ring.overtakenBytes = Math.max(0, ring.overtakenBytes - payloadBytes * maxOvertakenBytes / this.#burstBytes)
         }
 
@@ -236,9 +235,9 @@ export class DataLanes<Owner> {
   }
 
   /**
-   * The frame of the only message that waits, `maxBytes` at most, if it may go in one piece and nothing is to be said of its stream behind
-   * it. There must be no control frame, which might be a flag of this one. Most writes are that; without a batch a lone request runs an
-   * eighth less code. One in the bulk lane takes the other way. Hot: runs once per such write.
+   * Returns the frame of a lone message of at most `maxBytes`: it is all that is queued, it may be one frame, and nothing has to follow it on
+   * its stream. No control frame may be queued, as its flags might belong on this frame. Most writes are such a frame, and need less code
+   * without a batch. Not for the bulk lane. Hot: runs once per such write.
    */
   takeLone (maxBytes: number, nowMs: number): Uint8Array | undefined {
     const ring = this.#rings[this.hasUrgent ? URGENT : NORMAL]
@@ -266,9 +265,9 @@ export class DataLanes<Owner> {
     return frame
   }
 
-  /** A lane that was passed for too long, else the first with data */
+  /** The first lane that was overtaken by too much, else the first with data */
   #next (hasRoomForOthers: boolean, isHeld: boolean, maxOvertakenBytes: number): number | undefined {
-    // the usual case: there is no other lane
+    // the usual case: no other lane has data
     if (this.#rings[NORMAL].streamCount === this.streamCount && hasRoomForOthers && !isHeld) {
       return NORMAL
     }
@@ -293,7 +292,7 @@ export class DataLanes<Owner> {
     return first
   }
 
-  /** So much has gone ahead of the lanes behind */
+  /** Counts bytes of a lane as overtaking the lanes behind it */
   #overtake (lane: number, sentBytes: number): void {
     for (let behind = lane + 1; behind <= BULK; behind++) {
       if (this.#rings[behind].streamCount > 0) {
@@ -302,7 +301,7 @@ export class DataLanes<Owner> {
     }
   }
 
-  /** Returns false if bytes of the stream are gone: nothing is written, and the stream is given up */
+  /** Returns false if the program took bytes of the stream away: no frame is written, and the stream fails */
   #writeFrame (stream: StreamState<Owner>, ring: Ring, batch: Batch, payloadBytes: number, nowMs: number): boolean {
     const { sendQueue } = stream
     const flags = stream.pending & (FLAG_SYN | FLAG_ACK)
@@ -318,19 +317,19 @@ export class DataLanes<Owner> {
 
     this.queuedBytes -= payloadBytes
     stream.pending &= ~flags
-    // who is alone takes from nobody
+    // a lone stream takes nothing from others
     stream.deficitBytes = ring.streamCount > 1 ? stream.deficitBytes - payloadBytes : 0
     this.#account(stream, ring, payloadBytes, nowMs)
 
     return true
   }
 
-  /** A frame goes out, with so much of the stream */
+  /** Accounts for a frame of the stream */
   #account (stream: StreamState<Owner>, ring: Ring, payloadBytes: number, nowMs: number): void {
     this.allQueuedBytes -= payloadBytes
     ring.sentBytes += payloadBytes
 
-    // who is alone goes ahead of nobody
+    // a lone stream is ahead of no other
     if (ring.streamCount > 1) {
       ring.aheadBytes = Math.max(0, ring.aheadBytes + (stream.isAhead ? payloadBytes : -payloadBytes))
     }
@@ -346,11 +345,11 @@ export class DataLanes<Owner> {
     }
   }
 
-  /** What the stream's next frame holds; 0 if the batch has no room for it */
+  /** The length of the stream's next frame; 0 if the batch has no room for it */
   #choosePayloadBytes (stream: StreamState<Owner>, batch: Batch, roomBytes: number): number {
     const wholeBytes = stream.sendQueue.wholeFrameBytes
 
-    // the usual case: the quantum is enough for a message
+    // the usual case: a whole message
     if (wholeBytes > 0 && wholeBytes <= roomBytes && wholeBytes <= stream.creditBytes) {
       return wholeBytes
     }
@@ -359,7 +358,7 @@ export class DataLanes<Owner> {
       return 0
     }
 
-    // a batch without other data is as large as any, or small for a slow path: the message may exceed it
+    // no batch has more room than one without data: a message that is never cut, or longer than a quantum, exceeds it
     if (wholeBytes > 0 && (stream.sendQueue.isNeverCut || this.#quantumBytes < wholeBytes + HEADER_BYTES)) {
       return Math.min(wholeBytes, stream.creditBytes)
     }
@@ -370,27 +369,27 @@ export class DataLanes<Owner> {
       return payloadBytes
     }
 
-    // an empty batch takes what it can: there will be no larger one
+    // an empty batch takes what fits, as the next would have no more room
     return roomBytes < MIN_CUT_FRAME_BYTES && (batch.frameCount > 0 || roomBytes <= 0) ? 0 : roomBytes
   }
 
-  /** The same for a message that need not stay whole, as far as credit and the quantum go */
+  /** As above, for data that may be cut: as much as credit and the quantum allow */
   #chooseCutBytes ({ sendQueue, creditBytes, deficitBytes }: StreamState<Owner>, wholeBytes: number): number {
     const { loneFrameBytes } = this.#sizes
     const messageBytes = sendQueue.isMerging ? sendQueue.byteLength : wholeBytes || sendQueue.firstPieceBytes
     const quantumBytes = this.streamCount === 1 ? Math.max(loneFrameBytes, this.#quantumBytes) : Math.min(deficitBytes, this.#burstBytes)
-    // a peer may give more credit only behind the frame, as this muxer does
+    // the peer may grant more credit only after the frame, as this muxer does
     const usedCreditBytes = Math.max(Math.min(creditBytes, loneFrameBytes), Math.floor(creditBytes / 2))
 
     return Math.min(messageBytes, usedCreditBytes, quantumBytes)
   }
 
-  /** With less left of its quantum a stream sends no frame: what is left is added to its next quantum */
+  /** The least that must be left of a quantum for a frame. A smaller rest is added to the next quantum. */
   #leastBytes ({ sendQueue }: StreamState<Owner>): number {
     return Math.min(this.#quantumBytes, sendQueue.wholeFrameBytes || MIN_CUT_FRAME_BYTES)
   }
 
-  /** Gives the first stream its quantum of a new round. Returns false if it is still in debt for a long message: then it goes to the back. */
+  /** Gives the first stream the quantum of a new round if it has used up the last. Returns false if a long message left it in debt: it goes to the back. */
   #grantQuantum (stream: StreamState<Owner>, ring: Ring): boolean {
     const leastBytes = this.#leastBytes(stream)
     stream.deficitBytes += stream.deficitBytes < leastBytes ? this.#quantumBytes : 0
@@ -403,7 +402,7 @@ export class DataLanes<Owner> {
     return mayGo
   }
 
-  /** After a frame of the first stream: it goes on, goes to the back, or leaves */
+  /** After a frame of the first stream: it stays, goes to the back, or leaves the lane */
   #rotate (stream: StreamState<Owner>, ring: Ring, batch: Batch): void {
     if (stream.sendQueue.byteLength === 0) {
       stream.sendQueue.onEmpty()
@@ -428,8 +427,8 @@ export class DataLanes<Owner> {
   }
 
   /**
-   * The FIN follows the last DATA frame as a frame of its own. It could ride on it, but @libp2p/yamux
-   * takes the flags of a frame before its body, and a FIN before data makes it discard them.
+   * Writes the FIN behind the last DATA frame, in a frame of its own: @libp2p/yamux handles flags before the body, and discards data after a
+   * FIN.
    */
   #finish (stream: StreamState<Owner>, batch: Batch): void {
     if (batch.hasRoom) {

@@ -1,6 +1,6 @@
 /**
- * The credit that the peer gets: when a stream gives back what was read, and with how much more. How large a window is, and what all of a
- * connection may grow by, is in receive-window.ts. Hot: `giveBack` runs once per event.
+ * Grants credit to the peer: when a stream gives back the bytes that were read, and when its window is raised. The size of windows and the
+ * connection's budget are in receive-window.ts. Hot: `giveBack` runs once per event.
  */
 import { PENDING_UPDATE } from '../stream-state.ts'
 import { FAR_MS } from './receive-window.ts'
@@ -14,12 +14,12 @@ export interface CreditHost<Owner> {
   readonly streams: { readonly budget: ConnectionBudget }
   ping (): void
   schedule (stream: StreamState<Owner>, what: number, canWait?: boolean): void
-  /** An update waits for the end of a long frame */
+  /** An update must wait for the end of a long frame */
   delaysUpdate (stream: StreamState<Owner>, nowMs: number): boolean
 }
 
 export class Credit<Owner> {
-  /** How long the program works before it looks for the next chunk; 0 if that is next to nothing */
+  /** How long the program works before it reads the next chunk; 0 if that is short */
   programMs = 0
   readonly #host: CreditHost<Owner>
 
@@ -28,13 +28,13 @@ export class Credit<Owner> {
   }
 
   /**
-   * So many bytes of the window are free again; an update is due when they are enough. The time of it is that of the last chunk: a look
-   * at the clock for each event would cost more than it tells. Hot: runs once per event.
+   * Gives back bytes of the window that were read, and queues an update if one is due. Uses the time of the last chunk: to read the clock
+   * for each event would cost too much. Hot: runs once per event.
    */
   giveBack (stream: StreamState<Owner>, payloadBytes: number): void {
     const { receiveWindow } = stream
     const { roundTrip, receivedMs: nowMs } = this.#host
-    // a head start may have waited for the end of a long frame, where nothing more is read
+    // payloadBytes is 0 at the end of a long frame, for which a head start may have waited
     const hasHeadStart = receiveWindow.isNew ? this.#addHeadStart(stream) : payloadBytes === 0 && receiveWindow.isRaised
     receiveWindow.read(payloadBytes, nowMs)
     const isDue = receiveWindow.isUpdateDue(nowMs, roundTrip.smoothedMs, this.programMs)
@@ -53,9 +53,9 @@ export class Credit<Owner> {
     }
   }
 
-  /** Grants a stalled stream more, until `maxUnreadBytes` wait to be read; returns whether there was more to grant */
+  /** Grants a stalled stream more, up to `maxUnreadBytes` unread; returns whether anything was granted */
   relieve (stream: StreamState<Owner>, maxUnreadBytes: number, nowMs: number): boolean {
-    // what counts is what is unread: a loop may hold a part of the window, and wait to send that back
+    // unread bytes count, not the window: a loop may hold a part of it while it waits to send
     const roomBytes = maxUnreadBytes - stream.readBuffer.byteLength
     const isRelieved = stream.receiveWindow.relieve(roomBytes, nowMs, this.#host.streams.budget)
 
@@ -66,14 +66,14 @@ export class Credit<Owner> {
     return isRelieved
   }
 
-  /** What a window update that is being written now grants */
+  /** Returns how much the window update that is being written grants */
   take ({ receiveWindow }: StreamState<Owner>, nowMs: number): number {
     const { roundTrip, streams } = this.#host
 
     return receiveWindow.takeUpdate(nowMs, roundTrip.smoothedMs, streams.budget, this.programMs)
   }
 
-  /** The first bytes of a stream are being read. How long credit takes shows best in how long the peer's answer took: its program's turn counts too. */
+  /** Gives a stream its head start when its first bytes are read. Credit takes about as long as the peer's first answer did, its program included. */
   #addHeadStart (stream: StreamState<Owner>): boolean {
     const { roundTrip, receivedMs, streams } = this.#host
     const creditMs = stream.isOutbound ? receivedMs - stream.openedMs : Math.max(roundTrip.shorterMs ?? 0, this.programMs)

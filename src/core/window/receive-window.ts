@@ -1,95 +1,93 @@
 /**
- * How much the peer may send: on one stream, when credit is given back, and when the window grows (ReceiveWindow); and what all windows
- * of a connection may grow by together (ConnectionBudget).
+ * How much the peer may send on a stream, when its window is updated and when it grows (ReceiveWindow); and by how much all windows of a
+ * connection together may grow (ConnectionBudget).
  */
 import { ProtocolError } from '../errors.ts'
 import { INITIAL_WINDOW_BYTES } from '../wire/frame.ts'
 
 /**
- * The part of a window that has been read when credit is given back. Half keeps the sender busy while the update travels, and costs
- * two updates a window (go-yamux, rust-yamux since 0.8 and nghttp2 do the same; at zero an adsl2+ line loses 31 %).
+ * The part of a window that has been read when an update is due. Half keeps the sender busy while the update travels, and costs two updates a
+ * window. go-yamux, rust-yamux since 0.8 and nghttp2 do the same.
  *
- * A hair less, because data comes in Noise records: two of them bring 131,014 bytes, 58 short of half of 256 KiB. An update that
- * waits for a third holds the sender back, an adsl2+ line loses 18 %.
+ * Slightly less, because two Noise records hold 131,014 bytes, 58 fewer than half of 256 KiB: an update that waited for the third would hold
+ * the sender back.
  */
 export const UPDATE_PART = 0.499
 
 /**
- * The same while the window holds its sender back, who waits for every update: a window grows in half the time, and one that may
- * not grow any more lets three quarters of it be in flight, not half. 16 MiB need that to carry 0.97 of 1 Gbit/s at 100 ms.
+ * The same while the window holds its sender back, which then waits for every update. A window grows in half the time, and one that cannot
+ * grow lets three quarters of itself be in flight instead of half.
  */
 export const SLOWED_UPDATE_PART = UPDATE_PART / 2
 
 /**
- * A window that is read in less than this many round trips holds the sender back: credit takes one
- * to travel, and bursts take the rest (quic-go grows its windows by the same rule). The same with turns of this side's program, where
- * they are long: what credit lets through is read in the next one.
+ * A window that is read in less than this many round trips holds the sender back: credit takes one, and bursts take the rest. quic-go grows
+ * windows by the same rule. It also applies to long turns of this side's program, which reads in one what it gave credit for in the last.
  */
 const GROW_WITHIN = 4
 
 /**
- * Nobody knows how much a new stream is to carry. Its window gets a head start, for what 1 Gbit/s carries while credit travels and as far as
- * @libp2p/yamux goes while a protocol is agreed on: without it an answer of 300 KB or 1 MiB takes 3 round trips, not 2. The head start
- * changes neither when credit is given back nor when the window grows.
+ * A new stream may carry much or little, so its window gets a head start: as much as 1 Gbit/s carries while credit travels. The limit is the
+ * window that @libp2p/yamux reaches while a protocol is negotiated. An answer of 1 MiB needs one round trip less with it. The head start
+ * affects neither when updates are due nor when the window grows.
  */
 const NEW_BYTES_PER_MS = 125_000
-/** A message of 1 MiB, and what it is wrapped in */
+/** A message of 1 MiB and its framing */
 const NEW_WINDOW_BYTES = 1_114_112
-/** A head start of less than the window is not worth a frame: on a LAN a stream begins without */
+/** A head start smaller than the window is not worth a frame: streams on a LAN get none */
 export const FAR_MS = 2 * INITIAL_WINDOW_BYTES / NEW_BYTES_PER_MS
 
-/** Less credit than this part of the window is none: a sender may not find it worth a frame */
+/** Credit below this part of the window counts as used up: a sender may not find it worth a frame */
 const USED_UP_PART = 1 / 16
 
 /**
- * Invariant: availableBytes + unread + readBytes = windowBytes, where `unread` is what has arrived
- * and was not read yet. So what a stream holds never exceeds its window.
+ * Invariant: availableBytes + unread + readBytes = windowBytes, where `unread` are bytes that have arrived and were not read. So a stream
+ * never holds more than its window.
  */
 export class ReceiveWindow {
-  /** The window that the peer was told of */
+  /** The window that was advertised to the peer */
   windowBytes = INITIAL_WINDOW_BYTES
-  /** What the peer may still send */
+  /** How much the peer may still send */
   availableBytes = INITIAL_WINDOW_BYTES
-  /** Taken from the connection's budget because more was needed */
+  /** Taken from the connection's budget for growth */
   grownBytes = 0
-  /** Taken from it because the stream was new */
+  /** Taken from the budget for the head start */
   headStartBytes = 0
-  /** Taken from what is kept for those who come when all else is taken */
+  /** Taken from the budget's reserve */
   reserveBytes = 0
-  /** It asked for no more than its fair part of the budget, and did not get it */
+  /** It was denied a part of its fair part of the budget */
   isDenied = false
-  /** Used by the peer although nobody gave it */
+  /** How far the peer has exceeded the window */
   toleratedBytes = 0
-  /** Nothing was read yet. A field, since it is asked once per event. */
+  /** Nothing was read yet. A field, as it is checked once per event. */
   isNew = true
-  /** What the window is raised by, until the peer is told */
+  /** By how much the window is raised, until an update tells the peer */
   raiseBytes: number
   readonly #maxBytes: number
-  /** The window that the peer was told of, without the head start */
+  /** The advertised window without its head start */
   #workingBytes = INITIAL_WINDOW_BYTES
   /** Read by the application, not yet given back */
   #readBytes = 0
   /**
-   * What the last update gave back beyond the point where it was due, for reads come in chunks. It counts towards the
-   * next: otherwise the points drift until each waits for the first bytes that the one before it has let through, a
-   * round trip, which made updates at half slower than updates at zero for windows below what the link holds.
+   * How much was read beyond the point at which the last update was due, as reads come in chunks. It counts towards the next update. Else the
+   * points drift, until each update waits a round trip for the first bytes that the one before let through.
    */
   #surplusBytes = 0
-  /** When the bytes that are not given back yet began to be read; undefined before the first */
+  /** The time of the last update, from which `#readBytes` are counted; of the first read before there is one */
   #epochStartMs: number | undefined
-  /** The first read of them, which is no part of the rate, and when that was */
+  /** The first read since, which is no part of the rate, and its time */
   #epochFirstBytes = 0
   #firstReadMs = 0
-  /** The peer had used all credit, and all that had come was read, when it got more */
+  /** At the last update the peer had used up its credit, and all its bytes were read */
   #wasUsedUp = false
 
-  /** `initialBytes` is advertised with the first frame; growth ends at `maxBytes` */
+  /** `initialBytes` is advertised with the first frame. `maxBytes` is the limit of growth. */
   constructor (initialBytes: number, maxBytes: number) {
     this.raiseBytes = Math.max(0, initialBytes - INITIAL_WINDOW_BYTES)
     this.#maxBytes = maxBytes
   }
 
-  /** Accounts for a DATA header; called before any of its body is kept */
+  /** Accounts for the header of a DATA frame, before its body is stored */
   receive (payloadBytes: number, streamId: number): void {
     if (payloadBytes > this.availableBytes) {
       throw new ProtocolError('ERR_RECEIVE_WINDOW_EXCEEDED', `received ${payloadBytes} bytes on stream ${streamId}, allowed ${this.availableBytes}`)
@@ -99,9 +97,9 @@ export class ReceiveWindow {
   }
 
   /**
-   * The peer sends more than it was given. @libp2p/yamux does if its own initialStreamWindowSize is larger than this side's: it takes that for
-   * its credit from the beginning, and never says so. The window is as large then as that peer believes. This is a violation beyond `maxBytes`
-   * for a stream, and beyond what the connection tolerates.
+   * The peer exceeds its window. @libp2p/yamux does if its own initialStreamWindowSize is larger than this side's, which it takes for its
+   * initial credit. The window becomes as large as that peer assumes. Returns false, for a violation, beyond `maxBytes` of a stream or beyond
+   * the limit of the connection.
    */
   tolerate (excessBytes: number, maxBytes: number, budget: ConnectionBudget): boolean {
     const isTolerated = this.toleratedBytes + excessBytes <= maxBytes && budget.tolerate(this, excessBytes)
@@ -115,7 +113,7 @@ export class ReceiveWindow {
     return isTolerated
   }
 
-  /** Accounts for what the application has read */
+  /** Accounts for bytes that the application has read */
   read (payloadBytes: number, nowMs: number): void {
     if (this.#readBytes === 0) {
       this.#firstReadMs = nowMs
@@ -128,8 +126,8 @@ export class ReceiveWindow {
   }
 
   /**
-   * Enough was read to give credit back. The round trip is the smoothed one; undefined until it was measured. This side's program works for
-   * `programMs` before it looks for more.
+   * Enough was read for an update. The round trip is the smoothed one, or undefined before it was measured. This side's program works for
+   * `programMs` before it reads more.
    */
   isUpdateDue (nowMs: number, roundTripMs: number | undefined, programMs: number): boolean {
     const doneBytes = this.#surplusBytes + this.#readBytes
@@ -138,21 +136,21 @@ export class ReceiveWindow {
       (doneBytes >= this.#workingBytes * SLOWED_UPDATE_PART && this.#neededBytes(nowMs, roundTripMs, programMs) > this.windowBytes)
   }
 
-  /** The peer may come to a stop soon if it gets no more: it has used half of the protocol's window, or uses one twice as large. A head start does not count. */
+  /** The peer may soon have to stop: it has used half of the protocol's window, or its window is at least twice as large. Head starts do not count. */
   get isRunningShort (): boolean {
     const isLarge = this.#workingBytes >= 2 * INITIAL_WINDOW_BYTES
 
     return isLarge || this.availableBytes <= this.windowBytes - this.#workingBytes + INITIAL_WINDOW_BYTES * (1 - UPDATE_PART)
   }
 
-  /** A larger window waits to be advertised: an initial one, a head start, or relief */
+  /** A larger window is to be advertised: an initial one, a head start, or relief from a stall */
   get isRaised (): boolean {
     return this.raiseBytes > 0
   }
 
-  /** The delta for a window update that is being written now; from here on the peer may use it */
+  /** Returns the delta of the window update that is being written; from here on the peer may use it */
   takeUpdate (nowMs: number, roundTripMs: number | undefined, budget: ConnectionBudget, programMs: number): number {
-    // others are denied their part: what is beyond the fair one is not renewed, which is all that yamux allows
+    // while others are denied their part, bytes beyond the fair part are not given back: yamux has no other way to shrink a window
     const shrinkBytes = Math.min(this.#readBytes, budget.excessBytes(this, nowMs))
     budget.giveBack(this, shrinkBytes)
     const growthBytes = this.raiseBytes - shrinkBytes + this.#grow(this.#neededBytes(nowMs, roundTripMs, programMs), nowMs, budget)
@@ -172,7 +170,7 @@ export class ReceiveWindow {
     return deltaBytes
   }
 
-  /** The stream is new, and credit takes so long to travel: takes a head start. Returns whether there is anything to tell the peer. */
+  /** Gives a new stream its head start, as credit takes `creditMs` to travel. Returns whether an update is due. */
   addHeadStart (creditMs: number, budget: ConnectionBudget): boolean {
     const wishBytes = Math.floor(Math.min(NEW_BYTES_PER_MS * creditMs, NEW_WINDOW_BYTES, this.#maxBytes)) - this.windowBytes - this.raiseBytes
 
@@ -184,13 +182,13 @@ export class ReceiveWindow {
   }
 
   /**
-   * Both directions stand still: gives back what was read and doubles the window, as far as `maxBytes` and the budget allow and
-   * `roomBytes` are left to be filled. Returns whether there is anything to tell the peer.
+   * Both directions are stalled: doubles the window, as far as `maxBytes`, the budget and `roomBytes` allow, and gives back bytes that were
+   * read. Returns whether an update is due.
    */
   relieve (roomBytes: number, nowMs: number, budget: ConnectionBudget): boolean {
     const wishBytes = Math.min(this.windowBytes, this.#maxBytes - this.windowBytes, roomBytes - this.availableBytes)
 
-    // once until the peer is told
+    // only once for each update
     if (wishBytes > 0 && this.raiseBytes === 0) {
       this.raiseBytes = budget.take(this, wishBytes, nowMs)
     }
@@ -199,8 +197,8 @@ export class ReceiveWindow {
   }
 
   /**
-   * Doubles at first: which other streams want to grow shows by then. From there it goes on to what is needed, within
-   * its fair part, which takes the same window in one step: 4 MB on a new stream use 0.46 of 1 Gbit/s at 100 ms, not 0.30.
+   * Returns by how much the window grows. It doubles at first, until other streams have shown whether they grow too. From then on it grows to
+   * the size it needs in one step, within its fair part.
    */
   #grow (neededBytes: number, nowMs: number, budget: ConnectionBudget): number {
     const roomBytes = this.#maxBytes - this.windowBytes - this.raiseBytes
@@ -215,7 +213,7 @@ export class ReceiveWindow {
     return budget.take(this, Math.min(roomBytes, Math.max(this.#workingBytes, leapBytes)), nowMs)
   }
 
-  /** The window that would not hold the sender back at the rate of the last reads; 0 while they are too few to tell */
+  /** The window that would not hold the sender back at the rate of the last reads; 0 if there are too few of them */
   #neededBytes (nowMs: number, roundTripMs: number | undefined, programMs: number): number {
     const isTooFew = this.#surplusBytes + this.#readBytes < this.#workingBytes * SLOWED_UPDATE_PART
 
@@ -225,52 +223,52 @@ export class ReceiveWindow {
 
     const holdsBackMs = GROW_WITHIN * roundTripMs
     const waitedMs = this.#firstReadMs - this.#epochStartMs
-    // the peer waited for credit, and a program at one end for its turn: that time says nothing of the rate
+    // the peer waited for credit, and then one of the programs was busy: that time is no part of the rate
     const isApart = this.#wasUsedUp && waitedMs > holdsBackMs
     const tookMs = nowMs - (isApart ? this.#firstReadMs : this.#epochStartMs)
     const byteMs = holdsBackMs * (this.#readBytes - (isApart || waitedMs === 0 ? this.#epochFirstBytes : 0))
     const turnsMs = nowMs - this.#epochStartMs
 
-    // a clock that was set back tells nothing
+    // a negative time, as the clock was set back, tells nothing
     return Math.max(tookMs >= 0 && byteMs > 0 ? byteMs / tookMs : 0, turnsMs > 0 ? GROW_WITHIN * programMs * this.#readBytes / turnsMs : 0)
   }
 }
 
-/** How long a denial limits others. A window that still wants more asks again within two round trips. */
+/** How long a denial limits other windows. One that still needs more asks again within two round trips. */
 const DENIAL_LASTS_MS = 5000
 
-/** Most streams never use their head start. So all of them together get this part of the budget at most. */
+/** All head starts together get at most this part of the budget, as most streams never use theirs */
 const ALL_HEAD_STARTS_PART = 1 / 2
-/** And each gets this part of what is left of it */
+/** Each head start gets at most this part of the rest */
 const EACH_HEAD_START_PART = 1 / 8
 
-/** Of what is kept for those who come when all else is taken, each gets this part at most */
+/** Each window gets at most this part of the reserve */
 const EACH_RESERVE_PART = 1 / 4
 
-/** A window, as far as it holds a part of the budget */
+/** The budget's view of a window */
 export type BudgetHolder = Pick<ReceiveWindow, 'grownBytes' | 'headStartBytes' | 'reserveBytes' | 'toleratedBytes' | 'isDenied'>
 
 /**
- * What all receive windows of a connection may grow by together. A thousand streams that each earn
- * a large window would otherwise add up to more memory than the machine has.
+ * By how much all receive windows of a connection together may grow. Else a thousand streams with large windows could need more memory than
+ * the machine has.
  *
- * The window that comes first may have all of it but what is kept: one stream alone needs it. When another is denied its fair
- * part, those that hold more give back as they are renewed, until all hold the same.
+ * One window may take the whole budget except the reserve: a stream alone needs it. If another window is denied its fair part, those that
+ * hold more give back with their updates, until all hold the same. A denial expires: a stream that falls idle must not keep others small.
  *
- * A denial is forgotten after a while: a stream that falls idle must not keep the others small.
+ * Windows that stopped may hold the whole budget. So a window that is denied its fair part gets some of the reserve.
  *
- * Invariant: availableBytes + the grownBytes and headStartBytes of all holders = the total; what is kept is beside it.
+ * Invariant: availableBytes + the grownBytes and headStartBytes of all holders = the total, which does not include the reserve.
  */
 export class ConnectionBudget {
   readonly #totalBytes: number
   readonly #totalReserveBytes: number
   availableBytes: number
-  /** What is left of what is kept */
+  /** The rest of the reserve */
   #reserveBytes: number
   #toleratedBytes = 0
-  /** All head starts together. A window that has only a head start takes nothing from the fair part of others. */
+  /** All head starts together. A window with only a head start is no holder, and leaves the fair part of others as it is. */
   #headStartBytes = 0
-  /** Windows that hold something or were denied it */
+  /** Windows that have grown or were denied growth */
   #holderCount = 0
   #lastDenialMs = -Infinity
 
@@ -281,7 +279,7 @@ export class ConnectionBudget {
     this.#reserveBytes = reserveBytes
   }
 
-  /** With what is kept */
+  /** The rest of the budget, reserve included */
   get freeBytes (): number {
     return this.availableBytes + this.#reserveBytes
   }
@@ -299,7 +297,7 @@ export class ConnectionBudget {
     return grantedBytes + (isDenied ? this.#takeReserve(holder, fairWishBytes - grantedBytes) : 0)
   }
 
-  /** Those that hold the rest may stand still for ever: so a part is kept for a stream that is being read, which is what asks */
+  /** Grants a part of the reserve: the windows that hold the rest may never be read again, but one that asks is being read */
   #takeReserve (holder: BudgetHolder, wishBytes: number): number {
     const grantedBytes = Math.min(wishBytes, this.#reserveBytes, Math.floor(EACH_RESERVE_PART * this.#totalReserveBytes) - holder.reserveBytes)
     this.#reserveBytes -= grantedBytes
@@ -308,7 +306,7 @@ export class ConnectionBudget {
     return grantedBytes
   }
 
-  /** What a peer has sent unasked: as much as all windows may grow by, beside that, for windows that have grown must not end a connection */
+  /** Returns whether bytes beyond a window are tolerated: as many as the budget in all. They are not taken from it: grown windows must not end a connection. */
   tolerate (holder: BudgetHolder, bytes: number): boolean {
     const isTolerated = this.#toleratedBytes + bytes <= this.#totalBytes + this.#totalReserveBytes
 
@@ -320,7 +318,7 @@ export class ConnectionBudget {
     return isTolerated
   }
 
-  /** Returns how much of the wish a new stream gets for its head start */
+  /** Returns how much of the wish is granted to a new stream as its head start */
   takeHeadStart (holder: BudgetHolder, wishBytes: number): number {
     const restBytes = ALL_HEAD_STARTS_PART * this.#totalBytes - this.#headStartBytes
     const grantedBytes = Math.min(wishBytes, this.availableBytes, Math.floor(EACH_HEAD_START_PART * restBytes))
@@ -329,12 +327,12 @@ export class ConnectionBudget {
     return grantedBytes
   }
 
-  /** What the window's fair part has beyond what it holds */
+  /** How much the window may grow within its fair part */
   fairRestBytes (holder: BudgetHolder): number {
     return Math.max(0, this.#fairBytes(this.#holderCount) - holder.grownBytes)
   }
 
-  /** What the window holds beyond its fair part while others are denied theirs */
+  /** How much the window holds beyond its fair part while others are denied theirs */
   excessBytes (holder: BudgetHolder, nowMs: number): number {
     return this.#isContested(nowMs) ? Math.max(0, holder.grownBytes - this.#fairBytes(this.#holderCount)) : 0
   }
@@ -343,7 +341,7 @@ export class ConnectionBudget {
     this.#set(holder, holder.grownBytes - bytes, holder.isDenied)
   }
 
-  /** The window is no more: what it had grown by is free for others */
+  /** The stream has ended: all that its window took is free again */
   release (holder: BudgetHolder): void {
     this.#set(holder, 0, false)
     this.#reserveBytes += holder.reserveBytes
@@ -357,7 +355,7 @@ export class ConnectionBudget {
   }
 
   #isContested (nowMs: number): boolean {
-    // also by a clock that was set back
+    // Math.abs: the clock may have been set back
     return Math.abs(nowMs - this.#lastDenialMs) < DENIAL_LASTS_MS
   }
 

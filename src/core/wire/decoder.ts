@@ -1,29 +1,27 @@
 /**
- * Turns chunks of bytes into frames without copying payload or making an object per frame. Hot.
+ * Decodes chunks of bytes into frames, without copies of payload and without an object per frame. Hot.
  *
- * A frame may begin, continue or end anywhere in a chunk. Bodies are handed on as they come,
- * so a frame is never held back until it is complete.
+ * A frame may begin, continue or end anywhere in a chunk. Bodies are passed on as they arrive: no frame waits until it is complete.
  */
 import { ProtocolError } from '../errors.ts'
 import { HEADER_BYTES, PROTOCOL_VERSION, TYPE_DATA } from './frame.ts'
 
 export interface FrameSink {
   /**
-   * A header has arrived. For a DATA frame the answer says whether its body is
-   * wanted; an unwanted body is skipped without making views of it.
+   * A header has arrived. For a DATA frame, returns whether its body is wanted: an unwanted body is skipped.
    */
   onHeader (type: number, flags: number, streamId: number, length: number): boolean
 
-  /** The next piece of the body of the DATA frame last announced: a view of the chunk */
+  /** The next piece of the body of the last DATA frame has arrived: a view of the chunk */
   onBody (piece: Uint8Array): void
 
-  /** The wanted body is complete; also called when its length is zero */
+  /** The wanted body is complete; also called if its length is 0 */
   onBodyEnd (): void
 }
 
 export class Decoder {
   readonly #sink: FrameSink
-  /** A header that is split across chunks is collected here */
+  /** Collects a header that is split across chunks */
   readonly #partialHeader = new Uint8Array(HEADER_BYTES)
   #partialHeaderBytes = 0
   #bodyBytesLeft = 0

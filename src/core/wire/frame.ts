@@ -1,5 +1,5 @@
 /**
- * The yamux wire format: header layout, frame types, flags and go-away codes, each named once, and the encoding of a header.
+ * The yamux wire format: header layout, frame types, flags, GoAway codes, and the encoding of a header.
  *
  * @see https://github.com/hashicorp/yamux/blob/master/spec.md
  */
@@ -18,21 +18,21 @@ export const FLAG_ACK = 2
 export const FLAG_FIN = 4
 export const FLAG_RST = 8
 
-/** Frames with this id speak about the session, not about a stream */
+/** The stream id of frames about the session */
 export const SESSION_ID = 0
 
 export const MAX_UINT32 = 0xffff_ffff
 
-/** The values of marks begin here; those of other pings are below. They count up by two, and are odd where data fills the path. */
+/** The values of marks begin here, those of other pings are below. Marks count up by two, and are odd while data fills the path. */
 export const FIRST_MARK_VALUE = 2 ** 31
 
-/** The longest payload of a frame, except on fast paths. A peer may wait until its window has room for so much. */
+/** The longest payload of a frame, except on fast paths. A peer may wait until it has credit for this much. */
 export const MAX_FRAME_BYTES = 65_536
 
-/** What each direction of a stream may carry before any window update (spec, "Flow Control") */
+/** The window of each direction of a stream before any update (spec, "Flow Control") */
 export const INITIAL_WINDOW_BYTES = 262_144
 
-/** Why a session ends, as carried by a GoAway frame (spec, "Go Away") */
+/** The reason for the end of a session, in a GoAway frame (spec, "Go Away") */
 export const GoAwayCode = {
   NormalTermination: 0,
   ProtocolError: 1,
