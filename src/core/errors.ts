@@ -52,7 +52,7 @@ export class SentBytesChangedError extends Error {
   readonly code = 'ERR_SENT_BYTES_CHANGED'
 
   constructor (bytesBefore: number, bytesNow: number) {
-    super(`send() was given ${bytesBefore} bytes, ${bytesNow} were left to be written: send a copy of what you transfer or shrink`)
+    super(`${bytesNow} of ${bytesBefore} bytes passed to send() were left to write: do not transfer or shrink a buffer before it is sent, or send a copy`)
   }
 }
 
@@ -62,6 +62,6 @@ export class ReceivedBytesChangedError extends Error {
   readonly code = 'ERR_RECEIVED_BYTES_CHANGED'
 
   constructor (bytesBefore: number, bytesNow: number) {
-    super(`${bytesBefore} bytes had arrived, ${bytesNow} were left to be read: do not transfer what a stream delivers`)
+    super(`${bytesNow} of ${bytesBefore} received bytes were left to read: do not transfer the buffer of a message, transfer a copy`)
   }
 }

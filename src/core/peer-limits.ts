@@ -27,7 +27,7 @@ const VIOLATIONS: Record<keyof Limits, [code: ProtocolErrorCode, what: string]> 
   pings: ['ERR_TOO_MANY_PINGS', 'pings'],
   resets: ['ERR_TOO_MANY_RESETS', `resets of streams opened less than ${RAPID_MS} ms before`],
   emptyFrames: ['ERR_TOO_MANY_EMPTY_FRAMES', 'frames that change nothing'],
-  refusedStreams: ['ERR_TOO_MANY_REFUSED_STREAMS', 'streams that were refused'],
+  refusedStreams: ['ERR_TOO_MANY_REFUSED_STREAMS', 'SYNs of refused streams'],
   unknownStreamFrames: ['ERR_TOO_MANY_UNKNOWN_STREAM_FRAMES', 'frames for streams that are not open']
 }
 

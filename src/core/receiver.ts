@@ -79,7 +79,7 @@ export class Receiver<Owner> implements FrameSink {
     const isAboutSession = type === TYPE_PING || type === TYPE_GO_AWAY
 
     if (isAboutSession !== (streamId === SESSION_ID)) {
-      throw new ProtocolError('ERR_INVALID_FRAME', `received a frame of type ${type} on stream id ${streamId}, id ${SESSION_ID} is for types ${TYPE_PING} and ${TYPE_GO_AWAY} only`)
+      throw new ProtocolError('ERR_INVALID_FRAME', `received a frame of type ${type} on stream id ${streamId}, only types ${TYPE_PING} and ${TYPE_GO_AWAY} use id ${SESSION_ID}`)
     }
 
     if (length === 0 && !isAboutSession) {
@@ -196,7 +196,7 @@ export class Receiver<Owner> implements FrameSink {
 
     if (length > 0) {
       if (stream.creditBytes + length > MAX_UINT32) {
-        throw new ProtocolError('ERR_SEND_WINDOW_OVERFLOW', `received a window update of ${length} bytes on stream ${streamId}, whose credit is ${stream.creditBytes}, allowed ${MAX_UINT32} together`)
+        throw new ProtocolError('ERR_SEND_WINDOW_OVERFLOW', `received a window update of ${length} bytes on stream ${streamId} with ${stream.creditBytes} bytes of credit, allowed ${MAX_UINT32} in total`)
       }
 
       this.#host.handleCredit(stream, length)
@@ -261,11 +261,11 @@ export class Receiver<Owner> implements FrameSink {
     const isOddId = streamId % 2 === 1
 
     if (isOddId === this.#isDialler) {
-      throw new ProtocolError('ERR_INVALID_STREAM_ID', `received a SYN for stream ${streamId}, the peer opens ${this.#isDialler ? 'even' : 'odd'} ids`)
+      throw new ProtocolError('ERR_INVALID_STREAM_ID', `received a SYN for stream ${streamId}, the peer must use ${this.#isDialler ? 'even' : 'odd'} ids`)
     }
 
     if (!this.#ids.take(streamId)) {
-      throw new ProtocolError('ERR_INVALID_STREAM_ID', `received a SYN for stream ${streamId} which was used before`)
+      throw new ProtocolError('ERR_INVALID_STREAM_ID', `received a SYN for stream ${streamId}, an id that was used before`)
     }
 
     const { limits, streams } = this.#host

@@ -129,7 +129,7 @@ export class ControlLane<Owner> {
       this.onRepliesFull?.()
 
       if (this.replyCount >= MAX_UNREAD_REPLIES) {
-        throw new ProtocolError('ERR_TOO_MANY_UNREAD_REPLIES', `received frames that call for ${this.replyCount + 1} replies the peer does not read, allowed ${MAX_UNREAD_REPLIES}`)
+        throw new ProtocolError('ERR_TOO_MANY_UNREAD_REPLIES', `received frames that need ${this.replyCount + 1} replies, which the peer does not read, allowed ${MAX_UNREAD_REPLIES}`)
       }
     }
 

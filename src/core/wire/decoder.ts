@@ -77,7 +77,7 @@ export class Decoder {
 
   #header (source: Uint8Array, at: number): void {
     if (source[at] !== PROTOCOL_VERSION) {
-      throw new ProtocolError('ERR_INVALID_FRAME', `received a frame of version ${source[at]}, this peer speaks version ${PROTOCOL_VERSION}`)
+      throw new ProtocolError('ERR_INVALID_FRAME', `received a frame of version ${source[at]}, expected ${PROTOCOL_VERSION}`)
     }
 
     const type = source[at + 1]
