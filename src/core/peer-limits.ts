@@ -23,7 +23,7 @@ export const RAPID_MS = 1000
 /** Frames without payload that may be in flight to a stream, besides window updates: an ACK, a FIN, a RST and a raised window */
 const OTHER_LATE_FRAMES = 4
 
-const VIOLATIONS: Record<keyof Limits, [code: ProtocolErrorCode, what: string]> = {
+const VIOLATIONS: Record<keyof Limits, [code: ProtocolErrorCode, frames: string]> = {
   pings: ['ERR_TOO_MANY_PINGS', 'pings'],
   resets: ['ERR_TOO_MANY_RESETS', `resets of streams opened less than ${RAPID_MS} ms before`],
   emptyFrames: ['ERR_TOO_MANY_EMPTY_FRAMES', 'frames that change nothing'],
@@ -64,8 +64,8 @@ export class PeerLimits {
   }
 
   /**
-   * A stream has ended here, and the peer may not know yet. Payload that its window still allowed is no attack, and neither is a window
-   * update for each DATA frame sent, as @libp2p/yamux may answer each with one.
+   * A stream has ended here, and the peer may not know yet. Payload that its window still allowed is no attack. Neither is a
+   * window update for each DATA frame sent: @libp2p/yamux may answer each with one.
    */
   expectLate (payloadBytes: number, updates: number): void {
     this.#latePayloadBytes += payloadBytes
@@ -84,10 +84,10 @@ export class PeerLimits {
   }
 
   #violation (kind: keyof Limits): ProtocolError {
-    const [code, what] = VIOLATIONS[kind]
+    const [code, frames] = VIOLATIONS[kind]
     const { count, limit: { burst, perSecond } } = this.#buckets[kind]
 
-    return new ProtocolError(code, `received ${count} ${what}, limits.${kind} allows ${burst} at once and ${perSecond} a second`)
+    return new ProtocolError(code, `received ${count} ${frames}, limits.${kind} allows ${burst} at once and ${perSecond} a second`)
   }
 }
 

@@ -64,8 +64,8 @@ export class Receiver<Owner> implements FrameSink {
   }
 
   /**
-   * An update must wait for the end of the long frame that is arriving, when it is checked again. A peer may close its socket after that
-   * frame, as programs with @libp2p/yamux do: an update written before would reach the closed socket, and the kernel would drop the rest.
+   * An update must wait for the end of the long frame that is arriving, when it is checked again. A peer may close its socket after the
+   * frame, as programs with @libp2p/yamux do. If an update reached the closed socket, the kernel would drop data that was not read yet.
    */
   delaysUpdate (stream: StreamState<Owner>, nowMs: number): boolean {
     return stream === this.#bodyStream && this.#bodyBytes > MAX_FRAME_BYTES && Math.abs(nowMs - this.#bodyBeganMs) < LONG_FRAME_MS
@@ -222,7 +222,10 @@ export class Receiver<Owner> implements FrameSink {
     }
   }
 
-  /** Counts a frame of length 0 without effect: it neither opens, ends nor first acknowledges its stream. Frames for no open stream are counted elsewhere. */
+  /**
+   * Counts a frame of length 0 unless it opens or ends its stream, or is the first to acknowledge it. Frames for streams that are not open are
+   * counted by #findOrAccept.
+   */
   #countIfEmpty (flags: number, streamId: number): void {
     const stream = this.#host.streams.get(streamId)
     const hasEffect = (flags & (FLAG_SYN | FLAG_RST)) !== 0 ||

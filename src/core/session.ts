@@ -387,8 +387,8 @@ export class Session<Owner> {
   }
 
   /** Queues a flag or an update for the peer. If it `canWait`, it leaves with the next write, or in the turn after the next. */
-  schedule (stream: StreamState<Owner>, what: number, canWait = false): void {
-    stream.pending |= what
+  schedule (stream: StreamState<Owner>, pending: number, canWait = false): void {
+    stream.pending |= pending
     this.control.enlist(stream, canWait)
   }
 

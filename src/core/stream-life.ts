@@ -14,8 +14,8 @@
  * A step that is not in the table changes nothing. The halves are named as in libp2p. The program is told later, when no chunk is being
  * decoded: the statuses of MuxedStream are those it was told of.
  *
- * A stream that this side opened may also await the peer's ACK (`awaitsAck`), in every life but the last two: yamux lets both sides write
- * before the ACK.
+ * A stream that this side opened may also await the peer's ACK (`awaitsAck`), in every life but the last two. Both sides may write before
+ * the ACK.
  */
 
 /**

@@ -1,7 +1,7 @@
 /**
- * The protocol's state of one stream: its life (stream-life.ts), what is pending for the peer and for the program, the credit in both
- * directions, and the bytes queued and unread. The core changes it, with few exceptions: the muxer and the stream set `owner`,
- * `awaitsDrain`, `awaitsIdle` and `waitsSinceMs`, clear the events they have told, and read from `readBuffer` or put bytes back.
+ * The protocol's state of one stream: its life (stream-life.ts), pending frames and events, credit in both directions, queued and unread bytes.
+ * The core changes it, with few exceptions. The muxer and the stream set `owner`, `awaitsDrain`, `awaitsIdle` and `waitsSinceMs`. They clear
+ * the events they have told, and take bytes from `readBuffer` or put them back.
  */
 import { ReadBuffer } from './buffers/read-buffer.ts'
 import { SendQueue } from './buffers/send-queue.ts'
@@ -13,8 +13,8 @@ import type { SessionInit } from './session-init.ts'
 import type { Step } from './stream-life.ts'
 
 /**
- * What is pending for the peer. It becomes a frame when a batch has room for one, and is never written if something supersedes it before.
- * The first four are flags on the wire.
+ * Pending for the peer, as a frame when a batch has room for one. Flags that are superseded before are never written. The first four are
+ * flags on the wire.
  */
 export const PENDING_SYN = FLAG_SYN
 export const PENDING_ACK = FLAG_ACK
@@ -66,7 +66,10 @@ export class StreamState<Owner = unknown> extends LaneMember {
   /** @libp2p/yamux may answer each with a window update, also after the stream has ended here */
   dataFramesSent = 0
 
-  /** An update was due and was not queued: the peer does not need it, or the rest of a long frame is to arrive. Checked again when a frame ends: the program may not read again. */
+  /**
+   * An update was due and not queued: the peer does not need it, or is sending a long frame. It is checked again at the end of the next frame,
+   * as the program may not read again.
+   */
   hasDelayedUpdate = false
   /** A writer was told to wait */
   awaitsDrain = false
@@ -101,8 +104,8 @@ export class StreamState<Owner = unknown> extends LaneMember {
   }
 
   /**
-   * The peer has less credit than a frame needs, and this side has none for its own data: two ends that write before they read would wait
-   * for each other. Or this side has answered the peer's stream and closed it, and its program may not read the rest.
+   * The peer has less credit than a frame needs, and this side has none for its own data. Two ends that write before they read would wait for
+   * each other. Or this side has answered the peer's stream and closed it, and its program may not read the rest.
    *
    * A frame, because with `mergeMessages: false` a peer waits for credit for a whole one.
    */
@@ -119,8 +122,8 @@ export class StreamState<Owner = unknown> extends LaneMember {
   }
 
   /**
-   * A window update may be written: the peer still sends. After this side's FIN only a peer that runs short of credit gets one: its FIN may
-   * be in flight, and until 2025 nim-libp2p closed the connection on an update for a stream that had ended.
+   * A window update may be written: the peer still sends. After this side's FIN only a peer that runs short of credit gets one. Its own FIN may
+   * be in flight, and until 2025 nim-libp2p closed a connection on an update for a stream that had ended.
    */
   get mayGrant (): boolean {
     return this.life.remoteWriteStatus === 'writable' && (this.life.writeStatus !== 'closed' || this.receiveWindow.isRunningShort)

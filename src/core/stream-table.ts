@@ -2,8 +2,8 @@
  * The live streams by id, the limits on how many there may be, and the ids that the peer has used.
  *
  * Invariant: 0 <= inboundCount <= maxInboundStreams, and 0 <= unackedCount <= MAX_UNACKED_STREAMS, or maxUnansweredStreams before the peer's
- * first answer. A stream is counted as inbound or outbound until the peer is told of its end: a RST that is not written yet holds its slot.
- * It is counted as unacknowledged until it ends here.
+ * first answer. A stream counts as inbound or outbound until the peer is told of its end: it holds its slot until the RST is written. As
+ * unacknowledged it counts until it ends here.
  */
 import { URGENT } from './scheduler/lane.ts'
 import { StreamState } from './stream-state.ts'
@@ -115,8 +115,8 @@ export class StreamTable<Owner> extends Map<number, StreamState<Owner>> {
 const MAX_SKIPPED_RANGES = 1024
 
 /**
- * The stream ids that the peer has used. Each may be used once, in any order: rust-yamux takes an id when a stream is opened, and sends its
- * SYN with the first data.
+ * The stream ids that the peer has used. Each may be used once, in any order. rust-yamux takes the id when a stream is opened, and sends the SYN with
+ * the first data.
  *
  * Stored as the next id in order and the skipped ranges below it: memory grows with the disorder, not with the number of streams.
  */

@@ -184,8 +184,8 @@ export class ReadBuffer {
 /**
  * A run of unread bytes of one stream.
  *
- * Bytes that are read in the turn in which they arrive are passed on as views of their chunk. Bytes that must wait are copied into blocks: a
- * view retains its chunk, and a peer could make one waiting byte cost a whole record.
+ * Bytes that are read in the turn in which they arrive are passed on as views of their chunk. Bytes that must wait are copied into blocks. A
+ * view would retain its chunk, so a peer could make one waiting byte cost a whole record.
  */
 class UnreadBytes {
   byteLength = 0

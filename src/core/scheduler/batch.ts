@@ -11,7 +11,7 @@ import { encodeHeader, HEADER_BYTES, TYPE_DATA } from '../wire/frame.ts'
 /** From this size on a piece is passed by reference: to copy it would cost fresh memory, and later garbage collection, which is more. */
 export const BY_REFERENCE_BYTES = 8192
 
-/** The lists keep their memory for the next write up to this many pieces: a record of 50-byte messages in frames of their own has as many. */
+/** The lists keep memory for this many pieces and headers, as many as a record of 50-byte messages in frames of their own has. */
 const KEPT_PIECES = 2048
 const NUMBERS_PER_HEADER = 4
 

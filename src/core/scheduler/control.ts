@@ -2,8 +2,8 @@
  * Control frames, which leave before data: first those of the session, then those of streams. A stream has at most one entry, and a frame
  * that is superseded before it is written vanishes.
  *
- * Replies without a stream, which are pongs and the RSTs of refused streams, are limited: else they would pile up for a peer that sends and
- * does not read (CVE-2024-32984, CVE-2019-9512).
+ * Pongs and the RSTs of refused streams are limited. Else they would pile up for a peer that sends and does not read (CVE-2024-32984,
+ * CVE-2019-9512).
  */
 import { ProtocolError } from '../errors.ts'
 import { PENDING_FIN, PENDING_RST, PENDING_UPDATE } from '../stream-state.ts'
@@ -210,8 +210,8 @@ export class ControlLane<Owner> {
 }
 
 /**
- * SYN and ACK need no frame of their own if the stream is about to send its first DATA frame. They are deferred for one write at most: behind
- * many busy streams the DATA frame may come late, and the peer relies on the ACK.
+ * SYN and ACK need no frame of their own if the stream is about to send its first DATA frame. They are deferred for one write at most.
+ * Behind many busy streams the DATA frame may come late, and the peer relies on the ACK.
  */
 function canRideOnData (stream: StreamState): boolean {
   return !stream.hasDeferredControl && stream.pending !== 0 && (stream.pending & (PENDING_RST | PENDING_UPDATE)) === 0 &&

@@ -1,16 +1,17 @@
 /**
  * Chooses the stream that sends next. Hot.
  *
- * Lanes: urgent before normal before bulk, and none starves. Within a lane, deficit round robin (DRR): every stream may send one quantum in
- * each round, and the rest of a frame that the end of a batch cuts is first in the next batch. So all streams with data send equally many
- * bytes, whatever the size of their messages, and each waits for at most one quantum of every other stream (Shreedhar and Varghese,
- * "Efficient Fair Queuing"). A stream that has sent little in a round goes ahead of it, as new flows do in FQ-CoDel (RFC 8290, 4.2). So a
- * small message waits for one write, and not for the megabytes of all bulk streams.
+ * Lanes: urgent before normal before bulk, and none starves. Within a lane, deficit round robin (DRR): in each round every stream may send
+ * one quantum. If the end of a batch cuts a frame, its rest is first in the next batch. So all streams with data send equally many bytes, for
+ * messages of any size. Each waits for at most one quantum of every other stream (Shreedhar and Varghese, "Efficient Fair Queuing").
+ *
+ * A stream that has sent little in a round goes ahead of it, as new flows do in FQ-CoDel (RFC 8290, 4.2). So a small message waits for one
+ * write, and not for the megabytes of all bulk streams.
  *
  * Example: two files and a chat in one lane, with a quantum of 16 KiB. Each file sends a frame of 16 KiB in a round (`quantum`). If the end of
- * a batch cuts a frame to 10 KiB, 6 KiB are left for the next batch (`deficit`). The chat has sent 300 bytes in this round (`round`), which
- * is less than a quantum, so its next message goes before both files (`ahead`). From a lane before theirs it always does, and the bytes that
- * go before the files are counted (`overtaken`): after 128 KiB one file sends a frame.
+ * a batch cuts a frame to 10 KiB, 6 KiB are left for the next batch (`deficit`). The chat has sent only 300 bytes in this round (`round`), so
+ * its next message goes before both files (`ahead`). From a lane before theirs it always does. The bytes that go before the files are counted
+ * (`overtaken`): after 128 KiB one file sends a frame.
  *
  * Invariant: queuedBytes and streamCount are the sums over the streams in the lanes, allQueuedBytes over all streams.
  */
@@ -30,8 +31,8 @@ export const MAX_OVERTAKEN_BYTES = 131_072
 const MAX_OVERTAKEN_BURSTS = 8
 
 /**
- * The shortest frame that the end of a batch cuts: the header and the receiver's work would cost more than the space that is left. The
- * stream keeps its quantum for the next batch instead.
+ * The shortest frame that the end of a batch cuts. A shorter one would cost more, in its header and the receiver's work, than the space is
+ * worth. The stream keeps its quantum for the next batch.
  */
 const MIN_CUT_FRAME_BYTES = 1024
 
@@ -52,7 +53,7 @@ export const CROWDED_WATERMARK_BYTES = 65_536
 
 export interface LanesHost<Owner> {
   emit (stream: StreamState<Owner>, event: number): void
-  schedule (stream: StreamState<Owner>, what: number): void
+  schedule (stream: StreamState<Owner>, pending: number): void
   fail (stream: StreamState<Owner>, err: Error, nowMs: number): void
   onFinWritten (stream: StreamState<Owner>): void
 }
@@ -127,7 +128,7 @@ export class DataLanes<Owner> {
       this.hasUrgent ||= stream.lane === URGENT
       stream.isInDataLane = true
       ring.streamCount++
-      // a stream keeps its debt, less what every other stream has sent since: else one that leaves whenever its queue is empty would never pay
+      // the stream keeps its debt, reduced by what every other stream has sent since: else one with a short queue would never pay
       stream.deficitBytes = Math.min(0, Math.floor(stream.deficitBytes + (ring.sentBytes - stream.leftAtBytes) / ring.streamCount))
       this.streamCount++
       this.queuedBytes += stream.sendQueue.byteLength
@@ -136,7 +137,10 @@ export class DataLanes<Owner> {
     }
   }
 
-  /** With its queued data the stream has sent at most a quantum in this round, so the others lose nothing. If many streams go ahead, half of the bytes still follow the round. */
+  /**
+   * With its queued data the stream will have sent at most a quantum in this round, so the others lose nothing. If many streams go ahead, half
+   * of the bytes still follow the round.
+   */
   #mayGoAhead (ring: Ring, stream: StreamState<Owner>): boolean {
     const quantumBytes = Math.min(this.#sizes.frameBytes, this.#quantumBytes)
     const roundBytes = ring.streamCount * this.#quantumBytes
@@ -235,9 +239,9 @@ export class DataLanes<Owner> {
   }
 
   /**
-   * Returns the frame of a lone message of at most `maxBytes`: it is all that is queued, it may be one frame, and nothing has to follow it on
-   * its stream. No control frame may be queued, as its flags might belong on this frame. Most writes are such a frame, and need less code
-   * without a batch. Not for the bulk lane. Hot: runs once per such write.
+   * Returns a lone message as a frame of at most `maxBytes`. The message is all that is queued, it may be one frame, and nothing has to follow
+   * it on its stream. No control frame may be queued, as its flags might belong on this frame. Most writes are such a frame, and need less
+   * code without a batch. Not for the bulk lane. Hot: runs once per such write.
    */
   takeLone (maxBytes: number, nowMs: number): Uint8Array | undefined {
     const ring = this.#rings[this.hasUrgent ? URGENT : NORMAL]
@@ -389,7 +393,10 @@ export class DataLanes<Owner> {
     return Math.min(this.#quantumBytes, sendQueue.wholeFrameBytes || MIN_CUT_FRAME_BYTES)
   }
 
-  /** Gives the first stream the quantum of a new round if it has used up the last. Returns false if a long message left it in debt: it goes to the back. */
+  /**
+   * Gives the first stream the quantum of a new round if it has used up the last. Returns false if a long message has left it in debt: it goes
+   * to the back.
+   */
   #grantQuantum (stream: StreamState<Owner>, ring: Ring): boolean {
     const leastBytes = this.#leastBytes(stream)
     stream.deficitBytes += stream.deficitBytes < leastBytes ? this.#quantumBytes : 0
@@ -427,8 +434,8 @@ export class DataLanes<Owner> {
   }
 
   /**
-   * Writes the FIN behind the last DATA frame, in a frame of its own: @libp2p/yamux handles flags before the body, and discards data after a
-   * FIN.
+   * Writes the FIN behind the last DATA frame, in a frame of its own. @libp2p/yamux handles flags before the body, and discards data after
+   * a FIN.
    */
   #finish (stream: StreamState<Owner>, batch: Batch): void {
     if (batch.hasRoom) {

@@ -13,7 +13,7 @@ export interface CreditHost<Owner> {
   readonly roundTrip: RoundTrip
   readonly streams: { readonly budget: ConnectionBudget }
   ping (): void
-  schedule (stream: StreamState<Owner>, what: number, canWait?: boolean): void
+  schedule (stream: StreamState<Owner>, pending: number, canWait?: boolean): void
   /** An update must wait for the end of a long frame */
   delaysUpdate (stream: StreamState<Owner>, nowMs: number): boolean
 }

@@ -1,6 +1,6 @@
 /**
- * How much the peer may send on a stream, when its window is updated and when it grows (ReceiveWindow); and by how much all windows of a
- * connection together may grow (ConnectionBudget).
+ * ReceiveWindow: how much the peer may send on a stream, when an update is due, and when the window grows. ConnectionBudget: by how much all
+ * windows of a connection together may grow.
  */
 import { ProtocolError } from '../errors.ts'
 import { INITIAL_WINDOW_BYTES } from '../wire/frame.ts'
@@ -9,7 +9,7 @@ import { INITIAL_WINDOW_BYTES } from '../wire/frame.ts'
  * The part of a window that has been read when an update is due. Half keeps the sender busy while the update travels, and costs two updates a
  * window. go-yamux, rust-yamux since 0.8 and nghttp2 do the same.
  *
- * Slightly less, because two Noise records hold 131,014 bytes, 58 fewer than half of 256 KiB: an update that waited for the third would hold
+ * Slightly less, because two Noise records hold 131,014 bytes, 58 fewer than half of 256 KiB. An update that waited for the third would hold
  * the sender back.
  */
 export const UPDATE_PART = 0.499
@@ -255,7 +255,7 @@ export type BudgetHolder = Pick<ReceiveWindow, 'grownBytes' | 'headStartBytes' |
  * One window may take the whole budget except the reserve: a stream alone needs it. If another window is denied its fair part, those that
  * hold more give back with their updates, until all hold the same. A denial expires: a stream that falls idle must not keep others small.
  *
- * Windows that stopped may hold the whole budget. So a window that is denied its fair part gets some of the reserve.
+ * Windows that are never read again may hold the whole budget. So a window that is denied its fair part gets some of the reserve.
  *
  * Invariant: availableBytes + the grownBytes and headStartBytes of all holders = the total, which does not include the reserve.
  */
@@ -306,7 +306,10 @@ export class ConnectionBudget {
     return grantedBytes
   }
 
-  /** Returns whether bytes beyond a window are tolerated: as many as the budget in all. They are not taken from it: grown windows must not end a connection. */
+  /**
+   * Returns whether bytes beyond a window are tolerated. All windows together may exceed theirs by the size of the budget. It is not taken from
+   * the budget, as grown windows must not end a connection.
+   */
   tolerate (holder: BudgetHolder, bytes: number): boolean {
     const isTolerated = this.#toleratedBytes + bytes <= this.#totalBytes + this.#totalReserveBytes
 

@@ -1,5 +1,5 @@
 /**
- * Measures the round trip with pings. A busy peer may drop a pong, as go-yamux does, so several pings may be in flight: a pong also answers
+ * Measures the round trip with pings. A busy peer may drop a pong, as go-yamux does, so several pings may be in flight. A pong also answers
  * the pings before its own.
  */
 import { FIRST_MARK_VALUE } from '../wire/frame.ts'
@@ -45,14 +45,14 @@ export class RoundTrip {
   }
 
   /**
-   * The shorter of the last and the smoothed one. A measurement may be too long, never too short: the first of a connection waits for two
-   * cold processes, and smoothing remembers that for minutes.
+   * The shorter of the last and the smoothed one. A measurement may be too long, never too short. The first of a connection waits for two
+   * cold processes, which smoothing remembers for minutes.
    */
   get shorterMs (): number | undefined {
     return this.smoothedMs === undefined ? undefined : Math.min(this.smoothedMs, this.lastMs ?? Infinity)
   }
 
-  /** The figure is old: whoever needs it should send a ping */
+  /** The figure is old: a caller that needs it should send a ping */
   isStale (nowMs: number): boolean {
     return this.#sentMs !== UNWRITTEN && Math.abs(nowMs - this.#sentMs) >= STALE_AFTER_MS * 2 ** this.#pings.size
   }

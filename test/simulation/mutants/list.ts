@@ -308,7 +308,7 @@ export const mutants: Mutant[] = [
   },
   {
     name: 'leaked-place',
-    bug: 'A stream that the peer resets keeps its place among the open ones.',
+    bug: 'A stream that the peer resets keeps its slot among the open ones.',
     edits: [
       [
         'src/core/session.ts',
