@@ -109,7 +109,7 @@ describe('a stream that both ends write to, and neither reads', () => {
   test('gets what others give back later, also when it got too little at first', async () => {
     const maxConnectionWindow = Math.ceil((WINDOW_BYTES + 1000) * 8 / 7)
     // a quarter of what is kept for those who come late
-    const lateBytes = Math.floor(Math.floor(maxConnectionWindow / 8) / 4)
+    const reserveBytes = Math.floor(Math.floor(maxConnectionWindow / 8) / 4)
     const peer = createMeteredPeer({ maxConnectionWindow })
     const [first, second] = await openStreams(peer, 2)
     const grantedTo = (id: number): number => peer.takeFrames().filter(frame => frame.type === WINDOW_UPDATE && frame.id === id && frame.flags === 0).reduce((sum, { length }) => sum + length, 0)
@@ -122,7 +122,7 @@ describe('a stream that both ends write to, and neither reads', () => {
       await nextTurn()
     }
 
-    expect(grantedTo(3)).toBe(1000 + lateBytes)
+    expect(grantedTo(3)).toBe(1000 + reserveBytes)
     first.abort(new Error('Enough'))
     peer.clock.advance(20_000)
     await nextTurn()
