@@ -146,8 +146,13 @@ export class Session<Owner> {
       return
     }
 
-    if ((stream.pending & PENDING_SYN) !== 0 || this.control.hasWrittenGoAway) {
+    if ((stream.pending & PENDING_SYN) !== 0) {
       this.forget(stream)
+      return
+    }
+
+    if (this.control.hasWrittenGoAway) {
+      this.abandon(stream)
       return
     }
 
@@ -162,7 +167,7 @@ export class Session<Owner> {
     this.schedule(stream, PENDING_RST)
   }
 
-  /** Ends a stream that the peer has not seen or has reset, or any after the GoAway */
+  /** Ends a stream that the peer has not seen, or has reset */
   forget (stream: StreamState<Owner>): void {
     if (!stream.life.isOver) {
       this.#discard(stream)
@@ -170,7 +175,7 @@ export class Session<Owner> {
     }
   }
 
-  /** Ends a stream because the connection ends; the peer may still send on it */
+  /** Ends a stream because the connection ends, or after the GoAway: the peer may still send on it */
   abandon (stream: StreamState<Owner>): void {
     this.#expectLate(stream)
     this.forget(stream)

@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { EVENT_DRAINED } from '../../src/core/stream-state.ts'
 import { ACK, data, FIN, pattern, PING, ping, SYN, WINDOW_UPDATE, windowUpdate } from '../../testing/protocol/frames.ts'
-import { controlOf, createSession, pull, pullAll, takeEvents } from '../../testing/core/sessions.ts'
+import { controlOf, createSession, pull, pullAll, SESSION_INIT, takeEvents } from '../../testing/core/sessions.ts'
 import type { Session } from '../../src/core/session.ts'
 import type { StreamState } from '../../src/core/stream-state.ts'
 
@@ -143,4 +143,19 @@ describe('the session', () => {
     expect(pullAll(session)).toMatchObject([{ id: 1, payload: Uint8Array.of(1) }])
     expect(pullAll(other)).toMatchObject([{ id: 2, payload: Uint8Array.of(2) }])
   })
+})
+
+test('a stream that is reset after the GoAway may bring all that its window allows, which the peer has sent by then', () => {
+  session = createSession({ limits: { ...SESSION_INIT.limits, unknownStreamFrames: { burst: 0, perSecond: 0 } } })
+  const stream = accept()
+  session.goAway(0)
+  pullAll(session)
+  session.reset(stream, 0, 0)
+
+  for (let i = 0; i < 16; i++) {
+    session.receive(data(2, pattern(16_384)), 0)
+  }
+
+  expect(() => { session.receive(data(2, pattern(1)), 0) }).not.toThrow()
+  expect(pullAll(session)).toEqual([])
 })
