@@ -1,16 +1,16 @@
 /**
- * Time and turns of the event loop, in Node and in browsers. A turn runs from one task of `nextTurn` to the next.
+ * Time, and turns of the event loop, in Node and in browsers. A turn runs from one task of `nextTurn` to the next.
  */
 
 export interface Clock {
   /** Monotonic, finer than a millisecond */
   nowMs (): number
-  /** Runs `task` when the event loop comes round, without the 1 to 4 ms of a timer */
+  /** Runs `task` in the next turn of the event loop, without the 1 to 4 ms of a timer */
   nextTurn (task: () => void): void
-  /** A timer for less than this comes late */
+  /** A timer with a shorter delay fires late */
   readonly shortestTimerMs: number
   setTimer (task: () => void, delayMs: number): unknown
-  /** One that does not keep the process alive */
+  /** The timer does not keep the process alive */
   setBackgroundTimer (task: () => void, delayMs: number): unknown
   clearTimer (timer: unknown): void
 }
@@ -27,15 +27,15 @@ interface Channel {
   port2: Pick<MessagePort, 'postMessage'>
 }
 
-/** Each may be missing. Kept: with an application's fake timers time stands still, but turns of the event loop go on. */
+/** Any of them may be missing. Read once, so that turns go on if an application installs fake timers. */
 const { process, setImmediate, setTimeout: setShortestTimer, MessageChannel } = globalThis as Partial<Globals>
 const isNode = process?.versions?.node != null
-/** Where bundlers bring a setImmediate it is a timer. React Native has no MessageChannel, and Jest's jsdom has neither, in spite of Node's `process`. */
-const grantQuantum = (isNode && setImmediate) || (MessageChannel && postTask) || setImmediate || setShortestTimer
+/** A bundler's setImmediate is a timer, so only Node's comes first. React Native has no MessageChannel. Jest's jsdom has Node's `process`, but neither of the two. */
+const runNextTurn = (isNode && setImmediate) || (MessageChannel && postTask) || setImmediate || setShortestTimer
 
 export const systemClock: Clock = {
   nowMs: () => performance.now(),
-  nextTurn: task => { grantQuantum?.(task) },
+  nextTurn: task => { runNextTurn?.(task) },
   // browsers clamp timers that set timers
   shortestTimerMs: isNode ? 1 : 4,
   setTimer: (task, delayMs) => setTimeout(task, delayMs),
@@ -59,7 +59,7 @@ function postTask (task: () => void): void {
   channel.port2.postMessage(undefined)
 }
 
-/** A page that is imitated in Node may have Node's channel, which must not keep the process alive when no turn is awaited */
+/** jsdom may have Node's MessageChannel, which must not keep the process alive while no turn is awaited */
 function openChannel (): Channel {
   const channel: Channel = new globalThis.MessageChannel()
 

@@ -1,11 +1,11 @@
 /**
- * The deadlines of the options: keep-alive pings, the end of streams that take too long, and of a connection whose transport accepts
- * nothing while the peer answers nothing. They share one timer, set to whatever is due first. A deadline that moves on does not set it anew: it fires early and looks
- * again. There is none when nothing can become due. A second timer asks again while data waits for a pong.
+ * The deadlines of the options: keep-alive pings, timeouts of streams, and the write timeout of a transport. They share one timer, set to the
+ * first deadline. A deadline that moves later does not set the timer again: the timer fires early and checks. Without deadlines there is no
+ * timer. A second timer runs while data waits for a pong.
  *
- * A deadline counts only time in which the answer could have been seen. While the event loop stands still answers gather in the socket,
- * and timers run before anybody looks there. So the timer judges nothing when it fires: it waits as long again as it was late, in which
- * the transport is read, and judges then.
+ * A deadline counts only time in which an answer could have been read. While the event loop is blocked answers gather in the socket, and
+ * timers run before the socket is read. So a timer that fires decides nothing at first. It waits for as long as it was late, while the
+ * transport is read, and decides then.
  */
 import { YamuxTimeoutError } from '../api/errors.ts'
 import { isAbandoned } from './stream-owner.ts'
@@ -14,29 +14,29 @@ import type { Session } from '../core/session.ts'
 import type { LimitConfig } from '../options/limits.ts'
 import type { State, StreamOwner } from './stream-owner.ts'
 
-/** A stream that took too long is found up to this part of its timeout late: 10,000 of them are not 10,000 sweeps */
+/** A timeout may be found late by this part of it, so that 10,000 streams do not take 10,000 sweeps */
 const SWEEP_PART_OF_TIMEOUT = 1 / 8
 
-/** How long a program that has answered may take to begin to read, when there is no more room for what comes */
+/** How long an application that has answered may take to begin reading if no more credit can be granted */
 const ABANDONED_AFTER_MS = 1000
 
-/** A peer that was silent for more than so many whole intervals, each with a ping in it, is gone */
+/** A peer that was silent for more than this many whole intervals, each with a ping, is gone */
 const MAX_SILENT_INTERVALS = 2
 
 /**
- * A peer that sends but never answers a ping does not speak yamux, or has its callers of ping() wait for ever. Pongs
- * behind data have been seen to take more than two intervals (rust-libp2p 5387: 70 s).
+ * A peer that sends but never answers a ping breaks the protocol, and leaves calls of ping() pending. The limit is high because pongs queue
+ * behind data: rust-libp2p 5387 reports one after 70 s, more than two intervals.
  */
 const MAX_UNANSWERED_INTERVALS = 10
 
-/** The longest that a peer gets in addition. A timer that is hours late shows that the machine slept, and the peer need not get hours. */
-const LONGEST_GRACE_MS = 10_000
-/** The longest delay a timer takes; a longer one would fire at once */
+/** The most that a late timer adds to a deadline. A timer that is hours late shows that the machine slept, and the peer need not get hours. */
+const MAX_GRACE_MS = 10_000
+/** The longest delay that a timer accepts; with a longer one it fires at once */
 const MAX_TIMER_MS = 2 ** 31 - 1
-/** How late a timer may be in an event loop that is not busy */
+/** How late a timer may be if the event loop is not busy */
 const ON_TIME_MS = 5
-/** In an event loop that is always busy deadlines still have to come */
-const MAX_LOOKS = 3
+/** Deadlines must also expire if the event loop is always busy */
+const MAX_FIRINGS = 3
 
 export interface TimersConfig {
   readonly enableKeepAlive: boolean
@@ -59,15 +59,15 @@ export class Timers {
   #timer: unknown
   #pongTimer: unknown
   #timerDueMs = Infinity
-  /** How often the timer has fired for what is due now */
-  #looks = 0
+  /** How often the timer has fired for the deadline that is due */
+  #firings = 0
   #pingDueMs = Infinity
   #sweepDueMs = Infinity
   #writeDueMs = Infinity
-  /** When the last chunk had come by the end of the last interval */
+  /** The session's `receivedMs` at the end of the last interval */
   #receivedMsBefore = 0
   #silentIntervals = 0
-  /** Under way when the last interval began */
+  /** The oldest ping in flight at the beginning of the last interval */
   #pendingPing: number | undefined
   #unansweredIntervals = 0
   #isStopped = false
@@ -80,7 +80,7 @@ export class Timers {
     this.#keepAliveIntervalMs = enableKeepAlive ? keepAliveInterval : Infinity
   }
 
-  /** The first ping goes at once, so that there is a round trip to work with */
+  /** Sends the first ping at once, to measure the round trip */
   start (): void {
     if (this.#keepAliveIntervalMs !== Infinity) {
       this.#pingDueMs = this.#clock.nowMs() + this.#keepAliveIntervalMs
@@ -95,14 +95,14 @@ export class Timers {
     this.#clock.clearTimer(this.#pongTimer)
   }
 
-  /** Data is held back until a pong comes. One may have been dropped, or the peer answers none: then it goes on without. */
-  lookForPong (): void {
+  /** Data is held until a pong comes. If the peer drops one, or answers none, the check lets the data go. */
+  schedulePongCheck (): void {
     if (!this.#isStopped) {
       this.#pongTimer ??= this.#clock.setBackgroundTimer(this.#onPongDue, this.#session.path.lookDelayMs)
     }
   }
 
-  /** The event loop looks for a pong first: where it has stood still they wait in the socket, and timers run before anybody looks there */
+  /** Lets the event loop read the socket first: after a blocked turn timers run before it, and the pong may be there */
   readonly #onPongDue = (): void => {
     this.#clock.nextTurn(() => {
       this.#pongTimer = undefined
@@ -114,7 +114,7 @@ export class Timers {
     })
   }
 
-  /** A stream has got a deadline that it did not have before */
+  /** The stream may have a new deadline */
   watch (state: State): void {
     const dueMs = this.#dueMsOf(state)
 
@@ -137,14 +137,14 @@ export class Timers {
   #arm (): void {
     const dueMs = Math.min(this.#pingDueMs, this.#sweepDueMs, this.#writeDueMs)
 
-    // nor anew while it looks: a transport that is full for a moment every millisecond would put that off for ever
-    if (this.#isStopped || this.#looks > 0 || dueMs >= this.#timerDueMs) {
+    // not between two firings: a transport that is full for a moment every millisecond would delay the second without end
+    if (this.#isStopped || this.#firings > 0 || dueMs >= this.#timerDueMs) {
       return
     }
 
     const clock = this.#clock
     const nowMs = clock.nowMs()
-    // exactly: were it a little later, each call would set the timer anew
+    // not a moment later than due, or each call would set the timer again
     this.#timerDueMs = Math.max(nowMs, Math.min(nowMs + MAX_TIMER_MS, dueMs))
     clock.clearTimer(this.#timer)
     this.#timer = clock.setBackgroundTimer(this.#onTimer, this.#timerDueMs - nowMs)
@@ -155,33 +155,33 @@ export class Timers {
     const nowMs = clock.nowMs()
     const lateMs = Math.max(0, nowMs - this.#timerDueMs)
 
-    if (this.#looks === 0 || (lateMs > ON_TIME_MS && this.#looks < MAX_LOOKS)) {
-      this.#looks++
-      const graceMs = Math.min(LONGEST_GRACE_MS, lateMs)
+    if (this.#firings === 0 || (lateMs > ON_TIME_MS && this.#firings < MAX_FIRINGS)) {
+      this.#firings++
+      const graceMs = Math.min(MAX_GRACE_MS, lateMs)
       this.#timerDueMs = nowMs + graceMs
       this.#timer = clock.setBackgroundTimer(this.#onTimer, graceMs)
     } else {
-      this.#looks = 0
-      this.#judge(nowMs)
+      this.#firings = 0
+      this.#checkDeadlines(nowMs)
     }
   }
 
-  #judge (nowMs: number): void {
+  #checkDeadlines (nowMs: number): void {
     if (nowMs >= this.#sweepDueMs) {
       this.#sweep(nowMs)
     }
 
     if (nowMs >= Math.min(this.#writeDueMs, this.#pingDueMs)) {
-      // the event loop looks for an answer first: where a program's fake timers jump minutes ahead there was no chance to see one
+      // the event loop reads the socket first: if an application's fake timers jump by minutes, no answer could have been read
       this.#timerDueMs = nowMs
-      this.#clock.nextTurn(this.#judgePeer)
+      this.#clock.nextTurn(this.#checkPeer)
     } else {
       this.#timerDueMs = Infinity
       this.#arm()
     }
   }
 
-  readonly #judgePeer = (): void => {
+  readonly #checkPeer = (): void => {
     const nowMs = this.#clock.nowMs()
     const { writeTimeoutMs } = this.#limits
     this.#timerDueMs = Infinity
@@ -191,12 +191,12 @@ export class Timers {
     }
 
     if (nowMs >= this.#writeDueMs) {
-      // a transport with a large buffer says "go on" when all of it is gone: until then the peer's answers show that bytes arrive
+      // a transport drains once its whole buffer, which may be large, is gone: until then the peer's answers show that bytes arrive
       this.#writeDueMs = Math.max(this.#writeDueMs, this.#session.answeredMs + writeTimeoutMs)
     }
 
     if (nowMs >= this.#writeDueMs) {
-      this.#host.fail(new YamuxTimeoutError('WriteTimeoutError', `The transport accepted nothing and the peer answered nothing for ${writeTimeoutMs} ms, see limits.writeTimeoutMs`))
+      this.#host.fail(new YamuxTimeoutError('WriteTimeoutError', `The transport accepted no data and the peer did not answer for ${writeTimeoutMs} ms, see limits.writeTimeoutMs`))
       return
     }
 
@@ -212,12 +212,12 @@ export class Timers {
     this.#pingDueMs = nowMs + this.#keepAliveIntervalMs
     this.#silentIntervals = receivedMs === this.#receivedMsBefore ? this.#silentIntervals + 1 : 1
     this.#receivedMsBefore = receivedMs
-    // the same one, nor one behind it: while there is traffic another is in flight most of the time
+    // compared by value, as under traffic another ping is in flight most of the time
     const isUnanswered = this.#pendingPing !== undefined && this.#pendingPing === oldestValue
     this.#unansweredIntervals = isUnanswered ? this.#unansweredIntervals + 1 : 0
 
     if (this.#silentIntervals > MAX_SILENT_INTERVALS) {
-      // it may never have sent anything
+      // receivedMs is 0 if the peer has never sent anything
       this.#onDeadPeer('sent nothing', Math.min(nowMs - receivedMs, this.#silentIntervals * this.#keepAliveIntervalMs))
     } else if (this.#unansweredIntervals >= MAX_UNANSWERED_INTERVALS) {
       this.#onDeadPeer('did not answer a ping', this.#unansweredIntervals * this.#keepAliveIntervalMs)
@@ -241,13 +241,13 @@ export class Timers {
     for (const state of [...this.#session.streams.values()]) {
       const dueMs = this.#dueMsOf(state)
 
-      // a listener of one that was aborted may have ended it
+      // a listener of an aborted stream may have ended this one
       if (dueMs === Infinity || state.life.isOver) {
         continue
       }
 
       if (dueMs > nowMs) {
-        // one that is opened slowly may be found a little earlier: there are 256 at most
+        // this is less than the timeout of a stream that awaits its ACK, whose sweep then comes early; there are at most 256
         const timeoutMs = dueMs - state.lastActiveMs
         this.#sweepDueMs = Math.min(this.#sweepDueMs, Math.max(dueMs, nowMs + timeoutMs * SWEEP_PART_OF_TIMEOUT))
       } else if (isAbandoned(state)) {
@@ -258,20 +258,20 @@ export class Timers {
     }
   }
 
-  /** When the first of its timeouts is over, Infinity if the stream may wait for ever. Streams have no timers of their own: this is worked out when somebody asks. */
+  /** When the first timeout of the stream expires; Infinity if it has none. Computed on demand, as streams have no timers. */
   #dueMsOf (state: State): number {
     const { owner, lastActiveMs } = state
     const { openTimeoutMs, closeTimeoutMs } = this.#limits
 
     return Math.min(
-      // 0 and Infinity say that a stream may be idle for ever
+      // 0 and Infinity: no timeout
       lastActiveMs + (owner?.inactivityTimeout || Infinity),
       state.awaitsAck ? state.openedMs + openTimeoutMs : Infinity,
       state.life.writeStatus === 'writable' ? Infinity : lastActiveMs + (isAbandoned(state) ? Math.min(closeTimeoutMs, ABANDONED_AFTER_MS) : closeTimeoutMs)
     )
   }
 
-  /** The timeout that was over at `dueMs` */
+  /** The error for the timeout that expired at `dueMs` */
   #createError (state: State, dueMs: number): Error {
     const { openTimeoutMs, closeTimeoutMs } = this.#limits
     const { inactivityTimeout = 0 } = state.owner ?? {}
@@ -282,6 +282,6 @@ export class Timers {
 
     return state.awaitsAck && dueMs === state.openedMs + openTimeoutMs
       ? new YamuxTimeoutError('OpenTimeoutError', `The peer did not acknowledge stream ${state.id} within ${openTimeoutMs} ms, see limits.openTimeoutMs`)
-      : new YamuxTimeoutError('CloseTimeoutError', `Stream ${state.id} was closed and then carried nothing for ${closeTimeoutMs} ms, ${state.sendQueue.byteLength} bytes were not sent for want of credit, see limits.closeTimeoutMs`)
+      : new YamuxTimeoutError('CloseTimeoutError', `Stream ${state.id} was closed for writing and then carried no data for ${closeTimeoutMs} ms, ${state.sendQueue.byteLength} bytes lacked credit, see limits.closeTimeoutMs`)
   }
 }

@@ -1,40 +1,39 @@
 /**
- * Turns of the event loop: which one it is, and how long the program works in one, as all connections of a thread see it (EventLoop); what one
- * connection has written in this turn, and so what it may still write (TurnOfWriter). Hot.
+ * Turns of the event loop. `EventLoop` numbers them and measures how long the program works in one, for all connections of a thread.
+ * `WriterTurn` counts what one connection has written in this turn, and decides what it may still write. Hot.
  */
 import { RECORD_BYTES } from '../options/coalesce.ts'
 import type { Clock } from './clock.ts'
 import type { Turn } from '../core/flush.ts'
 
-/** Stays a small integer */
+/** Keeps the number of a turn a small integer */
 const TURN_NUMBERS = 2 ** 30
 
 /** A program that seems to have worked for longer was suspended, or the clock has jumped */
-const MOST_PROGRAM_MS = 1000
+const MAX_PROGRAM_MS = 1000
 
 const loops = new WeakMap<Clock, EventLoop>()
 
-/** One look serves all connections: a look for each write took an eighth of a send in a node whose 100 connections write in turn. */
+/** One for all connections of a thread: to await the end of a turn costs too much to do it for each connection. */
 class EventLoop {
-  /** Counts turns, but not one whose end nobody awaits: that goes on */
+  /** The number of this turn. Turns whose end no connection awaits are not counted. */
   turn = 0
   /**
-   * How long the program works in a turn: the longest time behind a flush in which neither another flush came nor a chunk. So it is not the
-   * time that flushes take, or reading chunks. A turn whose only flush was at its end shows nothing, so each turn does no more than halve what
-   * was known: else a busy server stopped after 5 ms in the next.
+   * How long the program works in a turn: the longest time after a flush without another flush or a chunk. It excludes the time spent in
+   * flushes and on chunks. A turn whose only flush is its last action shows no work, so one turn at most halves this value.
    */
   programMs = 0
-  /** How long all connections have written in this turn, but for flushes that take next to no time */
+  /** How long all connections have written in this turn, without flushes too short to be timed */
   writingMs = 0
   readonly #clock: Clock
   #isAwaited = false
   /** There was a flush in this turn */
   #hasFlushed = false
-  /** When the last flush ended or the last chunk came, whichever was later; and the longest time until the next */
+  /** The end of the last flush or the arrival of the last chunk, whichever is later; and the longest time from one to the next */
   #programFromMs = 0
   #longestMs = 0
 
-  /** That of the connections which have this clock */
+  /** The one of all connections that have this clock */
   static of (clock: Clock): EventLoop {
     let loop = loops.get(clock)
 
@@ -50,7 +49,7 @@ class EventLoop {
     this.#clock = clock
   }
 
-  /** Something is to be forgotten, or done, when the turn ends */
+  /** Makes this turn count: something must be reset or done in the next */
   awaitNextTurn (): void {
     if (!this.#isAwaited) {
       this.#isAwaited = true
@@ -58,14 +57,13 @@ class EventLoop {
     }
   }
 
-  /** A flush has come to its end */
   onFlushed (flushedMs: number): void {
     this.#hasFlushed = true
     this.#programFromMs = flushedMs
     this.awaitNextTurn()
   }
 
-  /** A chunk has come. Returns how long the program works before it looks for the next; 0 if that is next to nothing. Hot. */
+  /** A chunk has come. Returns how long the program works before it reads the next, or 0 if its turns are short. Hot. */
   onChunk (nowMs: number): number {
     if (this.#hasFlushed) {
       this.#longestMs = Math.max(this.#longestMs, nowMs - this.#programFromMs)
@@ -78,7 +76,7 @@ class EventLoop {
   readonly #onNextTurn = (): void => {
     if (this.#hasFlushed) {
       const workedMs = Math.max(this.#longestMs, this.#clock.nowMs() - this.#programFromMs)
-      this.programMs = Math.max(Math.min(MOST_PROGRAM_MS, workedMs), this.programMs / 2)
+      this.programMs = Math.max(Math.min(MAX_PROGRAM_MS, workedMs), this.programMs / 2)
       this.#hasFlushed = false
       this.#longestMs = 0
     }
@@ -90,45 +88,40 @@ class EventLoop {
 }
 
 /**
- * So much is written in one turn, in about 10 ms at 400 MB/s; the rest is for the next. Writers that go on as soon
- * as they may would otherwise keep the application's timers waiting: 20 of them for 35 ms. With a quarter of it
- * 1,000 streams of small messages lose a tenth.
+ * The most that a connection writes in one turn, which takes about 10 ms at 400 MB/s. Without it, writers that go on as soon as they may
+ * would delay the application's timers. benchmarks/tried.md has smaller values.
  */
 const MAX_TURN_BYTES = 4_194_304
-/** The same while there are urgent streams, whose next message may come in the next turn: 20 such writers, 9 ms */
+/** The same while there are urgent streams, whose next message may come in the next turn */
 const MAX_TURN_BYTES_WITH_URGENT = 262_144
 /**
- * So long after the first write of a turn only urgent data makes another write: with Noise 4 MiB take 20 to 30 ms. A program that works long in
- * its turns would wait a whole turn for the rest: all connections together may write for as long as it has just worked. A server that
- * works 50 ms in each turn took seven of them for 5 MiB of answers.
+ * This long after the first write of a turn only urgent data is written: Noise can take several times as long as the bytes alone suggest. If
+ * the program works for longer in its turns, all connections together may write for that time, as the rest would wait for a long turn.
  */
 const MAX_TURN_MS = 5
-/** And so many writes: small ones take longer by the byte. Who sends a byte whenever one has left would write 160,000 times in 2 s. */
+/** Small writes cost more per byte. A writer that sends one byte as soon as the last has left must not occupy the turn. */
 const MAX_TURN_WRITES = 1000
 
-/** Where the program works so long in its turns, what is put off to the next waits for long */
+/** If the program works this long in its turns, output should not wait for the next turn */
 const LONG_TURN_MS = 10
 
-/**
- * Answers to a chunk that comes so long after the last flush do not wait for the next turn, and where turns are long none do: a reader that
- * works 200 ms in each gave its credit a turn late, and its pongs.
- */
-const APART_MS = 1
+/** Answers to a chunk that comes this long after the last flush do not wait for the next turn. If turns are long, no answers do, as credit and pongs would be late. */
+const ANSWERED_APART_MS = 1
 
-/** A flush that is shorter than a record takes next to no time */
+/** Shorter flushes take too little time to be measured */
 const TIMED_FROM_BYTES = RECORD_BYTES
 
-export class TurnOfWriter implements Turn {
+export class WriterTurn implements Turn {
   flushes = 0
   isSpent = false
   isOver = false
   /** This side has opened a stream */
   hasOpened = false
-  /** When the last flush had come to its end */
+  /** The end of the last flush */
   flushedMs = 0
   readonly loop: EventLoop
   readonly #clock: Clock
-  /** The turn of the event loop that all this is of */
+  /** The number of the turn that these counts belong to */
   #turn: number
   #writtenBytes = 0
   #writes = 0
@@ -140,17 +133,17 @@ export class TurnOfWriter implements Turn {
     this.#turn = this.loop.turn
   }
 
-  /** What waits for the next turn waits for long */
+  /** Output that waits for the next turn waits long */
   get isLong (): boolean {
     return this.loop.programMs >= LONG_TURN_MS
   }
 
   takesAnswer (receivedMs: number): boolean {
-    return !this.isOver && (this.isLong || receivedMs - this.flushedMs >= APART_MS)
+    return !this.isOver && (this.isLong || receivedMs - this.flushedMs >= ANSWERED_APART_MS)
   }
 
-  /** Begins anew if the event loop has come round */
-  follow (): void {
+  /** Starts new counts if a new turn has begun */
+  update (): void {
     if (this.#turn !== this.loop.turn) {
       this.#turn = this.loop.turn
       this.flushes = 0
@@ -167,16 +160,16 @@ export class TurnOfWriter implements Turn {
     this.loop.awaitNextTurn()
   }
 
-  /** The caller will write in the next turn: this makes that turn begin first */
+  /** Called before a `nextTurn` task that writes, so that the turn's number changes first */
   awaitNext (): void {
     this.loop.awaitNextTurn()
   }
 
-  /** A write has been handed down, in a flush that began at `startMs` */
+  /** A write has been handed to the transport, in a flush that began at `startMs` */
   onWrite (byteLength: number, startMs: number, nowMs: number, hasUrgentStreams: boolean): void {
     this.#writtenBytes += byteLength
 
-    // most turns have one write, and it is short
+    // most turns have one short write
     if (++this.#writes === 1) {
       this.#beganMs = nowMs
 
@@ -191,7 +184,7 @@ export class TurnOfWriter implements Turn {
     this.isSpent ||= this.isOver || isLate || (hasUrgentStreams && this.#writtenBytes >= MAX_TURN_BYTES_WITH_URGENT)
   }
 
-  /** A flush has written so much; its last write began at `nowMs` */
+  /** A flush that began at `startMs` has ended; its last write began at `nowMs` */
   onFlushed (writtenBytes: number, startMs: number, nowMs: number): void {
     this.flushes++
 

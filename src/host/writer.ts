@@ -1,66 +1,68 @@
 /**
- * Writes what a session has to say, when its policy finds it time: one list of bytes a write, until there is no more, the turn has
- * written enough, or the transport says "wait". Owns all that is arranged for writing. Hot.
+ * Writes the output of a session when the flush policy decides. A flush makes one write after another until no output is left, the turn has
+ * written enough, or the transport says "wait". Also schedules the next flush. Hot.
  */
 import { FlushPolicy, LATER, TURN_AFTER_NEXT, NEXT_TURN, NOW, ON_CHUNK, ON_OPENING, ON_WRITE, SOON } from '../core/flush.ts'
 import { HEADER_BYTES } from '../core/wire/frame.ts'
 import { toError } from '../foreign/values.ts'
-import { TurnOfWriter } from './turn.ts'
+import { WriterTurn } from './turn.ts'
 import type { Clock } from './clock.ts'
 import type { FlushDecision, FlushInit, FlushReason } from '../core/flush.ts'
 import type { Session } from '../core/session.ts'
 import type { StreamOwner } from './stream-owner.ts'
 import type { Uint8ArrayList } from 'uint8arraylist'
 
-/** Code that writes in an endless chain of microtasks does not put a flush off for ever */
+/** Bounds the delay of a flush by code that writes in an endless chain of microtasks */
 const MAX_MICROTASKS = 64
 
 const settled = Promise.resolve()
 
 export interface WriterConfig extends FlushInit {
-  /** The most that one write holds on a slow path */
+  /** The size of a write on a slow path */
   readonly recordBytes: number
-  /** What data leaves free in a write for what is urgent, while the transport is backed up */
+  /** What other data leaves free in a write for urgent data while the transport is backed up */
   readonly reservedBytes: number
 }
 
-/** What follows how far the transport is */
+/** The timers that depend on the transport's progress */
 interface TransportTimers {
-  lookForPong (): void
+  schedulePongCheck (): void
   onTransportFull (): void
   onTransportDrained (): void
 }
 
 export interface WriterHost {
   readonly timers: TransportTimers
-  /** Hands a write down. Returns false when the transport wants no more until it drains. */
+  /** Hands a write to the transport. Returns false if the transport wants no more until it drains. */
   transmit (bytes: Uint8ArrayList, byteLength: number): boolean
   onTransmitFailed (err: Error): void
-  /** Runs after each flush, outside of it */
+  /** Runs after each flush, when another may begin */
   onFlushed (reason: FlushReason, writtenBytes: number): void
 }
 
 export class Writer {
   readonly policy: FlushPolicy
-  readonly turn: TurnOfWriter
-  /** Nothing is written any more: the connection has ended */
+  readonly turn: WriterTurn
+  /** The connection has ended: no flush begins any more */
   isStopped = false
-  /** Bytes are being handed down. No program's code runs meanwhile but what the transport calls. */
+  /** Meanwhile only the transport's own callbacks may run, and no other code of the application */
   isFlushing = false
   readonly #config: WriterConfig
   readonly #host: WriterHost
   readonly #session: Session<StreamOwner>
   readonly #clock: Clock
-  #arranged: FlushDecision | undefined
+  /** When the next flush is due, and why */
+  #scheduled: FlushDecision | undefined
   #timer: unknown
   #isTransportFull = false
-  /** The transport said "wait", and what has gathered since is not all written yet */
+  /** The transport has said "wait", and not all output since then is written */
   #isBackedUp = false
-  #isRegardless = false
-  /** What the last flush left behind its full writes, until there is more */
+  /** The connection ends: everything is written, although the transport said "wait" */
+  #isFinal = false
+  /** What the last flush left over after full writes; 0 once more is queued */
   #restBytes = 0
   #drains = 0
-  /** There was a request since the last microtask */
+  /** `request` was called since the last microtask */
   #hasGrown = false
   #microtasks = 0
   #isNextTurnAwaited = false
@@ -71,18 +73,18 @@ export class Writer {
     this.#host = host
     this.#session = session
     this.#clock = clock
-    this.turn = new TurnOfWriter(clock)
+    this.turn = new WriterTurn(clock)
   }
 
   /** There may be output. Hot: runs once per send. */
   request (asked = ON_WRITE): void {
-    const occasion = asked === ON_OPENING && !this.#opensFirst() ? ON_WRITE : asked
-    const arranged = this.#arranged
+    const occasion = asked === ON_OPENING && !this.#claimFirstOpening() ? ON_WRITE : asked
+    const scheduled = this.#scheduled
     this.#hasGrown = true
 
-    // what is arranged stays, as for most sends: to ask the policy for each of a turn that has seen enough flushes was a twelfth of the sender at 1 × 100 B
-    const isSoon = arranged?.time === SOON && occasion === ON_WRITE
-    const isEnough = arranged?.reason === 'next-turn' && occasion !== ON_CHUNK && !this.#session.lanes.hasUrgent
+    // after most sends the schedule stays, and the policy need not be asked
+    const isSoon = scheduled?.time === SOON && occasion === ON_WRITE
+    const isEnough = scheduled?.reason === 'next-turn' && occasion !== ON_CHUNK && !this.#session.lanes.hasUrgent
 
     if (isSoon || isEnough) {
       return
@@ -90,7 +92,7 @@ export class Writer {
 
     if (!this.#session.hasOutput) {
       if (this.#session.path.isHeld) {
-        this.#host.timers.lookForPong()
+        this.#host.timers.schedulePongCheck()
       }
 
       return
@@ -100,16 +102,16 @@ export class Writer {
       return
     }
 
-    this.turn.follow()
+    this.turn.update()
 
     if (this.#restBytes !== this.#session.lanes.queuedBytes) {
       this.#restBytes = 0
     }
 
-    const decision = this.policy.decide(occasion, this.turn, this.#restBytes > 0, arranged !== undefined, this.#session)
+    const decision = this.policy.decide(occasion, this.turn, this.#restBytes > 0, scheduled !== undefined, this.#session)
 
-    if (arranged === undefined || decision.time > arranged.time) {
-      this.#arrange(decision)
+    if (scheduled === undefined || decision.time > scheduled.time) {
+      this.#schedule(decision)
     }
   }
 
@@ -124,14 +126,14 @@ export class Writer {
     }
   }
 
-  /** Writes what the transport takes for as long as `isDue` says so, however much this turn has written */
+  /** Writes while `isDue` returns true and the transport takes it, even beyond the limits of this turn */
   flushWhile (isDue: () => boolean): void {
     if (!this.#isTransportFull) {
       this.flush('forced', isDue)
     }
   }
 
-  /** Writes what there is, as far as the transport takes it */
+  /** Writes output until none is left, the transport says "wait", or, without `isDue`, the turn has written enough */
   flush (reason: FlushReason, isDue?: () => boolean): void {
     if (this.isFlushing || this.isStopped) {
       return
@@ -139,7 +141,7 @@ export class Writer {
 
     let writtenBytes = 0
     this.isFlushing = true
-    this.#arranged = undefined
+    this.#scheduled = undefined
 
     if (this.#timer !== undefined) {
       this.#clearTimer()
@@ -157,28 +159,27 @@ export class Writer {
     this.#host.onFlushed(reason, writtenBytes)
   }
 
-  /** Writes all there is, although the transport said "wait": for last words, which are few */
-  flushRegardless (): void {
-    this.#isRegardless = true
-    // a flush that is in flight, because the transport has called back from send(), sees it too
+  /** Writes the final resets and the GoAway, although the transport may have said "wait" */
+  flushFinal (): void {
+    this.#isFinal = true
+    // if the transport has called back from send(), the flush that is running heeds the flag
     this.flush('forced')
   }
 
-  /** No flush begins from here on. One that is in flight still writes the last words. */
+  /** No flush begins after this. A running one still writes the final frames. */
   stop (): void {
     this.isStopped = true
-    this.#arranged = undefined
+    this.#scheduled = undefined
     this.#clearTimer()
   }
 
   /**
-   * This side has opened a stream. libp2p negotiates its protocol a few microtasks later: a SYN that leaves before
-   * that lets the peer's own work on a new stream happen meanwhile, unless a write is due in a moment anyway. Only the first of a
-   * turn: the SYNs of others gather.
+   * Returns true if the SYN of a new stream leaves at once. libp2p negotiates the protocol a few microtasks later, and the peer can set up
+   * the stream meanwhile. Not if a flush is due soon anyway, and only for the first stream of a turn: the other SYNs gather.
    */
-  #opensFirst (): boolean {
-    this.turn.follow()
-    const isFirst = !this.policy.isDelaying && this.#arranged?.time !== SOON && !this.turn.hasOpened
+  #claimFirstOpening (): boolean {
+    this.turn.update()
+    const isFirst = !this.policy.isDelaying && this.#scheduled?.time !== SOON && !this.turn.hasOpened
 
     if (isFirst) {
       this.turn.onOpened()
@@ -187,7 +188,7 @@ export class Writer {
     return isFirst
   }
 
-  #arrange (decision: FlushDecision): void {
+  #schedule (decision: FlushDecision): void {
     if (decision.time === NOW) {
       this.flush(decision.reason)
       return
@@ -197,7 +198,7 @@ export class Writer {
       this.#clearTimer()
     }
 
-    this.#arranged = decision
+    this.#scheduled = decision
 
     if (decision.time === SOON) {
       this.#microtasks = 0
@@ -221,9 +222,9 @@ export class Writer {
     let startMs = -1
     let nowMs = 0
     this.#restBytes = 0
-    this.turn.follow()
+    this.turn.update()
 
-    while (!this.#isTransportFull || this.#isRegardless) {
+    while (!this.#isTransportFull || this.#isFinal) {
       nowMs = this.#clock.nowMs()
       startMs = startMs < 0 ? nowMs : startMs
       const bytes = session.pull(recordBytes, this.policy.isOff ? 1 : Infinity, nowMs, this.#isBackedUp ? reservedBytes : 0)
@@ -233,19 +234,19 @@ export class Writer {
         break
       }
 
-      // a list of bytes counts them when it is asked
+      // a Uint8ArrayList adds up its length at each call
       const { byteLength } = bytes
       this.#transmit(bytes, byteLength)
       this.turn.onWrite(byteLength, startMs, nowMs, session.streams.urgentCount > 0)
       writtenBytes += byteLength
 
-      // no pull when nothing is left, as behind most writes
+      // after most writes nothing is left
       if (!session.hasOutput) {
         this.#isBackedUp = this.#isTransportFull
         break
       }
 
-      if (this.#isRegardless || isDue?.() === true) {
+      if (this.#isFinal || isDue?.() === true) {
         continue
       }
 
@@ -255,14 +256,14 @@ export class Writer {
 
       if (session.lanes.queuedBytes > 0 && this.#hasRest()) {
         this.#restBytes = session.lanes.queuedBytes
-        // what gathered while the transport was full is written, unless it is full again
+        // the output that gathered while the transport was full is written, unless it is full again
         this.#isBackedUp = this.#isTransportFull
         break
       }
     }
 
     if (session.path.isHeld) {
-      this.#host.timers.lookForPong()
+      this.#host.timers.schedulePongCheck()
     }
 
     if (writtenBytes > 0) {
@@ -276,7 +277,7 @@ export class Writer {
     const drainsBefore = this.#drains
 
     const takesMore = this.#host.transmit(bytes, byteLength)
-    // a transport that drained within the call will not say so again
+    // a transport that drained within the call does not emit 'drain' again
     const isFull = !takesMore && this.#drains === drainsBefore
 
     if (isFull && !this.#isTransportFull) {
@@ -288,7 +289,7 @@ export class Writer {
     this.#isBackedUp ||= isFull
   }
 
-  /** What was left out of a full write would not fill another, and nobody waits for it */
+  /** The data left after a full write would not fill another, and may wait for more */
   #hasRest (): boolean {
     const { lanes, control, path: { bound } } = this.#session
     const isLittle = lanes.queuedBytes + HEADER_BYTES < bound.writeBytes
@@ -297,12 +298,11 @@ export class Writer {
   }
 
   /**
-   * Flushes when the last microtask has brought no output: who writes right after awaiting something else is in
-   * time. To wait for three quiet ones keeps answers behind more of libp2p's own work: a request on a new stream
-   * then takes a sixth longer.
+   * Flushes after the first microtask without new output, so that code which writes right after an `await` is in time. To wait for more of
+   * them would delay answers by more of libp2p's work: see benchmarks/tried.md.
    */
   readonly #onMicrotask = (): void => {
-    if (this.#arranged?.time !== SOON) {
+    if (this.#scheduled?.time !== SOON) {
       return
     }
 
@@ -310,15 +310,15 @@ export class Writer {
       this.#hasGrown = false
       settled.then(this.#onMicrotask)
     } else {
-      this.flush(this.#arranged.reason)
+      this.flush(this.#scheduled.reason)
     }
   }
 
   readonly #onTimer = (): void => {
     this.#timer = undefined
 
-    if (this.#arranged?.time === LATER) {
-      this.flush(this.#arranged.reason)
+    if (this.#scheduled?.time === LATER) {
+      this.flush(this.#scheduled.reason)
     }
   }
 
@@ -333,12 +333,12 @@ export class Writer {
   readonly #onNextTurn = (): void => {
     this.#isNextTurnAwaited = false
 
-    if (this.#arranged?.time === TURN_AFTER_NEXT) {
-      // the event loop looks for news between this turn and the next
-      this.#arranged = { ...this.#arranged, time: NEXT_TURN }
+    if (this.#scheduled?.time === TURN_AFTER_NEXT) {
+      // the event loop polls for I/O between this turn and the next
+      this.#scheduled = { ...this.#scheduled, time: NEXT_TURN }
       this.#awaitNextTurn()
-    } else if (this.#arranged?.time === NEXT_TURN) {
-      this.flush(this.#arranged.reason)
+    } else if (this.#scheduled?.time === NEXT_TURN) {
+      this.flush(this.#scheduled.reason)
     }
   }
 }

@@ -1,5 +1,5 @@
 /**
- * In the place of young-memory.ts, which is for Node alone, where a bundler builds for browsers: see "browser" in package.json.
+ * Replaces young-memory.ts, which is only for Node, in bundles for browsers: see "browser" in package.json.
  */
 
 export const YOUNG_FROM_BYTES = Infinity

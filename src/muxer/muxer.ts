@@ -398,7 +398,7 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
     }
 
     session.goAway(code)
-    this.#driver.writer.flushRegardless()
+    this.#driver.writer.flushFinal()
     this.#end(stream => { stream.abort(err) })
   }
 
