@@ -1,6 +1,6 @@
 /**
- * One connection's muxer as libp2p sees it: opening streams, pings, and how it ends. What the bytes mean is in core/, what
- * joins them to the transport and to the streams in driver.ts, how the transport is ended in transport-end.ts.
+ * The muxer of one connection as libp2p sees it: opens streams, pings, and ends the connection. The protocol is in core/. driver.ts connects
+ * it to the transport and to the streams, and transport-end.ts ends the transport.
  */
 import { MuxerClosedError } from '@libp2p/interface'
 import { ProtocolError } from '../core/errors.ts'
@@ -14,7 +14,7 @@ import { createStreamLimits } from '../options/config.ts'
 import { abortable, abortedAfter, handled } from '../foreign/promises.ts'
 import { Driver } from '../host/driver.ts'
 import { StreamList } from './streams.ts'
-import { abortBehindLastWords, abortTransport, closeTransport, cutTransport } from './transport-end.ts'
+import { abortAfterFinalFrames, abortTransport, closeTransport, cutTransport } from './transport-end.ts'
 import type { CloseOptions, YamuxMuxer } from '../api/types.ts'
 import type { Clock } from '../host/clock.ts'
 import type { StreamState } from '../core/stream-state.ts'
@@ -26,28 +26,28 @@ import type { AbortOptions, CreateStreamOptions, MessageStream, StreamMuxerEvent
 
 export const YAMUX_PROTOCOL_ID = '/yamux/1.0.0'
 
-/** How long the peer may take to accept what is queued when a session is closed without a signal */
+/** How long the peer may take to accept queued data if a session is closed without a signal */
 const CLOSE_TIMEOUT_MS = 5000
 /** How long a closing session waits for a peer to answer its last ping */
 const CONFIRM_TIMEOUT_MS = 500
 
 /**
- * How a connection comes to its end:
+ * The ways in which a connection ends:
  *
- * - close(): FINs, a ping that the peer answers when it has read all, GoAway. libp2p closes the transport.
- * - abort(): resets, GoAway. libp2p aborts the transport.
- * - the peer breaks a rule, or is gone: as abort(), and the transport is aborted from here
- * - the peer's GoAway(0): open streams get to finish, then the transport is closed from here
- * - another GoAway of the peer: all streams end, then the transport is cut from here
- * - the transport ends: all streams end
+ * - close(): sends FINs, a ping that the peer answers once it has read all data, and GoAway. libp2p closes the transport.
+ * - abort(): sends resets and GoAway. libp2p aborts the transport.
+ * - The peer breaks a rule, or is gone: as abort(), but the muxer aborts the transport.
+ * - The peer sends GoAway(0): open streams may finish, then the muxer closes the transport.
+ * - The peer sends another GoAway: all streams end, then the muxer cuts the transport.
+ * - The transport ends: all streams end.
  *
- * Its phases beside `open`:
+ * The phases after `open`:
  *
- * - `goneAway`: the peer has said GoAway(0). It takes no streams; open ones get to finish, and so do those that it should not have opened behind it.
- * - `left`: all of them have finished since, and the transport is being closed
- * - `closing`: close() is in flight here, whatever the peer has said
+ * - `goneAway`: the peer has sent GoAway(0), and accepts no streams. Open streams may finish, and so may those that it still opens, which breaks the protocol.
+ * - `left`: the last stream has finished since, and the transport is being closed
+ * - `closing`: close() is running, whether or not the peer has sent GoAway
  * - `closed`: close() is done, and the transport is still open
- * - `aborting`: all streams are being reset. What their listeners call begins no other end.
+ * - `aborting`: all streams are being reset. Calls of their listeners cannot end the connection in another way.
  * - `ended`: nothing can be sent or received any more
  */
 type Phase = 'open' | 'goneAway' | 'left' | 'closing' | 'closed' | 'aborting' | 'ended'
@@ -69,7 +69,7 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
   readonly #streamList: StreamList
   #phase: Phase = 'open'
   #closing: Promise<void> | undefined
-  /** Aborts the transport without waiting for the last words; undefined when libp2p does it */
+  /** Aborts the transport without waiting for the final frames; undefined if libp2p does it */
   #abortTransport: (() => void) | undefined
 
   constructor (transport: MessageStream, config: Config, clock: Clock, parts: NodeParts) {
@@ -83,22 +83,21 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
     this.#driver.timers.start()
   }
 
-  /** `closing` from when either side says that it goes away; `closed` when close() is done, or the connection has ended */
+  /** `closing` after close() was called or the peer has sent GoAway; `closed` after close() is done or the connection has ended */
   get status (): StreamMuxerStatus {
     return STATUS[this.#phase]
   }
 
-  /** The open streams, always in the same list */
+  /** The open streams. Always the same array. */
   get streams (): MuxedStream[] {
     return this.#streamList.current
   }
 
   /**
-   * Opens a stream. Waits while 256 streams are not acknowledged by the peer, or resets that wait to be written hold its place.
+   * Opens a stream. Waits while the peer has 256 streams to acknowledge, or while streams whose reset is still queued count as open.
    *
-   * Throws MuxerClosedError when the connection is ending, TooManyOutboundProtocolStreamsError
-   * beyond `maxOutboundStreams`, StreamIdsExhaustedError when 2^31 streams were opened, InvalidParametersError for an option out
-   * of its range.
+   * Throws MuxerClosedError if the connection is ending, TooManyOutboundProtocolStreamsError beyond `maxOutboundStreams` or if 10,000 calls
+   * wait, StreamIdsExhaustedError after 2^31 streams, and InvalidParametersError for an option out of its range.
    */
   async createStream (options: CreateStreamOptions = {}): Promise<MuxedStream> {
     const limits = createStreamLimits(options, this.#driver.config.streamOptions)
@@ -115,12 +114,12 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
 
     const { session: { roundTrip }, clock } = this.#driver
 
-    // one that has just been sent is shared
+    // a recent ping is shared
     if (!roundTrip.isPending || roundTrip.isStale(clock.nowMs())) {
       this.#driver.ping()
     }
 
-    // by its own value: others may be in flight when it is answered, or have been begun since
+    // by value, as other pings may be in flight when this one is answered
     const { lastValue } = roundTrip
     let roundTripMs: number | undefined
     await this.#driver.until(() => {
@@ -150,7 +149,7 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
     const signal = toSignal(by)
 
     if (this.#isClosingHere || this.#isCut) {
-      // how that one ends concerns its own caller; behind the end there is nothing to wait for
+      // a failure concerns the first caller; after the end there is nothing to wait for
       await abortable(Promise.resolve(this.#closing).catch(() => {}), this.#phase === 'closing' ? signal : undefined)
       return
     }
@@ -161,7 +160,7 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
     this.#streamList.refuseOpens(new MuxerClosedError())
     this.#streamList.takeUnannounced().forEach(stream => { stream.abort(new MuxerClosedError()) })
     this.#logClosed('this side', reason)
-    this.#closing = this.#sayGoodbye(reason, signal)
+    this.#closing = this.#shutDown(reason, signal)
 
     try {
       await this.#closing
@@ -174,7 +173,7 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
     }
   }
 
-  /** Ends the session at once: every stream is reset, and what the transport does not take now is discarded */
+  /** Ends the session at once: resets every stream, and discards data that the transport does not take now */
   abort (err: Error): void {
     if (!this.#isCut) {
       this.#resetAll(toError(err, 'The connection was aborted with'), 'aborted - %e')
@@ -187,15 +186,15 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
     }
   }
 
-  /** Nobody will use a stream whose handler failed */
+  /** Aborts a stream whose handler has failed, as nothing will use it */
   onListenerError (err: Error, evt: CustomEvent<MuxedStream | null>): void {
     logError(this.#driver, `a listener of ${evt.type} failed - %e`, err)
     evt.detail?.abort(err)
   }
 
-  // What the driver says
+  // Called by the driver and the stream list
 
-  /** The peer goes away, and opens no stream any more; said in the middle of a chunk */
+  /** The peer opens no more streams. Runs in the middle of a chunk. */
   onGoAway (code: number): void {
     if (this.#phase === 'open') {
       this.#phase = 'goneAway'
@@ -209,7 +208,7 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
   /** The peer has opened a stream */
   onOpened (state: StreamState<MuxedStream>): void {
     if (this.#isClosingHere || this.#isCut) {
-      // it came in the same chunk as one whose handler has ended the session
+      // it came in one chunk with a stream whose handler has ended the session
       this.#driver.reset(state, 0)
     } else {
       this.#streamList.onOpenedByPeer(state)
@@ -220,62 +219,62 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
     this.#streamList.remove(stream)
   }
 
-  /** A program is told of a stream of the peer */
+  /** Announces a stream of the peer to the application */
   announce (stream: MuxedStream): void {
     this.safeDispatchEvent('stream', { detail: stream })
     stream.onAnnounced()
   }
 
-  /** The peer has broken a rule, is gone, or cannot be served: tells the peer why, and ends the connection */
+  /** The peer has broken a rule, is gone, or cannot be served. Ends the connection, and gives the peer the reason. */
   fail (err: Error & { code?: string }): void {
     if (!this.#isCut) {
       this.#driver.metrics?.gather('violations', { [err.code ?? err.name]: 1 })
-      // arranged first: a peer that hears the last words within the call, or a transport that fails at them, ends it otherwise
-      this.#abortTransport = abortBehindLastWords(this.#transport, this.#driver.clock, err)
+      // set up first, as the transport may fail or end within the call that sends the final frames
+      this.#abortTransport = abortAfterFinalFrames(this.#transport, this.#driver.clock, err)
       this.#resetAll(err, 'connection ended - %e')
     }
   }
 
-  /** The transport refuses to send */
+  /** The transport has thrown in send() */
   onTransmitFailed (err: Error): void {
-    // the last words: whoever ends the connection knows why, and need not wait for them
+    // these were the final frames, so there is nothing left to wait for
     if (this.#phase === 'aborting') {
       this.#abortTransport?.()
       return
     }
 
-    // behind close() all was handed down: what it refuses is credit or a pong, and no loss
+    // after close() all data has been handed to the transport: only credit or a pong is lost
     this.#onTransportClosed(this.#phase === 'closed' ? undefined : err)
 
-    // whoever holds the connection learns that it is of no use; one that is being closed is theirs
+    // libp2p must learn that the connection is useless, unless it is closing the transport already
     if (this.#transport.status === 'open') {
       abortTransport(this.#transport, err)
     }
   }
 
-  /** The session ends by force, or has ended */
+  /** The session is being aborted, or has ended */
   get #isCut (): boolean {
     return this.#phase === 'ended' || this.#phase === 'aborting'
   }
 
-  /** This side has begun to take its leave */
+  /** close() was called here */
   get #isClosingHere (): boolean {
     return this.#phase === 'closing' || this.#phase === 'closed'
   }
 
-  /** Streams are closed for writing, then comes GoAway. Resolves when all is handed down; rejects only when the caller's signal is aborted. */
-  async #sayGoodbye (reason: GoAwayCode, callersSignal?: AbortSignal): Promise<void> {
+  /** Closes all streams for writing, then sends GoAway. Resolves when all output is handed to the transport; rejects only if the caller's signal is aborted. */
+  async #shutDown (reason: GoAwayCode, callersSignal?: AbortSignal): Promise<void> {
     const signal = callersSignal ?? abortedAfter(CLOSE_TIMEOUT_MS)
     const { session } = this.#driver
 
-    // in one write with the FINs: a peer that closes at the same time may be gone before a second
+    // in one write with the FINs, as a peer that closes at the same time may be gone before a second
     if (session.lanes.queuedBytes === 0 && this.#awaitsAnswer) {
       session.requestConfirmation()
     }
 
     await Promise.all([...this.streams].map(async stream => {
       await stream.close({ signal }).catch((err: Error) => {
-        // one whose peer gives no credit never will be closed; one that has ended meanwhile may have bytes to be read
+        // without credit the stream would never close; a stream that has ended meanwhile may still have unread data
         if (stream.status === 'open') {
           stream.abort(err)
         }
@@ -284,7 +283,7 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
 
     await this.#awaitLastPong(signal)
 
-    // one that has said GoAway is about to close its end, and needs no other
+    // a peer that has sent GoAway is about to close its end, and needs none
     if (this.#phase === 'closing' && session.remoteGoAwayCode === undefined) {
       session.goAway(reason)
       this.#driver.request()
@@ -292,7 +291,7 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
     }
   }
 
-  /** The peer may not have read all yet, and can be asked. Not one that has gone away: the write might meet the end of its transport. */
+  /** The peer may not have read all data, and may be asked. A peer that has sent GoAway is not asked, as its transport may have ended. */
   get #awaitsAnswer (): boolean {
     const { hasUnconfirmedData, remoteGoAwayCode } = this.#driver.session
 
@@ -300,55 +299,55 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
   }
 
   /**
-   * Waits until a mark behind the last bytes is answered. Whoever closes the transport sooner lets the peer write to a socket that is
-   * closed, credit for instance, and then its kernel drops what it has not read yet. Before the GoAway, for which go-libp2p hangs up.
+   * Waits until a mark behind the last data is answered. If the transport closed earlier, the peer might write to a closed socket, credit for
+   * instance, and its kernel would then drop data that it has not read. Comes before the GoAway, at which go-libp2p hangs up.
    */
   async #awaitLastPong (signal: AbortSignal): Promise<void> {
     if (this.#phase !== 'closing' || !this.#awaitsAnswer) {
       return
     }
 
-    // from here on what the peer sends is dropped, as it would be if the transport were closed
+    // data of the peer is now dropped, as it would be if the transport were closed
     this.#endStreams(stream => { stream.onClosed() })
     this.#driver.session.requestConfirmation()
     this.#driver.request()
-    // all is handed down: to wait no longer is no failure
+    // all data is handed to the transport, so a timeout is no failure
     await abortable(this.#driver.until(() => !this.#awaitsAnswer, abortedAfter(CONFIRM_TIMEOUT_MS)), signal).catch(() => {})
-    // when the peer closes at the same time its GoAway is seen by then: one in return would meet the end of its transport
+    // if the peer closes at the same time, its GoAway is read in this turn; another in reply might meet the end of its transport
     await new Promise<void>(resolve => { this.#driver.clock.nextTurn(resolve) })
   }
 
-  /** The peer has gone away. With the last stream the connection is of no use to anybody. */
+  /** The peer has sent GoAway. The connection is of no use after the last stream has ended. */
   readonly #onRemoteLeaving = (): void => {
     const { streams, hasOutput } = this.#driver.session
-    // it was said before this runs
+    // set by the GoAway that registered this
     const code = this.#driver.session.remoteGoAwayCode as number
 
     if (code !== GoAwayCode.NormalTermination) {
       this.#onRemoteFailure(code)
     } else if (this.#phase === 'goneAway' && streams.size === 0 && !hasOutput) {
-      // nothing is written any more, no answer either, for the peer may be closing its end
+      // no frame is answered any more, as the peer may be closing its end
       this.#phase = 'left'
       this.#driver.stopReading()
       closeTransport(this.#transport, new RemoteGoAwayError(code))
     }
   }
 
-  /** The peer ends the session for a reason */
+  /** The peer has ended the session with another code than 0 */
   #onRemoteFailure (code: number): void {
     if (this.#phase !== 'ended') {
       const err = new RemoteGoAwayError(code)
       logError(this.#driver, '%e', err)
       this.#announceAll()
       this.#end(stream => { stream.onEnded(err) })
-      // the peer ends the connection itself, and knows why; nor may the transport be in the middle of a write
+      // without final frames, as the peer ends the connection itself; in the next turn, as the transport may be in the middle of a write
       this.#driver.clock.nextTurn(() => { cutTransport(this.#transport, err) })
     }
   }
 
   /** Nothing can be sent or received any more */
   #onTransportClosed (cause?: Error): void {
-    // what it has brought comes first, and programs are told of it
+    // chunks that wait are read first, and the application is told of them
     this.#driver.receiveWaiting(true)
 
     this.#announceAll()
@@ -365,7 +364,7 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
       const isComplete = stream.remoteWriteStatus === 'closed' && !hasUnsent
 
       if (isComplete && hasPeerLeft) {
-        // the peer left cleanly: our FIN counts as sent
+        // the peer left cleanly, so this side's FIN counts as sent
         stream.onFinHandedDown()
       } else if (cause == null && (wasClosedHere || isComplete)) {
         stream.onClosed()
@@ -375,7 +374,7 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
     })
   }
 
-  /** What came before the connection ended can be read like all else */
+  /** Streams that came before the end of the connection can be read */
   #announceAll (): void {
     if (this.#phase !== 'aborting') {
       this.#streamList.announceAll()
@@ -393,7 +392,7 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
 
     for (const state of [...session.streams.values()]) {
       state.owner?.abort(err)
-      // one that is being aborted already, and hands down its last bytes
+      // a stream may be in the middle of abort() already, while it writes its last data
       session.reset(state, 0, this.#driver.clock.nowMs())
     }
 
@@ -402,7 +401,7 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
     this.#end(stream => { stream.abort(err) })
   }
 
-  /** Every stream learns why, and all that waits is settled. Runs twice if the transport ends while streams are reset: no stream is left the second time. */
+  /** Ends every stream and rejects all waiting calls. Runs twice if the transport ends while streams are reset; then no stream is left. */
   #end (endStream: (stream: MuxedStream, hasUnsent: boolean) => void): void {
     const { metrics } = this.#driver
     this.#phase = 'ended'
@@ -413,7 +412,7 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
     metrics?.end()
   }
 
-  /** Without a word to the peer */
+  /** Ends every stream without a frame to the peer */
   #endStreams (endStream: (stream: MuxedStream, hasUnsent: boolean) => void): void {
     const { session } = this.#driver
 
@@ -428,7 +427,7 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
     }
   }
 
-  /** By whom, with which GoAway, and why */
+  /** Logs who has ended the connection, the GoAway code and the reason */
   #logClosed (who: string, code?: number, err?: Error): void {
     const { log, session } = this.#driver
     logDebug(log, () => `closed by ${who} with ${session.streams.size} open streams${code === undefined ? '' : `, GoAway code ${code}`}${reasonOf(err)}`)

@@ -1,6 +1,6 @@
 /**
- * The streams of a connection as programs see them: when this side may open one, when a program is told of those that the peer has opened,
- * and the list of all that are open.
+ * The streams of a connection as the application sees them: the list of open streams, when this side may open another, and when the
+ * application is told of streams that the peer has opened.
  */
 import { TooManyOutboundProtocolStreamsError } from '@libp2p/interface'
 import { MaxEarlyStreamsError } from '@libp2p/utils'
@@ -14,17 +14,17 @@ import type { Clock } from '../host/clock.ts'
 import type { Config, StreamLimits } from '../options/config.ts'
 import type { StreamHost, StreamRegistry } from '../stream/stream-host.ts'
 
-/** libp2p has work to do for each, and a chunk of 64 KiB may open a thousand. Announced together those made a turn of 28 to 94 ms; 32 at a time, 13 to 48. */
+/** libp2p has work to do for each stream, and a chunk of 64 KiB may open a thousand. Announced together they would block the event loop. */
 const MAX_ANNOUNCED_PER_TURN = 32
 
-/** Opens that wait for the peer: a program that asks for more is not held back by anything, and each takes memory */
+/** Each call that waits to open a stream takes memory, and nothing else limits how many an application makes */
 const MAX_WAITING_OPENS = 10_000
 
 interface WaitingOpen extends PromiseWithResolvers<MuxedStream> {
   limits: StreamLimits
 }
 
-/** What the list needs of its connection, and its streams too */
+/** The connection, as far as the list and its streams call it */
 export interface StreamListHost extends StreamHost<MuxedStream> {
   readonly session: Session<MuxedStream>
   readonly clock: Clock
@@ -33,7 +33,7 @@ export interface StreamListHost extends StreamHost<MuxedStream> {
   ping (): void
 }
 
-/** Who tells programs of streams */
+/** The muxer, as far as the list calls it */
 export interface StreamAnnouncer {
   listenerCount (type: string): number
   announce (stream: MuxedStream): void
@@ -44,15 +44,15 @@ export class StreamList implements StreamRegistry<MuxedStream> {
   readonly #host: StreamListHost
   readonly #announcer: StreamAnnouncer
   readonly #streams: MuxedStream[] = []
-  /** Still in the list */
+  /** Have ended, and are still in the list */
   readonly #ended: MuxedStream[] = []
-  /** For the peer to acknowledge earlier streams, or for resets to be written, in order */
+  /** In order. They wait for the peer to acknowledge earlier streams, or for resets to be written. */
   readonly #waitingOpens = new Set<WaitingOpen>()
   /** Why this side may open no stream any more */
   #refusal: Error | undefined
-  /** The peer's, which no program was told of: nobody listens yet, or a turn of the event loop has brought too many */
+  /** Streams of the peer that the application does not know of: it has added no listener yet, or too many came in one turn */
   readonly #unannounced = new Set<MuxedStream>()
-  /** Since the event loop was last asked to say where a turn ends */
+  /** Streams announced since the end of a turn was last awaited */
   #announced = 0
 
   constructor (host: StreamListHost, announcer: StreamAnnouncer) {
@@ -61,8 +61,8 @@ export class StreamList implements StreamRegistry<MuxedStream> {
   }
 
   /**
-   * The open streams: one list, which a program may keep. A stream that has ended leaves the list a microtask later, or when somebody asks
-   * for the list, so that a loop over the list that aborts each stream comes to all of them.
+   * The open streams, in one array that the application may keep. A stream that has ended leaves it a microtask later, or when this is read.
+   * So a loop over the array that aborts each stream reaches all of them.
    */
   get current (): MuxedStream[] {
     this.settle()
@@ -71,8 +71,8 @@ export class StreamList implements StreamRegistry<MuxedStream> {
   }
 
   /**
-   * Waits for those who came first. Streams are made without awaiting anything: the SYN may leave, and the answer come, before anybody who
-   * awaits the stream runs again. Throws MuxerClosedError, TooManyOutboundProtocolStreamsError or StreamIdsExhaustedError.
+   * Opens a stream, after the calls that wait already. The stream is made synchronously: its SYN may leave, and the answer come, before the
+   * caller's `await` returns. Throws MuxerClosedError, TooManyOutboundProtocolStreamsError or StreamIdsExhaustedError.
    */
   async open (limits: StreamLimits, signal?: AbortSignal): Promise<MuxedStream> {
     throwIfAborted(signal)
@@ -116,30 +116,30 @@ export class StreamList implements StreamRegistry<MuxedStream> {
     this.#unannounced.add(stream)
 
     if (!isListenedTo && this.#unannounced.size > this.#host.config.maxEarlyStreams) {
-      // libp2p listens some microtasks after it has made a muxer. The first chunk comes sooner, and may open any number of streams.
+      // libp2p adds its listener some microtasks after it has made a muxer. The first chunk comes sooner, and may open many streams.
       this.#host.clock.nextTurn(this.#checkEarly)
     }
   }
 
-  /** No program was told of it yet */
+  /** The application was not told of the stream yet */
   isUnannounced (stream: MuxedStream): boolean {
     return this.#unannounced.has(stream)
   }
 
-  /** Somebody listens. Listeners are often added in constructors, which should have run before the first event. */
+  /** A 'stream' listener was added. Listeners are often added in constructors, which should finish before the first event. */
   onListener (): void {
     if (this.#unannounced.size > 0) {
       queueMicrotask(this.#announceWaiting)
     }
   }
 
-  /** The connection ends, so no turn will come: announces all now */
+  /** Announces all streams now, as the connection ends before the next turn */
   announceAll (): void {
     this.#announced = -Infinity
     this.#announceWaiting()
   }
 
-  /** Forgets the streams that no program was told of yet, and returns them */
+  /** Removes and returns the streams that were not announced */
   takeUnannounced (): MuxedStream[] {
     const unannounced = [...this.#unannounced]
     this.#unannounced.clear()
@@ -147,12 +147,12 @@ export class StreamList implements StreamRegistry<MuxedStream> {
     return unannounced
   }
 
-  /** No program will be told of the stream */
+  /** The stream is not announced any more */
   forget (stream: MuxedStream): void {
     this.#unannounced.delete(stream)
   }
 
-  /** The stream has ended, which may be said twice. One that has come in whole is announced nevertheless, unless this side has aborted it. */
+  /** The stream has ended; may run twice for a stream. If its data is complete it is still announced, unless this side has aborted it. */
   remove (stream: MuxedStream): void {
     if (stream.status !== 'open') {
       this.forget(stream)
@@ -163,7 +163,7 @@ export class StreamList implements StreamRegistry<MuxedStream> {
     }
   }
 
-  /** Looks from the end, where streams that live shortly are, for those that ended last: when all end it looks at each once */
+  /** Takes ended streams out of the list, the last first. It searches from the end, where short-lived streams are, so that the end of all takes linear time. */
   readonly settle = (): void => {
     for (let stream = this.#ended.pop(); stream !== undefined; stream = this.#ended.pop()) {
       const index = this.#streams.lastIndexOf(stream)
@@ -189,14 +189,14 @@ export class StreamList implements StreamRegistry<MuxedStream> {
     return this.#create(session.open(clock.nowMs()), limits)
   }
 
-  /** The peer takes another stream, and the reset of an earlier one does not hold its place */
+  /** The peer accepts another stream, and no reset that is still queued holds its place */
   get #hasPlace (): boolean {
     const { isAckBacklogFull, outboundCount } = this.#host.session.streams
 
     return !isAckBacklogFull && outboundCount < this.#host.config.maxOutboundStreams
   }
 
-  /** Why no stream can be opened now, nor by waiting for the peer */
+  /** Why no stream can be opened, not even by waiting for the peer */
   #refuse (waitingCount = this.#waitingOpens.size): Error | undefined {
     const { openOutboundCount, hasOutboundId } = this.#host.session.streams
     const { maxOutboundStreams } = this.#host.config
@@ -206,7 +206,7 @@ export class StreamList implements StreamRegistry<MuxedStream> {
     }
 
     if (openOutboundCount >= maxOutboundStreams || waitingCount >= MAX_WAITING_OPENS) {
-      return new TooManyOutboundProtocolStreamsError(`${openOutboundCount} streams are open, maxOutboundStreams allows ${maxOutboundStreams}; ${waitingCount} wait for the peer, of ${MAX_WAITING_OPENS} at most`)
+      return new TooManyOutboundProtocolStreamsError(`${openOutboundCount} streams are open, maxOutboundStreams allows ${maxOutboundStreams}; ${waitingCount} wait for the peer, at most ${MAX_WAITING_OPENS} may`)
     }
 
     return undefined
@@ -219,7 +219,7 @@ export class StreamList implements StreamRegistry<MuxedStream> {
 
     const { streams, roundTrip } = this.#host.session
 
-    // a peer may acknowledge a stream with its first data only, which may never come
+    // a peer may acknowledge a stream only with its first data, which may never come; its pong is an answer as well
     if (!streams.isAnswered && !roundTrip.isPending) {
       this.#host.ping()
     }
@@ -229,13 +229,13 @@ export class StreamList implements StreamRegistry<MuxedStream> {
     } catch (err: any) {
       this.#waitingOpens.delete(waiting)
       waiting.reject(err)
-      // admitted in the moment of the abort: nobody will use it
+      // opened at the moment of the abort, so nothing will use it
       waiting.promise.then(stream => { stream.abort(err) }, () => {})
       throw err
     }
   }
 
-  /** Opens streams as far as there is room, for those who have waited longest first. What is open by then counts against the limit. */
+  /** Opens the streams that may be opened now, in order. Those that are open by then count against the limit. */
   readonly #admit = (): void => {
     for (const waiting of this.#waitingOpens) {
       const refusal = this.#refuse(0)
@@ -243,7 +243,7 @@ export class StreamList implements StreamRegistry<MuxedStream> {
       if (refusal !== undefined) {
         waiting.reject(refusal)
       } else if (this.#hasPlace) {
-        // here and not where it is awaited, so that nobody slips in between
+        // opened here, and not after the caller's `await`, so that no other call takes the place
         waiting.resolve(this.#openNow(waiting.limits))
       } else {
         return
@@ -256,7 +256,7 @@ export class StreamList implements StreamRegistry<MuxedStream> {
   }
 
   #announce (stream: MuxedStream): void {
-    // counted across turns: only every 32nd stream costs a look at where the turn ends
+    // counted across turns, so that only every 32nd stream awaits the end of a turn
     if (++this.#announced === MAX_ANNOUNCED_PER_TURN) {
       this.#host.clock.nextTurn(() => {
         this.#announced = 0
@@ -283,7 +283,7 @@ export class StreamList implements StreamRegistry<MuxedStream> {
     const { maxEarlyStreams } = this.#host.config
 
     if (this.#announcer.listenerCount('stream') === 0 && size > maxEarlyStreams) {
-      this.#announcer.fail(new MaxEarlyStreamsError(`${size} streams were opened before anybody listened for them, maxEarlyStreams allows ${maxEarlyStreams}`))
+      this.#announcer.fail(new MaxEarlyStreamsError(`${size} streams were opened before a 'stream' listener was added, maxEarlyStreams allows ${maxEarlyStreams}`))
     }
   }
 }

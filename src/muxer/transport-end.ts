@@ -1,6 +1,6 @@
 /**
- * How the transport comes to its end from here: gently, by force, or by force behind the last words. Transports are not all libp2p's, and
- * none of what they throw keeps a connection from its end.
+ * Ends the transport: closes it, aborts it, or aborts it after the final frames. A transport may be of any package, and an exception of it
+ * must not keep a connection open.
  */
 import { attempt, toError } from '../foreign/values.ts'
 import { logError } from '../observe/log.ts'
@@ -8,27 +8,27 @@ import { abortable, abortedAfter } from '../foreign/promises.ts'
 import type { Clock } from '../host/clock.ts'
 import type { MessageStream } from '@libp2p/interface'
 
-/** A connection that has said GoAway gets this long to hand it over before it is cut */
-const LAST_WORDS_TIMEOUT_MS = 1000
+/** How long a transport may take to send the final frames, or to close */
+const FINAL_FRAMES_TIMEOUT_MS = 1000
 
-/** A microtask later: the transport may be in the middle of a write */
+/** Closes in a microtask, as the transport may be in the middle of a write */
 export function closeTransport (maConn: MessageStream, reason: Error): void {
   queueMicrotask(() => {
-    const signal = abortedAfter(LAST_WORDS_TIMEOUT_MS)
+    const signal = abortedAfter(FINAL_FRAMES_TIMEOUT_MS)
     abortable(closeGently(maConn, signal), signal).catch(() => { abortTransport(maConn, reason) })
   })
 }
 
 /**
- * Unlike a close, an abort tells libp2p why the connection has ended. But it discards what the transport has not sent. So this waits for a
- * turn of the event loop, and until a transport that said "wait" takes more, not for the peer. Returns what aborts the transport at once.
+ * Unlike a close, an abort gives libp2p the reason why the connection has ended. But it discards data that the transport has not sent. So this
+ * waits until the next turn, and for 'drain' if the transport has said "wait". It does not wait for the peer. Returns a function that aborts at once.
  */
-export function abortBehindLastWords (maConn: MessageStream, clock: Clock, reason: Error): () => void {
+export function abortAfterFinalFrames (maConn: MessageStream, clock: Clock, reason: Error): () => void {
   let isOver = false
   const settle = (): void => {
     isOver = true
     clock.clearTimer(timer)
-    maConn.removeEventListener('drain', lookSoon)
+    maConn.removeEventListener('drain', checkSoon)
     maConn.removeEventListener('close', settle)
   }
   const abort = (): void => {
@@ -37,23 +37,23 @@ export function abortBehindLastWords (maConn: MessageStream, clock: Clock, reaso
       cutTransport(maConn, reason)
     }
   }
-  const look = (): void => {
-    // a transport that is not libp2p's may throw
+  const check = (): void => {
+    // a transport of another package may throw
     if (!attempt(() => maConn.writableNeedsDrain, () => false)) {
       abort()
     }
   }
-  // what a layer above has kept is written a few microtasks behind its drain
-  const lookSoon = (): void => { clock.nextTurn(look) }
-  const timer = clock.setTimer(abort, LAST_WORDS_TIMEOUT_MS)
-  maConn.addEventListener('drain', lookSoon)
+  // a layer of the transport may keep data, and write it a few microtasks after the drain
+  const checkSoon = (): void => { clock.nextTurn(check) }
+  const timer = clock.setTimer(abort, FINAL_FRAMES_TIMEOUT_MS)
+  maConn.addEventListener('drain', checkSoon)
   maConn.addEventListener('close', settle)
-  lookSoon()
+  checkSoon()
 
   return abort
 }
 
-/** Without a close the socket below @libp2p/websockets 10 would stay open (js-libp2p 3625). What is closing can still be aborted. */
+/** Closes and aborts. Without the close the socket below @libp2p/websockets 10 would stay open (js-libp2p 3625). A closing transport can still be aborted. */
 export function cutTransport (maConn: MessageStream, reason: Error): void {
   closeGently(maConn).catch(() => {})
   abortTransport(maConn, reason)
@@ -65,7 +65,7 @@ export function abortTransport (maConn: MessageStream, reason: Error): void {
   })
 }
 
-/** Rejects also when close() throws, or returns no promise: transports are not all libp2p's */
+/** Async, so that a close() that throws, or returns no promise, is handled as well: a transport may be of any package */
 async function closeGently (maConn: MessageStream, signal?: AbortSignal): Promise<void> {
   await maConn.close({ signal })
 }

@@ -44,7 +44,7 @@ describe.each(attacks)('$name', attack => {
     }
 
     if (!manner.isReading) {
-      // what left before the transport was full, a window at most, and the last words
+      // what left before the transport was full, a window at most, and the final frames
       expect(outcome.writes).toBeLessThanOrEqual(10)
     }
   })

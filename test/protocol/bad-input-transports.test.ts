@@ -101,7 +101,7 @@ describe.each(ROLES)('as $role', ({ direction, ownId, peerId }) => {
     ['default options', {}],
     ['small batches', { coalesce: { maxBytes: 2048 } }],
     ['every frame a write', { coalesce: { strategy: 'off' as const } }]
-  ])('a full transport is told the last words all the same, GoAway last: %s', async (_, options) => {
+  ])('a full transport is sent the final frames all the same, GoAway last: %s', async (_, options) => {
     const peer = converse({ direction, ...options })
     await Promise.all(Array.from({ length: 200 }, async () => peer.open()))
     peer.deliver(...Array.from({ length: 200 }, (_, i) => windowUpdate(peerId + 2 * i, 0, SYN)))
@@ -134,7 +134,7 @@ describe.each(ROLES)('as $role', ({ direction, ownId, peerId }) => {
     expect(events).toHaveLength(1)
   })
 
-  test('a transport that cannot send the last words is closed all the same', async () => {
+  test('a transport that cannot send the final frames is closed all the same', async () => {
     const peer = converse({ direction })
     const events = endings(await peer.open())
     peer.transport.send = () => { throw new Error('Broken pipe') }
@@ -148,7 +148,7 @@ describe.each(ROLES)('as $role', ({ direction, ownId, peerId }) => {
     expect(peer.muxer.streams).toHaveLength(0)
   })
 
-  test('a transport that cannot send the last words of abort() is left to libp2p, which aborts it for the same reason', async () => {
+  test('a transport that cannot send the final frames of abort() is left to libp2p, which aborts it for the same reason', async () => {
     const peer = converse({ direction })
     const events = endings(await peer.open())
     const reason = new Error('Enough')
