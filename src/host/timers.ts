@@ -282,6 +282,6 @@ export class Timers {
 
     return state.awaitsAck && dueMs === state.openedMs + openTimeoutMs
       ? new YamuxTimeoutError('OpenTimeoutError', `The peer did not acknowledge stream ${state.id} within ${openTimeoutMs} ms, see limits.openTimeoutMs`)
-      : new YamuxTimeoutError('CloseTimeoutError', `Stream ${state.id} was closed for writing and then carried no data for ${closeTimeoutMs} ms, ${state.sendQueue.byteLength} bytes lacked credit, see limits.closeTimeoutMs`)
+      : new YamuxTimeoutError('CloseTimeoutError', `Stream ${state.id} was closed for writing and then carried no data for ${closeTimeoutMs} ms, ${state.sendQueue.byteLength} bytes were not sent for lack of credit, see limits.closeTimeoutMs`)
   }
 }

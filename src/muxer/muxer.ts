@@ -365,7 +365,7 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
 
       if (isComplete && hasPeerLeft) {
         // the peer left cleanly, so this side's FIN counts as sent
-        stream.onFinHandedDown()
+        stream.onFinSent()
       } else if (cause == null && (wasClosedHere || isComplete)) {
         stream.onClosed()
       } else {

@@ -1,21 +1,21 @@
 /**
- * The `for await` loops over one stream. Where there is no listener a chunk is handed over when each of them asks, and counts as read when
- * each asks for the next: so a slow loop holds back a fast sender.
+ * The `for await` loops over one stream. Without a listener, a chunk is handed over once every loop asks, and counts as read once every loop
+ * asks for the next. So a slow loop makes a fast sender wait.
  *
- * A loop may end without a word, when its iterator is dropped. So listeners do not wait for loops, and a loop that begins does not wait for
- * those that are not asking: they are left behind. One that comes back finds what it has missed, unless that was too much.
+ * If an iterator is dropped, its loop ends without notice. So listeners do not wait for loops, and a new loop does not wait for those that
+ * are not asking: they are left behind. A loop that asks again gets the data it has missed, unless that was too much.
  */
 import { StreamBufferError } from '@libp2p/interface'
 import { ReadBuffer } from '../core/buffers/read-buffer.ts'
 import type { Uint8ArrayList } from 'uint8arraylist'
 
-/** An application that reads each message with an iterator of its own drops thousands: those that were left behind first are given up */
+/** An application that reads each message with a new iterator drops thousands. Beyond this number the first to be left behind is given up. */
 const MAX_LEFT_BEHIND = 16
 
 export interface Loop {
-  /** The loop waits for a chunk; only meanwhile is it told that there are no more */
+  /** The loop waits for a chunk, or for the end of the stream */
   asked: PromiseWithResolvers<Uint8ArrayList | undefined> | undefined
-  /** What came since the loop was left behind; undefined while it is waited for */
+  /** The data since the loop was left behind; undefined if it was not */
   missed: ReadBuffer | undefined
   /** Why the loop was given up */
   error: Error | undefined
@@ -23,17 +23,17 @@ export interface Loop {
 
 export class Loops {
   readonly #mergeFromBytes: number
-  /** Those that are waited for, and those that were left behind, these in the order in which they were */
+  /** Loops that were left behind are in the order in which they were */
   readonly all = new Set<Loop>()
   /** Handed to loops that have not asked for the next chunk yet */
   #unfinishedBytes = 0
 
-  /** What a loop has missed is handed over as the stream's own bytes are: see ReadBuffer */
+  /** Missed data is merged as the stream's own data is: see ReadBuffer */
   constructor (mergeFromBytes: number) {
     this.#mergeFromBytes = mergeFromBytes
   }
 
-  /** One reads, or will when it comes round */
+  /** At least one loop was not left behind */
   get areWaitedFor (): boolean {
     for (const { missed } of this.all) {
       if (missed === undefined) {
@@ -44,7 +44,7 @@ export class Loops {
     return false
   }
 
-  /** All that are waited for */
+  /** All loops that were not left behind */
   get areAllAsking (): boolean {
     for (const { asked, missed } of this.all) {
       if (asked === undefined && missed === undefined) {
@@ -55,7 +55,6 @@ export class Loops {
     return true
   }
 
-  /** A loop that is waited for from here on */
   begin (): Loop {
     const loop: Loop = { asked: undefined, missed: undefined, error: undefined }
     this.leaveBehind()
@@ -68,7 +67,7 @@ export class Loops {
     this.all.delete(loop)
   }
 
-  /** Somebody else begins to read, or goes on */
+  /** Leaves behind the loops that are not asking, as another reader begins or goes on */
   leaveBehind (): void {
     let leftBehind = 0
 
@@ -77,18 +76,18 @@ export class Loops {
         leftBehind++
       } else if (loop.asked === undefined) {
         loop.missed = new ReadBuffer(this.#mergeFromBytes)
-        // to the end, where it is counted
+        // to the end, where this loop counts it
         this.all.delete(loop)
         this.all.add(loop)
       }
     }
 
     if (leftBehind > MAX_LEFT_BEHIND) {
-      this.#giveUpFirst(`${MAX_LEFT_BEHIND} others did not ask after it`)
+      this.#giveUpFirst(`${MAX_LEFT_BEHIND} later readers did not either, no more are kept`)
     }
   }
 
-  /** What counts as read since the last call: all that was handed over, once every loop has asked again */
+  /** The bytes that count as read since the last call: all that were handed over, once every loop has asked again */
   takeFinishedBytes (): number {
     const bytes = this.areAllAsking ? this.#unfinishedBytes : 0
     this.#unfinishedBytes -= bytes
@@ -97,8 +96,8 @@ export class Loops {
   }
 
   /**
-   * Hands over a chunk that others are reading (`isCounted`), or that counts as read when the loops, which must all be asking, ask again. All
-   * loops together may miss `maxMissedBytes`; then the one that was left behind first ends with an error when it comes back.
+   * Hands over a chunk. If listeners read it, it is `isCounted`. Otherwise all loops must be asking, and it counts as read once they ask again.
+   * If all loops together miss more than `maxMissedBytes`, the first to be left behind is given up: it throws when it asks again.
    */
   push (chunk: Uint8ArrayList, isCounted: boolean, maxMissedBytes: number): void {
     this.#unfinishedBytes += isCounted ? 0 : chunk.byteLength
@@ -110,16 +109,16 @@ export class Loops {
         loop.asked?.resolve(chunk)
         loop.asked = undefined
       } else {
-        missedBytes += keepFor(loop.missed, chunk)
+        missedBytes += appendCopy(loop.missed, chunk)
       }
     }
 
     if (missedBytes > maxMissedBytes) {
-      this.#giveUpFirst(`others read on, ${missedBytes} bytes were missed, streamOptions.maxReadBufferLength allows ${maxMissedBytes}`)
+      this.#giveUpFirst(`${missedBytes} bytes were missed, streamOptions.maxReadBufferLength allows ${maxMissedBytes}`)
     }
   }
 
-  /** Nothing more will come. A loop that does not ask has a chunk to take first. */
+  /** The stream has ended. Loops that are not asking learn it when they ask. */
   end (error: Error | undefined): void {
     for (const { asked } of this.all) {
       if (error === undefined) {
@@ -134,7 +133,7 @@ export class Loops {
     for (const loop of this.all) {
       if (loop.missed !== undefined) {
         this.all.delete(loop)
-        loop.error = new StreamBufferError(`The loop did not ask while ${why}`)
+        loop.error = new StreamBufferError(`The reader did not request data: ${why}`)
         loop.missed = undefined
         return
       }
@@ -142,8 +141,8 @@ export class Loops {
   }
 }
 
-/** In memory of its own: a byte that is missed must not hold the chunk it came in */
-function keepFor (missed: ReadBuffer, chunk: Uint8ArrayList): number {
+/** Copies, as a missed byte must not hold the memory of its chunk. Returns the length of `missed`. */
+function appendCopy (missed: ReadBuffer, chunk: Uint8ArrayList): number {
   for (const part of chunk) {
     missed.append(part, chunk.byteLength)
   }

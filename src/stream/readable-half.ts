@@ -1,20 +1,19 @@
 /**
- * The reading half of a stream: when what has arrived may be delivered, when bytes count as read, and when reading is over.
+ * The reading half of a stream: when data may be delivered, when it counts as read, and when reading ends.
  *
- * Credit follows reading. For 'message' listeners delivery is reading; a `for await` loop has read a chunk when the loop asks for the
- * next, unless there is a listener as well. While paused, or while nobody reads, bytes wait and the peer stops.
+ * Credit follows reading. Data that is delivered to a 'message' listener has been read. A `for await` loop has read a chunk once it asks for
+ * the next, unless there is a listener as well. While the stream is paused or has no reader, data waits and the peer stops.
  *
- * Who gets a chunk that can be taken, while the stream is not paused:
+ * The readers of a chunk, while the stream is not paused:
  *
- * | 'message' listeners | loops | |
- * | --- | --- | --- |
- * | yes | none | the listeners, and it is read |
- * | yes | some | the listeners, and each loop that asks; the others find it when they come back. It is read. |
- * | no | all that are waited for ask | the loops, and it is read when they ask again |
- * | no | one has not asked yet, or none | nobody yet: it waits |
+ * | 'message' listeners | loops that were not left behind | delivered to | counts as read |
+ * | --- | --- | --- | --- |
+ * | yes | any or none | the listeners and the loops that ask; other loops get it when they ask again | at once |
+ * | no | all ask | the loops | when all ask again |
+ * | no | one does not ask, or none | none: it waits | |
  *
- * Listeners may call anything in here. Delivery is one loop that looks anew at everything after each event, so such a call only changes
- * what the loop sees.
+ * Listeners may call any method here. Delivery is one loop that checks all conditions after each event, so a call only changes what the loop
+ * finds.
  */
 import { StreamBufferError, StreamStateError } from '@libp2p/interface'
 import { GuardedEmitter } from '../foreign/emitter.ts'
@@ -29,7 +28,7 @@ import type { Uint8ArrayList } from 'uint8arraylist'
 
 type Chunk = Uint8Array | Uint8ArrayList
 
-/** Most streams are listened to */
+/** Shared, as most streams have listeners and no loops */
 const NO_LOOPS = new Loops(0)
 
 export abstract class ReadableHalf<Stream> extends GuardedEmitter<MessageStreamEvents> {
@@ -42,15 +41,15 @@ export abstract class ReadableHalf<Stream> extends GuardedEmitter<MessageStreamE
   protected readonly host: StreamHost<Stream>
   #loops = NO_LOOPS
   #isDelivering = false
-  /** A reader has put bytes back, and would be given the same again and again: they are offered to it later */
-  #isPutBack = false
-  /** Bytes in the buffer that the application put there: reading them gives no credit */
+  /** Delivery pauses, as a reader has pushed bytes back and would be given them again and again. It goes on with a timer, new data or a new reader. */
+  #awaitsRetry = false
+  /** Bytes in the buffer that the application has pushed back: reading them gives no credit */
   #pushedBackBytes = 0
-  /** The peer's FIN was told of: nothing can be missing behind what has arrived */
-  #isWhole = false
-  /** A reader has come to the end, and may still put back what it was given */
+  /** The peer's FIN was reported: no data is missing */
+  #isComplete = false
+  /** All data was read; a reader may still push some of it back */
   #isReadToEnd = false
-  /** Why there will be no more, if bytes may be missing */
+  /** Why the stream has ended, if data may be missing */
   #endError: Error | undefined
 
   constructor (state: StreamState<Stream>, host: StreamHost<Stream>, limits: StreamLimits) {
@@ -78,7 +77,7 @@ export abstract class ReadableHalf<Stream> extends GuardedEmitter<MessageStreamE
       this.readStatus = 'readable'
       this.#deliver()
 
-      // in a listener: others may not have been given the last message yet
+      // if a listener calls this, others may not have been given the last message yet
       if (!this.#isDelivering) {
         this.#closeIfRead()
       }
@@ -106,7 +105,7 @@ export abstract class ReadableHalf<Stream> extends GuardedEmitter<MessageStreamE
     this.#onPushedBack(bytes.byteLength)
   }
 
-  /** Reads no more: what comes is discarded and counts as read */
+  /** Stops reading: further data is discarded and counts as read */
   async closeRead (options?: AbortOptions): Promise<void> {
     throwIfAborted(options?.signal)
 
@@ -117,13 +116,10 @@ export abstract class ReadableHalf<Stream> extends GuardedEmitter<MessageStreamE
     }
   }
 
-  /** Yamux has no frame that says "I will not read". A step of its own because libp2p's own tests watch it. */
+  /** Yamux has no frame for this. It is a method because libp2p's own tests spy on it. */
   protected sendCloseRead (): void {}
 
-  /**
-   * One chunk at a time is handed over, so there is no queue. With that of it-pushable a loop that answers one message took 1.1 to 1.5 times
-   * as long.
-   */
+  /** One chunk at a time is handed over, so there is no queue, which would make loops slower. */
   async * [Symbol.asyncIterator] (): AsyncGenerator<Chunk> {
     if (this.#loops === NO_LOOPS) {
       this.#loops = new Loops(this.state.readBuffer.mergeFromBytes)
@@ -131,7 +127,7 @@ export abstract class ReadableHalf<Stream> extends GuardedEmitter<MessageStreamE
 
     const loops = this.#loops
     const loop = loops.begin()
-    this.#isPutBack = false
+    this.#awaitsRetry = false
     let isNew = true
 
     try {
@@ -144,7 +140,7 @@ export abstract class ReadableHalf<Stream> extends GuardedEmitter<MessageStreamE
           throw loop.error
         }
 
-        // it has what it missed, and keeps up from here on
+        // it has caught up
         loop.missed = undefined
         loop.asked = Promise.withResolvers()
         const { promise } = loop.asked
@@ -164,11 +160,10 @@ export abstract class ReadableHalf<Stream> extends GuardedEmitter<MessageStreamE
     }
   }
 
-  // What the stream says
+  // Called by the stream
 
-  /** A 'message' listener was added */
-  protected onReader (): void {
-    this.#isPutBack = false
+  protected onMessageListener (): void {
+    this.#awaitsRetry = false
 
     if (this.#loops !== NO_LOOPS) {
       this.#loops.leaveBehind()
@@ -180,62 +175,62 @@ export abstract class ReadableHalf<Stream> extends GuardedEmitter<MessageStreamE
 
   /** Data has arrived */
   protected onData (): void {
-    this.#isPutBack = false
+    this.#awaitsRetry = false
     this.#deliver()
 
     if (this.host.config.creditsOnReceipt) {
-      this.#check(this.maxReadBufferLength)
+      this.#checkLength(this.maxReadBufferLength)
     }
   }
 
-  /** The peer has sent all it had to */
+  /** The peer has sent its last byte */
   protected onRemoteFin (): void {
-    this.#isWhole = true
-    this.#isPutBack = false
+    this.#isComplete = true
+    this.#awaitsRetry = false
     this.#deliver()
     this.#settle()
   }
 
   /** The stream has ended in both directions */
   protected onOver (err?: Error): void {
-    this.#endError ??= this.#isWhole ? undefined : err
-    this.#isPutBack = false
-    // the beginning of a frame that was cut off is ready now
+    this.#endError ??= this.#isComplete ? undefined : err
+    this.#awaitsRetry = false
+    // a truncated frame is delivered as well
     this.#deliver()
     this.#closeIfRead()
   }
 
-  /** What waits is discarded */
+  /** Discards unread data, and ends reading */
   protected discard (err: Error): void {
     const { readBuffer } = this.state
-    this.#endError ??= this.#isWhole && readBuffer.byteLength === 0 ? undefined : err
+    this.#endError ??= this.#isComplete && readBuffer.byteLength === 0 ? undefined : err
     this.readStatus = 'closed'
     this.#isReadToEnd = false
     readBuffer.clear()
     this.#settle()
   }
 
-  /** An abort behind the end: who reads gets no more. What nobody reads stays, as with the stock muxer. */
+  /** An abort after the end of the stream. A reader gets no more data. Without a reader data stays, as with the stock muxer. */
   protected discardUnread (err: Error): void {
     if (this.readBufferLength > 0 && this.#hasReader) {
       this.discard(err)
     }
   }
 
-  // How it reaches those who read
+  // Delivery
 
-  /** Listeners are often added in constructors, which should have run before the first event */
+  /** Delivers in a microtask: listeners are often added in constructors, which should finish before the first event */
   #deliverSoon (): void {
     if (this.state.readBuffer.byteLength > 0) {
       queueMicrotask(() => { this.#deliver() })
     }
   }
 
-  /** Passes on what waits, if somebody reads. Hot: runs once per stream and inbound chunk. */
+  /** Delivers waiting data if there is a reader. Hot: runs once per stream and inbound chunk. */
   #deliver (): void {
     const { readBuffer, receiveWindow } = this.state
 
-    // in a listener, whose caller comes to it, or with nothing to be done
+    // the loop below does it if a listener calls this; otherwise there is nothing to do
     if (this.#isDelivering || (readBuffer.byteLength === 0 && this.readStatus !== 'closed')) {
       return
     }
@@ -248,7 +243,7 @@ export abstract class ReadableHalf<Stream> extends GuardedEmitter<MessageStreamE
     this.#isDelivering = true
 
     try {
-      while (readBuffer.readyBytes > 0 && this.readStatus === 'readable' && !this.#isPutBack) {
+      while (readBuffer.readyBytes > 0 && this.readStatus === 'readable' && !this.#awaitsRetry) {
         const isListenedTo = this.listenerCount('message') > 0
         const loops = this.#loops
 
@@ -266,7 +261,7 @@ export abstract class ReadableHalf<Stream> extends GuardedEmitter<MessageStreamE
         readBuffer.clear()
         this.#settle()
       } else if (readBuffer.byteLength > 0) {
-        // also the beginning of a frame: coming byte by byte, the chunks it came in would cost 200 times its size
+        // the beginning of a frame too: if it came byte by byte, its chunks would take many times its size
         readBuffer.detach(receiveWindow.windowBytes)
       }
     } catch (err: any) {
@@ -276,10 +271,10 @@ export abstract class ReadableHalf<Stream> extends GuardedEmitter<MessageStreamE
     }
   }
 
-  /** The usual case. Credit is given for all that they were told of, once: that is as dear as an event. */
+  /** The usual case. Credit is given once for all chunks, as it costs as much as an event. */
   #tellListeners (): void {
     const { readBuffer } = this.state
-    // what a listener puts back it has been given, so there is credit for it: else a message longer than the window would never be complete
+    // bytes that a listener pushes back meanwhile still give credit: else a message longer than the window would never be complete
     const pushedBackBytes = this.#pushedBackBytes
     let readBytes = 0
 
@@ -288,7 +283,7 @@ export abstract class ReadableHalf<Stream> extends GuardedEmitter<MessageStreamE
         const chunk = readBuffer.take()
         readBytes += chunk.byteLength
         this.dispatchEvent(new OwnMessageEvent(chunk))
-      } while (readBuffer.readyBytes > 0 && this.readStatus === 'readable' && this.#loops.all.size === 0 && !this.#isPutBack && this.listenerCount('message') > 0)
+      } while (readBuffer.readyBytes > 0 && this.readStatus === 'readable' && this.#loops.all.size === 0 && !this.#awaitsRetry && this.listenerCount('message') > 0)
     } finally {
       this.#onRead(readBytes, pushedBackBytes)
     }
@@ -315,13 +310,13 @@ export abstract class ReadableHalf<Stream> extends GuardedEmitter<MessageStreamE
     this.#onRead(loops.takeFinishedBytes())
 
     if (isNew) {
-      // others who begin to read in the same moment get the same bytes
+      // readers that begin in the same microtask get the same data
       this.#deliverSoon()
     } else {
       this.#deliver()
     }
 
-    // while the stream is open, a loop that has come to the end may still put something back
+    // while the stream is open, a loop that has read all data may still push some of it back
     if (this.status === 'open') {
       this.#settle()
     } else {
@@ -329,7 +324,7 @@ export abstract class ReadableHalf<Stream> extends GuardedEmitter<MessageStreamE
     }
   }
 
-  /** `pushedBackBytes`: what the application had put back before; there was credit for it when it was first read */
+  /** Bytes that were pushed back before (`pushedBackBytes`) gave credit when they were first read */
   #onRead (readBytes: number, pushedBackBytes = this.#pushedBackBytes): void {
     const readAgainBytes = Math.min(readBytes, pushedBackBytes)
     this.#pushedBackBytes -= readAgainBytes
@@ -344,22 +339,22 @@ export abstract class ReadableHalf<Stream> extends GuardedEmitter<MessageStreamE
 
     if (!this.#isDelivering && this.#loops.areAllAsking) {
       this.#deliverSoon()
-    } else if (!this.#isPutBack) {
-      // a reader that cannot use what it was given
-      this.#isPutBack = true
+    } else if (!this.#awaitsRetry) {
+      // a reader that cannot use the data yet
+      this.#awaitsRetry = true
       this.host.clock.setTimer(() => {
-        this.#isPutBack = false
+        this.#awaitsRetry = false
         this.#deliver()
       }, 0)
     }
 
-    // credit bounds what the peer sends; this bounds what the application pushes back
+    // credit limits the peer's data; this limits the data that the application pushes back
     if (this.#isDelivering || !this.#hasReader) {
-      this.#check(Math.max(this.maxReadBufferLength, this.state.receiveWindow.windowBytes))
+      this.#checkLength(Math.max(this.maxReadBufferLength, this.state.receiveWindow.windowBytes))
     }
   }
 
-  /** Not while a loop has the last chunk in hand: it may want to pause the stream for it */
+  /** Not while a loop works on the last chunk, for which it may pause the stream */
   #closeIfRead (): void {
     // the usual case
     if (this.remoteWriteStatus !== 'closed' && this.readStatus !== 'closed') {
@@ -368,13 +363,13 @@ export abstract class ReadableHalf<Stream> extends GuardedEmitter<MessageStreamE
 
     if (this.state.readBuffer.byteLength === 0 && this.remoteWriteStatus === 'closed' && (this.readStatus !== 'paused' || this.status !== 'open') && this.#loops.areAllAsking && this.readStatus !== 'closed') {
       this.readStatus = 'closed'
-      this.#isReadToEnd = this.#isWhole
+      this.#isReadToEnd = this.#isComplete
     }
 
     this.#settle()
   }
 
-  /** Ends loops and tells listeners when nothing more will be delivered */
+  /** Ends the loops and emits 'end' if nothing more will be delivered */
   #settle (): void {
     if (this.state.readBuffer.byteLength > 0 || !(this.readStatus === 'closed' || this.remoteWriteStatus === 'closed')) {
       return
@@ -388,19 +383,19 @@ export abstract class ReadableHalf<Stream> extends GuardedEmitter<MessageStreamE
     }
   }
 
-  /** Bytes are gone: whoever was given other bytes of the same chunk has transferred its buffer */
+  /** Data is lost: a reader has transferred the buffer of the chunk that held it */
   #fail (err: Error): void {
     this.abort(err)
-    // an abort of a stream that was over does not end its reading
+    // an abort after the end of the stream does not end its reading
     this.discard(err)
   }
 
-  /** Nobody has begun to read, or means to later: protocol negotiation, which puts back the rest, is forgotten */
+  /** There is no reader, and no pause that promises one. The listener of protocol negotiation is removed by then. */
   get isLeftUnread (): boolean {
     return this.readStatus === 'readable' && this.#loops === NO_LOOPS && this.listenerCount('message') === 0
   }
 
-  /** Somebody reads, now or when the loop comes round */
+  /** There is a listener, or a loop that was not left behind */
   get #hasReader (): boolean {
     return this.readStatus === 'readable' && (this.listenerCount('message') > 0 || this.#loops.areWaitedFor)
   }
@@ -409,13 +404,13 @@ export abstract class ReadableHalf<Stream> extends GuardedEmitter<MessageStreamE
     return this.readStatus === 'readable' || this.readStatus === 'paused'
   }
 
-  #check (limitBytes: number): void {
+  #checkLength (limitBytes: number): void {
     if (this.readBufferLength > limitBytes) {
       this.abort(new StreamBufferError(`Read buffer length of ${this.readBufferLength} exceeded limit of ${limitBytes}, read status is ${this.readStatus}`))
     }
   }
 
-  /** Protocols are agreed on by a reader that puts back what it did not use, perhaps when the peer has long said its last word */
+  /** Protocol negotiation pushes back data that it did not use, perhaps after all data was read */
   #reopen (): void {
     if (this.#isReadToEnd) {
       this.#isReadToEnd = false

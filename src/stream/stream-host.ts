@@ -1,4 +1,4 @@
-/** What a stream needs of its connection. */
+/** The connection, as far as its streams call it. */
 import type { StreamState } from '../core/stream-state.ts'
 import type { StreamLog } from '../observe/log.ts'
 import type { Config } from '../options/config.ts'
@@ -21,7 +21,7 @@ export interface StreamHost<Stream> {
   read (state: StreamState<Stream>, payloadBytes: number): void
 }
 
-/** And of the list that it is in */
+/** The list that holds the stream */
 export interface StreamRegistry<Stream> {
   isUnannounced (stream: Stream): boolean
   forget (stream: Stream): void

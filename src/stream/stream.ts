@@ -1,6 +1,5 @@
 /**
- * One stream as libp2p sees it: its events and statuses, and how it is written to. How it is read is in readable-half.ts, what the
- * protocol makes of it in core/session.ts.
+ * One stream as libp2p sees it: events, statuses, writing, and the end. Reading is in readable-half.ts, the protocol in core/session.ts.
  */
 import { StreamBufferError, StreamStateError } from '@libp2p/interface'
 import { StreamClosedError } from '@libp2p/utils'
@@ -37,13 +36,13 @@ export class MuxedStream extends ReadableHalf<MuxedStream> implements YamuxStrea
   #log: Logger | undefined
   #protocol = ''
   #inactivityTimeout: number
-  /** Settled when the FIN is handed down, or the stream ends before that */
+  /** Settles when the FIN is handed to the transport, or the stream ends before that */
   #finished: PromiseWithResolvers<void> | undefined
-  /** Settled at the next drain */
+  /** Settles at the next drain, or when the stream ends */
   #drained: PromiseWithResolvers<void> | undefined
-  /** EVENT_REMOTE_FIN, and a reset behind it, that came before any program was told of the stream */
-  #untold = 0
-  /** Why the stream is over. Made only for those who wait: an error takes a stack trace. */
+  /** EVENT_REMOTE_FIN, and a reset after it, that came before the stream was announced */
+  #heldBackEvents = 0
+  /** Why the stream has ended. A function, as an error takes a stack trace and is rarely needed. */
   #createError: (() => Error) | undefined
 
   constructor (state: StreamState<MuxedStream>, host: StreamHost<MuxedStream>, registry: StreamRegistry<MuxedStream>, limits: StreamLimits) {
@@ -55,7 +54,7 @@ export class MuxedStream extends ReadableHalf<MuxedStream> implements YamuxStrea
     this.maxWriteBufferLength = limits.maxWriteBufferLength
   }
 
-  /** Made when somebody wants it */
+  /** Created on first use */
   get log (): Logger {
     this.#log ??= this.host.streamLog.of(this.#label)
 
@@ -66,7 +65,7 @@ export class MuxedStream extends ReadableHalf<MuxedStream> implements YamuxStrea
     return this.#protocol
   }
 
-  /** Set by libp2p when it is agreed on; the stream changes to the lane that `priority` gives the protocol */
+  /** Set by libp2p after negotiation. Moves the stream to the lane that the `priority` option gives the protocol. */
   set protocol (protocol: string) {
     this.#protocol = protocol
     this.host.setLane(this.state, this.host.config.laneOf(protocol))
@@ -97,12 +96,12 @@ export class MuxedStream extends ReadableHalf<MuxedStream> implements YamuxStrea
     return this.state.sendQueue.byteLength
   }
 
-  /** What is queued; libp2p's own tests look for it by this name */
+  /** The queued data, under the name that libp2p's own tests use */
   get writeBuffer (): PieceQueue {
     return this.state.sendQueue
   }
 
-  /** For logs: a stream holds its whole connection, which is no tree */
+  /** For logs: a stream refers to its whole connection, which has cycles */
   toJSON (): object {
     const { id, direction, protocol, status, readStatus, writeStatus, readBufferLength, writeBufferLength, timeline } = this
 
@@ -111,10 +110,10 @@ export class MuxedStream extends ReadableHalf<MuxedStream> implements YamuxStrea
 
   // Writing
 
-  /** Queues data. False means: wait for 'drain' before sending more. Hot. */
+  /** Queues data. Returns false if the caller should wait for 'drain' before it sends more. Hot. */
   send (data: Uint8Array | Uint8ArrayList): boolean {
     if (this.writeStatus !== 'writable') {
-      // its cause is why the stream has ended, if it has: the writer may have been at something else then
+      // the cause is why the stream has ended, if it has: the writer may not have noticed
       throw Object.assign(new StreamStateError(`Cannot write to a stream that is ${this.writeStatus}`), { cause: this.#createError?.() })
     }
 
@@ -143,7 +142,7 @@ export class MuxedStream extends ReadableHalf<MuxedStream> implements YamuxStrea
     }
 
     if (this.#createError !== undefined) {
-      // between send() and here the stream has ended: no drain will come
+      // the stream has ended since send(): no drain will come
       throw this.#createError()
     }
 
@@ -152,7 +151,7 @@ export class MuxedStream extends ReadableHalf<MuxedStream> implements YamuxStrea
   }
 
   close (options?: AbortOptions): Promise<void> {
-    // many programs do not wait: the stream's own events say how it ends
+    // many applications do not await it: the stream's events report how it ends
     return handled(this.#close(options))
   }
 
@@ -170,10 +169,10 @@ export class MuxedStream extends ReadableHalf<MuxedStream> implements YamuxStrea
     }
 
     await abortable(promise, options?.signal).catch(async err => {
-      // Stock writes within the call, and so resolves although the signal is aborted. Not in the next turn: before that the peer's
-      // answer can come, which @libp2p/ping takes for impossible; it ended the process of a DHT.
+      // The stock muxer writes within the call, and so resolves even if the signal is aborted. In the next turn would be too late: the peer's
+      // answer could come first. @libp2p/ping does not expect that, which ended the process of a DHT node.
       if (options?.signal?.aborted === true) {
-        // a FIN that waits for the peer to leave does not wait when it is asked for again
+        // LateFins delays a FIN only once
         this.host.closeWrite(this.state)
         this.host.flushWhile(() => this.state.life.writeStatus === 'closing')
       }
@@ -188,24 +187,24 @@ export class MuxedStream extends ReadableHalf<MuxedStream> implements YamuxStrea
 
   override onListenerAdded (type: string): void {
     if (type === 'message') {
-      this.onReader()
+      this.onMessageListener()
     } else if (type === 'idle') {
       this.state.awaitsIdle = true
     }
   }
 
-  /** Asks for the FIN. Like sendCloseRead a step of its own. */
+  /** Requests the FIN. A method because libp2p's own tests spy on it, like sendCloseRead. */
   protected sendCloseWrite (): void {
     this.host.closeWrite(this.state)
   }
 
-  // Its end
+  // The end of the stream
 
   abort (reason: Error): void {
     const err = toError(reason, 'The stream was aborted with')
 
     if (this.status !== 'open') {
-      // a program that aborts the first stream of the list until there is none comes to its end
+      // so that a loop which aborts the first stream of the list until none is left ends
       this.#registry.settle()
       this.discardUnread(err)
       return
@@ -225,17 +224,17 @@ export class MuxedStream extends ReadableHalf<MuxedStream> implements YamuxStrea
     this.dispatchEvent(new OwnAbortEvent(err))
   }
 
-  /** The handler is in no state to go on: the stream ends, and nothing else does */
+  /** A failed handler cannot go on: this ends its stream, and nothing else */
   onListenerError (err: Error, evt: Event): void {
     logError(this, `a listener of ${evt.type} failed - %e`, err)
     this.abort(err)
   }
 
-  // What the driver and the muxer say
+  // Called by the driver and the muxer
 
-  /** Bits of EVENT_*. A listener of one may end the stream before the next. Hot: runs once per chunk, and per flush. */
+  /** Takes bits of EVENT_*. A listener of one event may end the stream before the next. Hot: runs once per chunk, and per flush. */
   handle (events: number): void {
-    // what comes while the last bytes of an abort are handed down is not wanted any more
+    // data that comes while abort() writes the last bytes is dropped
     if ((events & EVENT_DATA) !== 0 && this.status !== 'aborted') {
       this.onData()
     }
@@ -249,12 +248,12 @@ export class MuxedStream extends ReadableHalf<MuxedStream> implements YamuxStrea
     }
   }
 
-  /** In the order in which it happened, as far as it matters: close() resolves by a FIN that was taken before the peer's RST came */
-  #handleRare (told: number): void {
-    const events = !this.state.isOutbound && this.#registry.isUnannounced(this) ? this.#holdBack(told) : told
+  /** In the order in which they happened, as far as it matters: a FIN that was sent before the peer's RST came resolves close() */
+  #handleRare (allEvents: number): void {
+    const events = !this.state.isOutbound && this.#registry.isUnannounced(this) ? this.#holdBack(allEvents) : allEvents
 
     if ((events & EVENT_LOCAL_FIN) !== 0) {
-      this.onFinHandedDown()
+      this.onFinSent()
     }
 
     if ((events & EVENT_STALLED) !== 0) {
@@ -289,22 +288,25 @@ export class MuxedStream extends ReadableHalf<MuxedStream> implements YamuxStrea
     }
   }
 
-  /** A program was told of the stream, and may listen: what has come since the SYN is told in the order in which it came */
+  /** The application may have added listeners: handles the events since the SYN, in their order */
   onAnnounced (): void {
-    this.handle(EVENT_DATA | this.#untold)
+    this.handle(EVENT_DATA | this.#heldBackEvents)
   }
 
-  /** What has come in whole can be read, also behind a reset. A stream that was reset before is announced to nobody. Returns what the stream is told of now. */
+  /**
+   * Holds back the end of a stream that is not announced yet. Complete data can be read even if a reset follows; a stream that is reset
+   * before its FIN is never announced. Returns the events to handle now.
+   */
   #holdBack (events: number): number {
-    this.#untold |= events & EVENT_REMOTE_FIN
+    this.#heldBackEvents |= events & EVENT_REMOTE_FIN
 
-    if (this.#untold !== 0) {
-      this.#untold |= events & EVENT_REMOTE_RST
+    if (this.#heldBackEvents !== 0) {
+      this.#heldBackEvents |= events & EVENT_REMOTE_RST
     } else if ((events & EVENT_REMOTE_RST) !== 0) {
       this.#registry.forget(this)
     }
 
-    return events & ~this.#untold
+    return events & ~this.#heldBackEvents
   }
 
   #onRemoteFin (): void {
@@ -316,8 +318,8 @@ export class MuxedStream extends ReadableHalf<MuxedStream> implements YamuxStrea
     }
   }
 
-  /** Nothing more will be sent */
-  onFinHandedDown (): void {
+  /** The FIN is handed to the transport */
+  onFinSent (): void {
     if (this.status === 'open') {
       this.writeStatus = 'closed'
       this.#finished?.resolve()
@@ -329,15 +331,15 @@ export class MuxedStream extends ReadableHalf<MuxedStream> implements YamuxStrea
     }
   }
 
-  /** This side has said all, and nobody reads: the peer need not send the rest. That is no error, but to a reader that comes after all. */
+  /** This side has sent its FIN and has no reader, so a reset refuses further data. Only a reader that comes later sees an error. */
   refuseRest (): void {
     this.host.reset(this.state, 0)
     this.#end('closed')
-    this.discard(new StreamBufferError(`${this.readBufferLength} bytes were discarded: the stream was closed for writing, and nobody read it`))
+    this.discard(new StreamBufferError(`Stream ${this.id} was closed for writing and not read, ${this.readBufferLength} bytes were discarded`))
     this.dispatchEvent(new OwnCloseEvent())
   }
 
-  /** The peer or the transport ended the stream. What had arrived can still be read; the reader gets the error if that is not all. */
+  /** The peer or the transport has ended the stream. Data that has arrived can still be read; the reader gets the error if data is missing. */
   onEnded (err: Error): void {
     if (this.status === 'open') {
       this.#end('reset', err)
@@ -346,7 +348,7 @@ export class MuxedStream extends ReadableHalf<MuxedStream> implements YamuxStrea
     }
   }
 
-  /** Both directions have come to their end, or the connection is gone and nothing is missing */
+  /** Both directions have ended, or the connection is gone and no data is missing */
   onClosed (): void {
     if (this.status === 'open') {
       this.#end('closed')

@@ -47,7 +47,7 @@ export function callNothingInternal (stream: YamuxStream, muxer: YamuxMuxer): un
     // @ts-expect-error
     stream.onData,
     // @ts-expect-error
-    stream.onFinHandedDown,
+    stream.onFinSent,
     // @ts-expect-error
     stream.onTaken,
     // @ts-expect-error

@@ -65,12 +65,12 @@ export const mutants: Mutant[] = [
     edits: [
       [
         'src/stream/stream.ts',
-        'this.handle(EVENT_DATA | this.#untold)',
-        'this.handle(this.#untold)'
+        'this.handle(EVENT_DATA | this.#heldBackEvents)',
+        'this.handle(this.#heldBackEvents)'
       ],
       [
         'src/stream/readable-half.ts',
-        'this.#isReadToEnd = this.#isWhole',
+        'this.#isReadToEnd = this.#isComplete',
         ''
       ]
     ]
@@ -81,7 +81,7 @@ export const mutants: Mutant[] = [
     edits: [
       [
         'src/stream/readable-half.ts',
-        'this.#endError ??= this.#isWhole ? undefined : err',
+        'this.#endError ??= this.#isComplete ? undefined : err',
         'this.#endError ??= err'
       ]
     ]
@@ -124,8 +124,8 @@ export const mutants: Mutant[] = [
     edits: [
       [
         'src/stream/readable-half.ts',
-        'while (readBuffer.readyBytes > 0 && this.readStatus === \'readable\' && !this.#isPutBack',
-        'while (readBuffer.readyBytes > 0 && (this.readStatus === \'readable\' || (this.readStatus === \'paused\' && readBuffer.byteLength < 1000)) && !this.#isPutBack'
+        'while (readBuffer.readyBytes > 0 && this.readStatus === \'readable\' && !this.#awaitsRetry',
+        'while (readBuffer.readyBytes > 0 && (this.readStatus === \'readable\' || (this.readStatus === \'paused\' && readBuffer.byteLength < 1000)) && !this.#awaitsRetry'
       ]
     ]
   },
@@ -219,7 +219,7 @@ export const mutants: Mutant[] = [
     edits: [
       [
         'src/stream/readable-half.ts',
-        '    // the beginning of a frame that was cut off is ready now\n    this.#deliver()\n',
+        '    // a truncated frame is delivered as well\n    this.#deliver()\n',
         '    if (err != null) {\n      this.#deliver()\n    }\n'
       ]
     ]
