@@ -1,6 +1,6 @@
 /**
- * Events whose listeners may fail. EventTarget makes what they throw an uncaught exception, which ends
- * the process for the sake of one stream (js-libp2p 3415 and 3512). Here it is the emitter's own affair.
+ * Events whose listeners may fail. EventTarget turns an exception of a listener into an uncaught one, which ends the process because of one
+ * stream (js-libp2p 3415 and 3512). Here the emitter handles it. Hot.
  */
 import { StreamAbortEvent, StreamCloseEvent, StreamResetEvent } from '@libp2p/interface'
 import { attempt, onAbort, toError, toSignal, watch } from './values.ts'
@@ -13,37 +13,37 @@ interface Registration {
   listener: Listener
   capture: boolean
   once: boolean
-  /** By somebody who was told of the same event before */
+  /** A listener may have been removed by another one while an event is dispatched */
   isRemoved: boolean
   /** Ends listening to the signal */
   stopListening: (() => void) | undefined
 }
 
 /**
- * A listener that aborts another stream, whose listener aborts a third, and so on: a thousand of them fill the stack. Beyond so many
- * within each other events wait for a microtask.
+ * A listener may abort another stream, whose listener aborts a third, and so on: a thousand of them fill the stack. Beyond this depth events
+ * wait for a microtask.
  */
 const MAX_DEPTH = 32
 
-/** How many listeners of whatever emitters are running, each within the one before: it is one stack */
+/** How many listeners run within each other. One count for all emitters, as they share a stack. */
 let depth = 0
 
 /*
- * What an event knows while it is told. By symbols: a program that prints, clones or looks through an event sees what it sees of any other,
- * and not the stream that the event is of.
+ * The state of an event while it is dispatched. Symbols, so that an application which prints, clones or iterates over an event sees the same
+ * as of any other event, and not the stream.
  */
 const TARGET = Symbol('target')
 const CURRENT_TARGET = Symbol('currentTarget')
 const IS_STOPPED = Symbol('isStopped')
 
-/** An event that is told whose it is. Any other has to be given properties for that, which takes ten times as long as to make one. */
+/** An event with fields for its target. Any other event needs new properties for that, which is slow. */
 interface TargetedEvent extends Event {
   [TARGET]: EventTarget | null
   [CURRENT_TARGET]: EventTarget | null
   [IS_STOPPED]: boolean
 }
 
-/** The same event, as one that is told. Not of a shim's class: if a program can set the target, the shim's constructor may do so too. */
+/** Derives a TargetedEvent from an event class. Not from a shim's class, whose target can be set: its constructor may set it as well. */
 export function targeted<Base extends new (...args: any[]) => Event> (Base: Base): Base {
   return attempt(() => {
     (new Base('') as { target: unknown }).target = null
@@ -63,7 +63,7 @@ export function targeted<Base extends new (...args: any[]) => Event> (Base: Base
       return this[TARGET]
     }
 
-    /** Null when all listeners have been told */
+    /** Null after the dispatch */
     override get currentTarget (): EventTarget | null {
       return this[CURRENT_TARGET]
     }
@@ -77,7 +77,7 @@ export function targeted<Base extends new (...args: any[]) => Event> (Base: Base
 export const OwnCloseEvent = targeted(StreamCloseEvent)
 export const OwnAbortEvent = targeted(StreamAbortEvent)
 export const OwnResetEvent = targeted(StreamResetEvent)
-/** A runtime may have events, and no CustomEvent */
+/** A runtime may have Event without CustomEvent */
 const OwnCustomEvent = targeted(globalThis.CustomEvent ?? class extends Event {
   readonly detail: unknown
 
@@ -87,7 +87,7 @@ const OwnCustomEvent = targeted(globalThis.CustomEvent ?? class extends Event {
   }
 })
 
-/** The same for an event that somebody else has made. Its properties stay writable, as shims of EventTarget set them, and one that is fixed stays as it is. */
+/** Sets the target of an event that other code has made. Its properties stay writable, as shims of EventTarget set them. A read-only property stays as it is. */
 function setTarget (evt: Partial<TargetedEvent>, target: EventTarget, currentTarget: EventTarget | null): void {
   const properties: Record<PropertyKey, unknown> = {
     target,
@@ -102,17 +102,14 @@ function setTarget (evt: Partial<TargetedEvent>, target: EventTarget, currentTar
   }
 }
 
-/**
- * An EventTarget that calls its listeners itself. With Node's own dispatch a message of 100 B took a sixth longer to deliver, and a listener,
- * of which a new stream has ten, twice as long to add and to remove.
- */
+/** An EventTarget that calls its listeners itself, which is also faster than Node's own dispatch: see benchmarks/tried.md. */
 export abstract class GuardedEmitter<Events extends Record<string, any>> extends EventTarget implements TypedEventTarget<Events> {
-  /** A new list for each change: who is dispatching goes on with the old one */
+  /** A new array for each change, so that a running dispatch goes on with the old one */
   #registrations: readonly Registration[] = []
-  /** Events that are told when the listeners that are running have come to their end */
-  #putOff: Event[] = []
+  /** Events that wait for a microtask, as too many listeners are running */
+  #delayed: Event[] = []
 
-  /** A listener has thrown, or the promise that it returned was rejected */
+  /** A listener has thrown, or its promise was rejected */
   abstract onListenerError (err: Error, evt: Event): void
 
   listenerCount (type: string): number {
@@ -137,13 +134,13 @@ export abstract class GuardedEmitter<Events extends Record<string, any>> extends
     }
 
     const registration: Registration = { type, listener, capture, once, isRemoved: false, stopListening: undefined }
-    // before anything is registered, as it may throw. Not by listener: that may have been added anew since.
+    // first, as it may throw. Removes the registration and not the listener, which may have been added again since.
     registration.stopListening = signal && onAbort(signal, () => { this.#remove(registration) })
     this.#registrations = [...this.#registrations, registration]
     this.onListenerAdded(type)
   }
 
-  /** For emitters that wait for one */
+  /** For emitters that wait for a listener */
   onListenerAdded (_type: string): void {}
 
   override removeEventListener<K extends keyof Events>(type: K, listener?: EventHandler<Events[K]> | null, options?: boolean | EventListenerOptions): void
@@ -156,39 +153,39 @@ export abstract class GuardedEmitter<Events extends Record<string, any>> extends
     }
   }
 
-  /** Makes no event when nobody listens: of the events at the end of a stream libp2p hears half */
+  /** Makes no event without a listener: libp2p listens for only half of the events at the end of a stream */
   safeDispatchEvent<Detail>(type: keyof Events & string, detail?: CustomEventInit<Detail>): boolean {
     return this.listenerCount(type) === 0 || this.dispatchEvent(new OwnCustomEvent(type, detail))
   }
 
-  /** libp2p's metrics put a function of their own in the place of dispatchEvent(), to see what passes there */
+  /** libp2p's metrics replace dispatchEvent() with a function of their own to count messages */
   get isObserved (): boolean {
     return Object.hasOwn(this, 'dispatchEvent')
   }
 
-  /** An event that is dispatched now is told later */
+  /** dispatchEvent() would delay an event now */
   get isDispatchingTooDeep (): boolean {
-    return depth >= MAX_DEPTH || this.#putOff.length > 0
+    return depth >= MAX_DEPTH || this.#delayed.length > 0
   }
 
   override dispatchEvent (evt: Event): boolean {
-    if (depth < MAX_DEPTH && this.#putOff.length === 0) {
+    if (depth < MAX_DEPTH && this.#delayed.length === 0) {
       this.#dispatch(evt)
-    } else if (this.#putOff.push(evt) === 1) {
-      queueMicrotask(() => { this.#dispatchPutOff() })
+    } else if (this.#delayed.push(evt) === 1) {
+      queueMicrotask(() => { this.#dispatchDelayed() })
     }
 
     return !evt.defaultPrevented
   }
 
-  #dispatchPutOff (): void {
+  #dispatchDelayed (): void {
     try {
-      // what listeners add meanwhile comes behind
-      for (let i = 0; i < this.#putOff.length; i++) {
-        this.#dispatch(this.#putOff[i])
+      // listeners may add more
+      for (let i = 0; i < this.#delayed.length; i++) {
+        this.#dispatch(this.#delayed[i])
       }
     } finally {
-      this.#putOff = []
+      this.#delayed = []
     }
   }
 
@@ -196,7 +193,7 @@ export abstract class GuardedEmitter<Events extends Record<string, any>> extends
   #dispatch (evt: Event & Partial<TargetedEvent>): void {
     const { type } = evt
     const registrations = this.#registrations
-    // and not dispatched again
+    // not null if the event was dispatched before
     const isOwn = evt[TARGET] === null
 
     if (isOwn) {
@@ -253,7 +250,7 @@ export abstract class GuardedEmitter<Events extends Record<string, any>> extends
   }
 
   #remove (registration: Registration): void {
-    // a signal may ask for it once more
+    // may run twice if there is a signal
     if (!registration.isRemoved) {
       registration.isRemoved = true
       this.#registrations = this.#registrations.toSpliced(this.#registrations.indexOf(registration), 1)

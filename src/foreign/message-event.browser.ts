@@ -1,5 +1,5 @@
 /**
- * In the place of message-event.ts where a bundler builds for browsers, whose events are native: see "browser" in package.json.
+ * Replaces message-event.ts in bundles for browsers, whose events are native: see "browser" in package.json.
  */
 import { StreamMessageEvent } from '@libp2p/interface'
 import { targeted } from './emitter.ts'

@@ -1,7 +1,6 @@
 /**
- * The event of a message where events are JavaScript, as in Node: made without the constructor of `Event`. All kinds of events share that one,
- * and a program has more than the four that V8 keeps apart, so each of its ten fields is looked up: 460 ns for an event, not 90, and a
- * third of what a receiver of small messages did. Hot.
+ * The 'message' event for runtimes whose events are JavaScript objects, as in Node. It is made without the constructor of `Event`. All event
+ * classes share that constructor, and V8 optimises a field for four classes at most. Programs have more, which makes each event slow. Hot.
  */
 import { StreamMessageEvent } from '@libp2p/interface'
 import { targeted } from './emitter.ts'
@@ -10,10 +9,10 @@ import type { Uint8ArrayList } from 'uint8arraylist'
 
 type Message = Uint8Array | Uint8ArrayList
 
-/** What listeners ask for; all else is asked of an event that is made when somebody asks, so `timeStamp` is of then */
+/** Has the properties that listeners read. A complete event is made when another is read, so `timeStamp` is the time of that. */
 class LightMessageEvent {
   readonly data: Message
-  #whole: Event | undefined
+  #complete: Event | undefined
 
   constructor (data: Message) {
     this.data = data
@@ -23,21 +22,21 @@ class LightMessageEvent {
     return 'message'
   }
 
-  /** Nobody can prevent what a message does */
+  /** A message has no default action */
   get defaultPrevented (): boolean {
     return false
   }
 
-  static whole (evt: LightMessageEvent): Event {
-    evt.#whole ??= new StreamMessageEvent(evt.data)
+  static complete (evt: LightMessageEvent): Event {
+    evt.#complete ??= new StreamMessageEvent(evt.data)
 
-    return evt.#whole
+    return evt.#complete
   }
 }
 
 const OwnLightEvent = targeted(asEvent(LightMessageEvent))
 
-/** A native dispatchEvent() takes only native events, and jsdom's only its own. A shim keeps what it knows in its events, not in the prototype. */
+/** A native dispatchEvent() accepts only native events, and jsdom's only its own. The events of a shim have own properties, not those of the prototype. */
 const isLight = attempt(() => new OwnLightEvent(new Uint8Array()).timeStamp > 0 && new EventTarget().dispatchEvent(new OwnLightEvent(new Uint8Array())), () => false)
 
 export const OwnMessageEvent = isLight ? OwnLightEvent : targeted(StreamMessageEvent)
@@ -53,11 +52,11 @@ function asEvent (Light: typeof LightMessageEvent): typeof StreamMessageEvent {
     }
 
     Object.defineProperty(prototype, key, get === undefined
-      ? { ...rest, value (this: LightMessageEvent, ...args: unknown[]) { return value.apply(Light.whole(this), args) } }
+      ? { ...rest, value (this: LightMessageEvent, ...args: unknown[]) { return value.apply(Light.complete(this), args) } }
       : {
           configurable: true,
-          get (this: LightMessageEvent) { return get.call(Light.whole(this)) },
-          set: set && function (this: LightMessageEvent, to: unknown) { set.call(Light.whole(this), to) }
+          get (this: LightMessageEvent) { return get.call(Light.complete(this)) },
+          set: set && function (this: LightMessageEvent, to: unknown) { set.call(Light.complete(this), to) }
         })
   }
 

@@ -1,9 +1,9 @@
 /**
- * Promises that nobody may be waiting for, and waiting that an AbortSignal may end.
+ * Promises that may be rejected unobserved, and waits that an AbortSignal may end.
  */
 import { abortReason, onAbort, throwIfAborted, toSignal } from './values.ts'
 
-/** Whoever awaits it sees a rejection; when nobody does, it is no unhandled one, which would end the process */
+/** Marks a rejection as handled, since an unhandled one would end the process. A caller that awaits the promise still sees it. */
 export function handled<T> (promise: Promise<T>): Promise<T> {
   promise.catch(() => {})
 
@@ -18,9 +18,8 @@ export function withHandledRejection (): PromiseWithResolvers<void> {
 }
 
 /**
- * A signal has one listener for all who wait by it: an EventTarget looks through its listeners for each one that comes, so
- * 20,000 streams that waited to be opened by one signal took 3 s. When nobody waits any more it has none: Node keeps the
- * signals of AbortSignal.timeout() that are listened to until their time has come.
+ * All waits on a signal share one listener: an EventTarget searches its listeners for each new one, which takes quadratic time. The listener is
+ * removed with the last wait: Node keeps signals of AbortSignal.timeout() that have listeners until they expire.
  */
 interface Waiting {
   aborts: Set<() => void>
@@ -29,7 +28,7 @@ interface Waiting {
 
 const waitingBy = new WeakMap<AbortSignal, Waiting>()
 
-/** Settles as `promise` does, or is rejected with the signal's reason when that comes first. Without a signal it costs no microtask. */
+/** Settles as `promise` does, or rejects with the signal's reason if the abort comes first. Costs no microtask without a signal. */
 export function abortable<T> (promise: Promise<T>, by?: AbortSignal): Promise<T> {
   const signal = toSignal(by)
 
@@ -37,7 +36,7 @@ export function abortable<T> (promise: Promise<T>, by?: AbortSignal): Promise<T>
 }
 
 async function untilAborted<T> (promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  // nobody may be left to hear of it
+  // it may be rejected after the abort
   handled(promise)
   throwIfAborted(signal)
 
@@ -48,7 +47,7 @@ async function untilAborted<T> (promise: Promise<T>, signal: AbortSignal): Promi
   })
 }
 
-/** Returns what ends the wait */
+/** Returns a function that ends the wait */
 function join (signal: AbortSignal, abort: () => void): () => void {
   const { aborts, stopListening } = waitingBy.get(signal) ?? listenTo(signal)
   aborts.add(abort)
@@ -71,7 +70,7 @@ function listenTo (signal: AbortSignal): Waiting {
   return waiting
 }
 
-/** As AbortSignal.timeout() makes it, which React Native, for one, does not have */
+/** AbortSignal.timeout(), which React Native, for one, does not have */
 export function abortedAfter (delayMs: number): AbortSignal {
   if (AbortSignal.timeout != null) {
     return AbortSignal.timeout(delayMs)

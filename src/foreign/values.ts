@@ -1,21 +1,20 @@
 /**
- * What applications and other packages hand in, and may be anything: bytes of any realm (iframe, vm, jsdom) or copy of a package; and
- * strings, revoked proxies, errors whose properties throw, or nothing at all, where an error belongs. None of it may keep a stream or a
- * connection from its end.
+ * Checks values of applications and other packages. Bytes may be of any realm (iframe, vm, jsdom) and of any copy of a package. Errors may be
+ * strings, revoked proxies, undefined, or have properties that throw. None of these may keep a stream or a connection from ending.
  */
 import { AbortError } from '@libp2p/interface'
 import { isUint8ArrayList } from 'uint8arraylist'
 import { MAX_UINT32 } from '../core/wire/frame.ts'
 import { InvalidBytesError } from '../api/errors.ts'
 
-/** Tells a typed array's kind in any realm, and cannot be told lies */
+/** Returns the kind of a typed array of any realm, and cannot be spoofed */
 const tagOf = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(Uint8Array.prototype), Symbol.toStringTag)?.get
 
-/** The parts, as views of this realm. Throws an InvalidBytesError; `taker` is what they were handed to. */
+/** The parts, as views of this realm. Throws an InvalidBytesError that names `taker`, the function that was given the data. */
 export function partsOf (data: unknown, taker: string): Uint8Array[] {
   const parts: Uint8Array[] = []
 
-  // of any copy of the package
+  // a list may be of any copy of the package
   for (const part of isUint8ArrayList(data) ? data as Iterable<unknown> : [data]) {
     parts.push(part instanceof Uint8Array ? part : toView(part, taker))
   }
@@ -23,7 +22,7 @@ export function partsOf (data: unknown, taker: string): Uint8Array[] {
   return parts
 }
 
-/** In one piece, in memory of its own. Throws an InvalidBytesError. */
+/** Copies into one new array. Throws an InvalidBytesError. */
 export function copyOf (data: unknown, taker: string): Uint8Array {
   const parts = partsOf(data, taker)
   const copy = new Uint8Array(parts.reduce((sum, part) => sum + part.byteLength, 0))
@@ -45,7 +44,7 @@ function toView (value: unknown, taker: string): Uint8Array {
   throw new InvalidBytesError(taker, value)
 }
 
-/** What `run`, which is somebody else's, returns; what `otherwise` makes of it, if it throws */
+/** Returns the result of foreign code, or that of `otherwise` if it throws */
 export function attempt<T, U> (run: () => T, otherwise: (thrown: unknown) => U): T | U {
   try {
     return run()
@@ -55,14 +54,14 @@ export function attempt<T, U> (run: () => T, otherwise: (thrown: unknown) => U):
 }
 
 /**
- * Of any class: packages, other realms and programs have their own, which AbortSignal.any() refuses, and which may have no reason and no
- * throwIfAborted(). Undefined for what is no signal.
+ * Accepts signals of any class: other packages and realms have their own. AbortSignal.any() refuses these, and they may lack `reason` and
+ * throwIfAborted(). Returns undefined if the value is not a signal.
  */
 export function toSignal (value?: AbortSignal): AbortSignal | undefined {
   return attempt(() => value?.aborted != null && value.addEventListener != null ? value : undefined, () => undefined)
 }
 
-/** Calls `listener` when the signal is aborted. Returns what ends that, and never throws. */
+/** Calls `listener` when the signal is aborted. Returns a function that removes it, and never throws. */
 export function onAbort (signal: AbortSignal, listener: () => void): () => void {
   signal.addEventListener('abort', listener)
 
@@ -79,12 +78,12 @@ export function throwIfAborted (signal?: AbortSignal): void {
   }
 }
 
-/** The error itself, or one that says `what` happened and has what was thrown as its cause */
+/** Returns the error itself, or wraps another value: `what` begins the message, the value ends it and is the cause */
 export function toError (thrown: unknown, what: string): Error {
   return isError(thrown) ? thrown : new Error(`${what} ${print(thrown)}`, { cause: thrown })
 }
 
-/** What somebody's function has returned: if it is a promise of any kind and is rejected, `onRejected` hears of it */
+/** Calls `onRejected` if the result of foreign code is a promise, of any class, and is rejected */
 export function watch (result: any, onRejected: (thrown: unknown) => void): void {
   if (typeof result?.then === 'function') {
     Promise.resolve(result).catch(onRejected)
@@ -92,16 +91,16 @@ export function watch (result: any, onRejected: (thrown: unknown) => void): void
 }
 
 function isError (thrown: unknown): thrown is Error {
-  // a revoked proxy has no prototype to look at
+  // instanceof throws for a revoked proxy
   return attempt(() => thrown instanceof Error, () => false)
 }
 
-/** Whatever it is, without ever throwing */
+/** Converts any value to a string, and never throws */
 export function print (thrown: unknown): string {
   return attempt(() => String(thrown), () => `a value of type ${typeof thrown} that cannot be printed`)
 }
 
-/** What a reset because of `err` tells the peer; 0 is none */
+/** The error code that a reset because of `err` carries; 0 if none */
 export function errorCodeOf (err: Error & { errorCode?: unknown }): number {
   const code = attempt(() => err.errorCode, () => 0)
 

@@ -1,5 +1,5 @@
 /**
- * Each frame as a line in libp2p's log, for `libp2p:*:yamux:trace`.
+ * Writes each frame as a line of libp2p's log, for `libp2p:*:yamux:trace`.
  */
 import { Decoder } from '../core/wire/decoder.ts'
 import { FIRST_MARK_VALUE, FLAG_ACK, FLAG_FIN, FLAG_RST, FLAG_SYN, TYPE_DATA, TYPE_GO_AWAY, TYPE_PING, TYPE_WINDOW_UPDATE } from '../core/wire/frame.ts'
@@ -7,12 +7,12 @@ import type { Logger } from '@libp2p/interface'
 
 const FLAG_NAMES: Array<[flag: number, name: string]> = [[FLAG_SYN, 'SYN'], [FLAG_ACK, 'ACK'], [FLAG_FIN, 'FIN'], [FLAG_RST, 'RST']]
 
-/** One direction of a connection, from its first byte on */
+/** One direction of a connection, from its first byte */
 export class FrameTrace {
   readonly #decoder: Decoder
   #isReadable = true
 
-  /** `label` stands in front of every line */
+  /** `label` begins every line */
   constructor (log: Logger, label: string) {
     this.#decoder = new Decoder({
       onHeader: (type, flags, streamId, length) => {
@@ -33,15 +33,15 @@ export class FrameTrace {
         }
       }
     } catch {
-      // not yamux: the session ends the connection and says why
+      // not yamux: the session ends the connection and logs why
       this.#isReadable = false
     }
   }
 }
 
-/** Both directions if somebody reads them, undefined otherwise */
+/** Traces both directions if `trace` is enabled; otherwise returns undefined */
 export function createFrameTraces (log: Logger): { sent: FrameTrace, received: FrameTrace } | undefined {
-  // libp2p's loggers have it, its interface does not
+  // libp2p's loggers have `enabled`, its interface does not
   const { enabled: isEnabled } = log.trace as { enabled?: boolean }
 
   return isEnabled === true ? { sent: new FrameTrace(log, '->'), received: new FrameTrace(log, '<-') } : undefined
@@ -49,7 +49,7 @@ export function createFrameTraces (log: Logger): { sent: FrameTrace, received: F
 
 /**
  * `DATA 5 ACK 100 bytes`, `WINDOW_UPDATE 5 FIN +0`, `WINDOW_UPDATE 5 RST code 7`, `PING ACK 17`, `GO_AWAY code 0`, `TYPE_9 5 SYN 0`, and
- * `PING SYN mark 3` for one that stands behind data, and says that it has arrived
+ * `PING SYN mark 3` for a ping behind data, whose pong confirms that the data has arrived
  */
 function describeFrame (type: number, flags: number, streamId: number, length: number): string {
   const names = FLAG_NAMES.filter(([flag]) => (flags & flag) !== 0).map(([, name]) => `${name} `).join('')
@@ -64,7 +64,7 @@ function describeFrame (type: number, flags: number, streamId: number, length: n
     case TYPE_WINDOW_UPDATE:
       return `WINDOW_UPDATE ${streamId} ${names}${(flags & FLAG_RST) === 0 ? '+' : 'code '}${length}`
     default:
-      // the session ends the connection because of it
+      // an unknown type, at which the session ends the connection
       return `TYPE_${type} ${streamId} ${names}${length}`
   }
 }

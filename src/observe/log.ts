@@ -1,52 +1,51 @@
 /**
- * What goes into libp2p's log: errors, lines for whoever debugs, and the loggers of streams.
+ * Writes to libp2p's log: errors, debug lines, and the loggers of streams.
  */
 import { attempt, print } from '../foreign/values.ts'
 import type { Logger } from '@libp2p/interface'
 
-/** Logs an error, and never throws, whatever the error and the log of its owner are. `message` says where the error goes: `%e`. */
+/** Logs an error, and never throws, even if the error or the logger does. `message` has `%e` in the place of the error. */
 export function logError (owner: { readonly log: Logger }, message: string, err: Error): void {
   attempt(() => { owner.log.error(message, err) }, cause => {
-    // a logger that fails is no reason to end anything
+    // a logger that fails must not end a stream or a connection
     attempt(() => { owner.log.error(message, new Error('An error that cannot be printed', { cause: print(cause) })) }, () => {})
   })
 }
 
-/** Logs a line, and never throws. `describe` runs only if somebody reads the log. */
+/** Logs a line, and never throws. `describe` runs only if the log is enabled. */
 export function logDebug (log: Logger, describe: () => string): void {
   try {
     if (log.enabled) {
       log('%s', describe())
     }
   } catch {
-    // as above; so may an error that cannot be read
+    // the logger has failed, or an error could not be printed
   }
 }
 
-/** As the end of a line; may throw */
+/** The end of a line, with the message of the error; may throw */
 export function reasonOf (err?: Error): string {
   return err === undefined ? '' : ` - ${err.message}`
 }
 
-/** Of a connection: names of scopes that change all the time do not fill the memory */
+/** For each connection, so that an application that uses ever new names of scopes does not fill the memory */
 const MAX_SHARED_SCOPES = 32
 
 interface Write {
   (formatter: any, ...args: any[]): void
-  /** libp2p's loggers have it for each of their three, its interface for one */
+  /** libp2p's loggers have it for `error` and `trace`, too; its interface does not */
   enabled?: boolean
 }
 
-/** `enabled` may change as long as a logger lives. One accessor for all: with one of its own each has a hidden class, and takes three times the memory. */
+/** `enabled` may change at any time. The accessor is shared: with its own each logger would have a hidden class, and take three times the memory. */
 const ENABLED: PropertyDescriptor & ThisType<{ shared: Write }> = {
   get () { return this.shared.enabled },
   set (isEnabled: boolean) { this.shared.enabled = isEnabled }
 }
 
 /**
- * The loggers of streams. The streams of a connection share one for each scope, and each line begins with the stream. A logger of
- * libp2p's is dear to make: in Node it asks the terminal for its colours, and leaves 2 KB to a full collection. With four for each
- * request on a new stream, as libp2p asks for, those took 1.02 to 1.12 times as long.
+ * The loggers of streams. The streams of a connection share one logger for each scope, and each line begins with the stream. libp2p's loggers
+ * are expensive to create: in Node each checks the terminal for colours. libp2p requests four for each new stream.
  */
 export class StreamLog {
   readonly #create: () => Logger
@@ -54,7 +53,7 @@ export class StreamLog {
   readonly #known: Map<string, StreamLog>
   #shared: Logger | undefined
 
-  /** `create` makes the shared logger, when it is wanted */
+  /** `create` makes the shared logger on first use */
   constructor (create: () => Logger, path = '', known = new Map<string, StreamLog>()) {
     this.#create = create
     this.#path = path
@@ -69,7 +68,7 @@ export class StreamLog {
 
   /** A logger whose lines begin with `label` */
   of (label: string): Logger {
-    // as the getter does, without a call for each of the four loggers of a request
+    // the getter, inlined: a call for each of the four loggers of a request
     const shared = this.#shared ??= this.#create()
 
     return Object.assign(labelled(shared, shared, label), {
@@ -92,7 +91,7 @@ export class StreamLog {
   }
 }
 
-/** Hot: libp2p has ten lines for a request on a new stream */
+/** Hot: libp2p logs ten lines for a request on a new stream */
 function labelled (shared: Write, logger: Logger, label: string): Write & { enabled: boolean } {
   const write: Write = (formatter, ...args) => {
     if (shared.enabled === false) {

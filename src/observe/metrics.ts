@@ -1,5 +1,5 @@
 /**
- * What libp2p's metrics can show of all connections of a node. Without them none of this exists.
+ * The metrics of all connections of a node, for libp2p's `metrics`. Created only if a node has them.
  */
 import { LANES } from '../core/scheduler/lane.ts'
 import { attempt, toError, watch } from '../foreign/values.ts'
@@ -12,15 +12,15 @@ import type { Logger, Metrics } from '@libp2p/interface'
 
 const PREFIX = 'libp2p_coalescing_yamux_'
 
-/** Sinks are told so many figures together, of all connections, and at the latest when a metric is asked for */
-const TOLD_TOGETHER = 192
+/** Figures of all connections are reported to the sinks in batches of this size, or at a scrape */
+const REPORT_FROM_COUNT = 192
 
 const BYTES_BUCKETS = [64, 256, 1024, 4096, 16_384, 65_536, 262_144]
 const FRAMES_BUCKETS = [1, 2, 5, 10, 50, 100, 500, 1000]
 const WAIT_S_BUCKETS = [0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1]
 const ROUND_TRIP_S_BUCKETS = [0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.25, 0.5, 1]
 
-/** What a connection tells of itself */
+/** Gathers the figures of one connection */
 export class ConnectionMetrics {
   readonly #node: NodeMetrics
   readonly #session: Session<unknown>
@@ -36,8 +36,8 @@ export class ConnectionMetrics {
     node.sessions.add(session)
   }
 
-  /** What sinks are to be told: of a counter how many more, of a histogram what was measured */
-  gather (name: keyof Told, figure: Figure): void {
+  /** A figure for the sinks: the increment of a counter, or the sample of a histogram */
+  gather (name: keyof Sinks, figure: Figure): void {
     this.#node.gather(name, figure)
   }
 
@@ -54,9 +54,9 @@ export class ConnectionMetrics {
     this.#node.forget(this.#session)
   }
 
-  /** The session is in nobody's hands: sinks may be told */
+  /** Called while the session is idle, as sinks are foreign code */
   report (): void {
-    this.#node.tell(this.#onThrown)
+    this.#node.report(this.#onThrown)
   }
 
   readonly #onThrown = (thrown: unknown): void => {
@@ -64,12 +64,12 @@ export class ConnectionMetrics {
   }
 }
 
-/** What connections tell of */
-type Told = ReturnType<typeof registerTold>
+type Sinks = ReturnType<typeof registerSinks>
 type Figure = number | Record<string, number>
 type Sink = { observe (figure: Figure): unknown } | { increment (figure: Figure): unknown }
 
-function registerTold (metrics: Metrics) {
+/** The metrics that connections gather figures for; all others are calculated at a scrape */
+function registerSinks (metrics: Metrics) {
   return {
     flushes: metrics.registerCounterGroup(`${PREFIX}flushes_total`, { label: 'reason', help: 'Flushes by reason' }),
     flushBytes: metrics.registerHistogram(`${PREFIX}flush_bytes`, { help: 'Bytes per flush', buckets: BYTES_BUCKETS }),
@@ -85,61 +85,61 @@ function registerTold (metrics: Metrics) {
 /** The metrics of a node, summed over its connections */
 export class NodeMetrics {
   readonly sessions = new Set<Session<unknown>>()
-  /** What sinks are told together, but for flushes by their reasons. Not as functions: they would keep connections that have ended. */
-  gathered: Array<[name: keyof Told, figure: Figure]> = []
+  /** The next batch for the sinks. Not functions, which would keep connections that have ended. */
+  gathered: Array<[name: keyof Sinks, figure: Figure]> = []
+  /** Flushes by reason, for the next batch */
   #flushes: Partial<Record<FlushReason, number>> = {}
-  readonly #told: Told
-  readonly #toldTogether: number
-  #isTelling = false
-  /** On connections that have ended */
+  readonly #sinks: Sinks
+  readonly #reportFromCount: number
+  #isReporting = false
+  /** Of connections that have ended */
   #heldMs = 0
 
-  constructor (metrics: Metrics, clock: { nowMs (): number }, toldTogether = TOLD_TOGETHER) {
+  constructor (metrics: Metrics, clock: { nowMs (): number }, reportFromCount = REPORT_FROM_COUNT) {
     const gauge = (name: string, help: string, calculate: () => number): void => { metrics.registerMetric(PREFIX + name, { help, calculate }) }
     const group = (name: string, label: string, help: string, calculate: () => Record<string, number>): void => { metrics.registerMetricGroup(PREFIX + name, { label, help, calculate }) }
     const { sessions } = this
-    this.#toldTogether = toldTogether
+    this.#reportFromCount = reportFromCount
 
-    // registered first: a scrape asks for it before it reads what it tells
+    // registered first, so that a scrape fills the sinks before it reads them
     gauge('queue_bytes', 'Bytes queued on open streams', () => {
-      this.tell(() => {}, 1)
+      this.report(() => {}, 1)
 
       return sum(this.#streams(), ({ sendQueue }) => sendQueue.byteLength)
     })
-    this.#told = registerTold(metrics)
-    gauge('blocked_bytes', 'Those of them without credit', () => sum(this.#streams(), ({ blockedBytes }) => blockedBytes))
+    this.#sinks = registerSinks(metrics)
+    gauge('blocked_bytes', 'Queued bytes without credit', () => sum(this.#streams(), ({ blockedBytes }) => blockedBytes))
     gauge('unread_bytes', 'Unread bytes of open streams', () => sum(this.#streams(), ({ readBuffer }) => readBuffer.byteLength))
     group('streams', 'direction', 'Open streams', () => ({
       inbound: sum(sessions, ({ streams }) => streams.inboundCount),
       outbound: sum(sessions, ({ streams }) => streams.outboundCount)
     }))
-    group('in_flight_bytes', 'of', 'Bytes on their way to peers, and how many may be, where there is a bound', () => ({
+    group('in_flight_bytes', 'of', 'Bytes in flight to peers, and their bound, on connections that have one', () => ({
       actual: sum(this.#bounded(clock.nowMs()), ({ inFlightBytes }) => inFlightBytes),
       bound: sum(this.#bounded(clock.nowMs()), ({ boundBytes }) => boundBytes)
     }))
-    gauge('path_bytes_per_second', 'What all known paths carry together', () => sum(sessions, ({ path }) => (path.figures(clock.nowMs())?.bytesPerMs ?? 0) * 1000))
-    gauge('path_round_trip_seconds', 'The longest round trip without a queue', () => largest(sessions, ({ path }) => path.figures(clock.nowMs())?.roundTripMs ?? 0) / 1000)
-    // no counter: @libp2p/prometheus-metrics adds to one what it calculates, once more at each scrape
-    gauge('held_back_seconds_total', 'How long data waited because enough was in flight', () => (this.#heldMs + sum(sessions, ({ path }) => path.figures(clock.nowMs())?.heldMs ?? 0)) / 1000)
+    gauge('path_bytes_per_second', 'Sum of the rates of all measured paths', () => sum(sessions, ({ path }) => (path.figures(clock.nowMs())?.bytesPerMs ?? 0) * 1000))
+    gauge('path_round_trip_seconds', 'Longest round trip of a path without a queue', () => largest(sessions, ({ path }) => path.figures(clock.nowMs())?.roundTripMs ?? 0) / 1000)
+    // not a counter: @libp2p/prometheus-metrics adds the calculated value to a counter at each scrape
+    gauge('held_back_seconds_total', 'How long data was held because of the bound on bytes in flight', () => (this.#heldMs + sum(sessions, ({ path }) => path.figures(clock.nowMs())?.heldMs ?? 0)) / 1000)
     group('window_bytes', 'window', 'Receive windows of all streams', () => ({
       sum: sum(this.#streams(), ({ receiveWindow }) => receiveWindow.windowBytes),
       largest: largest(this.#streams(), ({ receiveWindow }) => receiveWindow.windowBytes)
     }))
   }
 
-  /** One more */
   connect (session: Session<unknown>, log: Logger): ConnectionMetrics {
     return new ConnectionMetrics(this, session, log)
   }
 
-  /** Its connection has ended */
+  /** The connection has ended */
   forget (session: Session<unknown>): void {
     if (this.sessions.delete(session)) {
       this.#heldMs += session.path.figures(0)?.heldMs ?? 0
     }
   }
 
-  gather (name: keyof Told, figure: Figure): void {
+  gather (name: keyof Sinks, figure: Figure): void {
     this.gathered.push([name, figure])
   }
 
@@ -150,11 +150,11 @@ export class NodeMetrics {
   }
 
   /**
-   * Tells the sinks what was gathered, if it is enough. They are foreign code, which may send, abort or throw: what they cause is told the
-   * next time, and what they return is ignored, but for a promise that is rejected.
+   * Reports the gathered figures to the sinks if there are at least `minCount`. Sinks are foreign code, which may send, abort or throw:
+   * figures that they cause are reported the next time. `onThrown` is also called for promises that are rejected.
    */
-  tell (onThrown: (thrown: unknown) => void, leastCount = this.#toldTogether): void {
-    if (this.#isTelling || this.gathered.length < leastCount) {
+  report (onThrown: (thrown: unknown) => void, minCount = this.#reportFromCount): void {
+    if (this.#isReporting || this.gathered.length < minCount) {
       return
     }
 
@@ -162,14 +162,14 @@ export class NodeMetrics {
     const reasons = this.#flushes
     this.#flushes = {}
     this.gathered = []
-    this.#isTelling = true
+    this.#isReporting = true
 
     for (const [name, figure] of [['flushes', reasons] as const, ...gathered]) {
-      const sink = this.#told[name] as Sink
+      const sink = this.#sinks[name] as Sink
       attempt(() => { watch('observe' in sink ? sink.observe(figure) : sink.increment(figure), onThrown) }, onThrown)
     }
 
-    this.#isTelling = false
+    this.#isReporting = false
   }
 
   #bounded (nowMs: number): PathFigures[] {
