@@ -1,4 +1,4 @@
-/** What both muxers of the package export: errors, types, and how to recognise their streams. */
+/** The exports of both muxers of the package: errors, types, and `isYamuxStream`. */
 export { isYamuxStream } from './api/types.ts'
 export { GoAwayCode } from './core/wire/frame.ts'
 export { ProtocolError, ReceivedBytesChangedError, SentBytesChangedError } from './core/errors.ts'

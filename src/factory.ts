@@ -1,5 +1,5 @@
 /**
- * The factory that `createLibp2p` takes as a stream muxer. What its connections are made of is up to each entry of the package.
+ * The factory that `createLibp2p` takes as a stream muxer. Each entry of the package chooses the parts of its connections.
  */
 import { serviceCapabilities } from '@libp2p/interface'
 import { UnsupportedLibp2pError } from './api/errors.ts'
@@ -11,7 +11,7 @@ import type { NodeParts } from './host/driver.ts'
 import type { Config, YamuxMuxerInit } from './options/config.ts'
 import type { ComponentLogger, Logger, MessageStream, Metrics, StreamMuxerFactory } from '@libp2p/interface'
 
-/** What libp2p hands to the factory */
+/** The components that libp2p passes to the factory */
 export interface YamuxComponents {
   metrics?: Metrics
   logger?: ComponentLogger
@@ -34,7 +34,7 @@ export function createFactory (init: YamuxMuxerInit | null | undefined, createPa
       [Symbol.toStringTag]: 'libp2p-coalescing-yamux',
       [serviceCapabilities]: ['@libp2p/stream-multiplexing'],
       createStreamMuxer: maConn => {
-        // libp2p 2 gives options instead
+        // libp2p 2 passes options instead
         if (typeof (maConn as Partial<MessageStream> | undefined)?.addEventListener !== 'function') {
           throw new UnsupportedLibp2pError()
         }

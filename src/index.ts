@@ -1,8 +1,8 @@
 /**
  * @packageDocumentation
  *
- * A yamux stream muxer for js-libp2p that gathers what all streams have to say into one write.
- * It replaces `@libp2p/yamux`: it has the same options, and works with every other yamux peer. docs/migrating.md says what differs.
+ * A yamux stream muxer for js-libp2p that gathers the output of all streams into one write.
+ * It replaces `@libp2p/yamux`: it has the same options, and works with every other yamux peer. docs/migrating.md lists the differences.
  *
  * @example
  *
@@ -32,8 +32,8 @@ export * from './exports.ts'
 /**
  * Makes the factory that `createLibp2p` takes as a stream muxer.
  *
- * Throws InvalidParametersError when an option is out of its range, and for a name that is not an option of `streamOptions`, `limits`
- * or `coalesce`. Among the other options such a name is logged, since it may belong to another muxer.
+ * Throws InvalidParametersError if an option is out of its range, and for an unknown name in `streamOptions`, `limits` or `coalesce`. An
+ * unknown name beside them is logged, since it may belong to another muxer.
  */
 export function yamux (init?: YamuxMuxerInit | null): YamuxFactory {
   return createFactory(init, ({ pathControl = fullControl() }, metrics, log) => ({

@@ -1,7 +1,7 @@
 /**
  * @packageDocumentation
  *
- * The same muxer for pages, and for whoever sends little: with no bound on bytes in flight, no metrics, and no trace of frames.
+ * The same muxer for web pages, and for applications that send little: without the bound on bytes in flight, metrics and frame traces.
  */
 import { NoControl } from './core/path-control.ts'
 import { createFactory } from './factory.ts'

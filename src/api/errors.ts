@@ -1,12 +1,12 @@
 /**
- * The errors that applications see. Those the peer's mistakes cause are in core/errors.ts.
+ * The errors that applications see. Those for protocol violations of the peer are in core/errors.ts.
  */
 import { ConnectionClosedError, InvalidParametersError, StreamResetError, TimeoutError } from '@libp2p/interface'
 
-/** The peer reset the stream. Named as libp2p and `@libp2p/yamux` name it: applications look for that. */
+/** The peer reset the stream. The name is that of libp2p and `@libp2p/yamux`, which applications check. */
 export class RemoteResetError extends StreamResetError {
   readonly code = 'ERR_STREAM_RESET'
-  /** What the peer gave as its reason: 1 to 0xfff is the transport's, 0x1000 to 0xffff libp2p's; undefined if it gave none */
+  /** The peer's error code: 1 to 0xfff are the transport's, 0x1000 to 0xffff libp2p's; undefined if it gave none */
   readonly errorCode?: number
 
   constructor (streamId: number, errorCode: number) {
@@ -20,7 +20,7 @@ export class RemoteResetError extends StreamResetError {
   }
 }
 
-/** The connection ended while the stream was in use: what it carried may be incomplete */
+/** The connection ended while the stream was in use: data may be missing */
 export class TransportClosedError extends ConnectionClosedError {
   override name = 'TransportClosedError'
   readonly code = 'ERR_TRANSPORT_CLOSED'
@@ -31,7 +31,7 @@ export class TransportClosedError extends ConnectionClosedError {
   }
 }
 
-/** The peer has ended the session for a reason other than a normal end; or, with code 0, normally, and its transport could not be closed */
+/** The peer has ended the session with a code other than 0; or with 0, which is a normal end, but the transport could not be closed */
 export class RemoteGoAwayError extends ConnectionClosedError {
   override name = 'RemoteGoAwayError'
   readonly code = 'ERR_REMOTE_GO_AWAY'
@@ -45,19 +45,19 @@ export class RemoteGoAwayError extends ConnectionClosedError {
 }
 
 const TIMEOUT_CODES = {
-  /** Nothing was sent or received on a stream for its inactivity timeout */
+  /** A stream carried no data for its inactivity timeout */
   InactivityTimeoutError: 'ERR_INACTIVITY_TIMEOUT',
-  /** The peer has not acknowledged a stream that this side opened */
+  /** The peer did not acknowledge a stream that this side had opened */
   OpenTimeoutError: 'ERR_OPEN_TIMEOUT',
-  /** This side has closed a stream, and then it came to no end */
+  /** A stream that this side had closed for writing carried no data and did not end */
   CloseTimeoutError: 'ERR_CLOSE_TIMEOUT',
-  /** The transport has data and accepts none of it: the peer does not read, or is not there */
+  /** The transport accepted no data: the peer does not read, or is gone */
   WriteTimeoutError: 'ERR_WRITE_TIMEOUT',
-  /** The peer does not answer keep-alive pings, and sends nothing else, or does not for very long */
+  /** The peer sent nothing for two keep-alive intervals, or answered no ping for ten */
   KeepAliveTimeoutError: 'ERR_KEEP_ALIVE_TIMEOUT'
 } as const
 
-/** Something took too long: what, says its name */
+/** A timeout; `name` and `code` say which */
 export class YamuxTimeoutError extends TimeoutError {
   override name: keyof typeof TIMEOUT_CODES
   readonly code: typeof TIMEOUT_CODES[keyof typeof TIMEOUT_CODES]
@@ -69,11 +69,11 @@ export class YamuxTimeoutError extends TimeoutError {
   }
 }
 
-/** What is no bytes was to be sent, or pushed back */
+/** send(), push() or unshift() was given a value other than a Uint8Array or a Uint8ArrayList, or the transport delivered one */
 export class InvalidBytesError extends InvalidParametersError {
   readonly code = 'ERR_INVALID_BYTES'
 
-  /** `taker` was given `value` */
+  /** `taker` is the function that was given `value` */
   constructor (taker: string, value: unknown) {
     super(`${taker} takes a Uint8Array or a Uint8ArrayList, it was given ${kindOf(value)}`)
   }
@@ -88,7 +88,7 @@ export class UnsupportedLibp2pError extends InvalidParametersError {
   }
 }
 
-/** All 2^31 ids of this side are used; a new connection starts over */
+/** All 2^31 stream ids of this side are used. A new connection has new ones. */
 export class StreamIdsExhaustedError extends ConnectionClosedError {
   override name = 'StreamIdsExhaustedError'
   readonly code = 'ERR_STREAM_IDS_EXHAUSTED'

@@ -1,5 +1,5 @@
 /**
- * What applications see of a stream and of a muxer, in addition to libp2p's own interfaces.
+ * The stream and the muxer as applications see them: additions to libp2p's interfaces.
  */
 import { LANES } from '../core/scheduler/lane.ts'
 import type { GoAwayCode } from '../core/wire/frame.ts'
@@ -9,26 +9,28 @@ import type { Uint8ArrayList } from 'uint8arraylist'
 
 export interface YamuxStream extends Stream {
   /**
-   * The lane that the stream's data goes out in; may be set at any time. Throws InvalidParametersError for an unknown lane.
+   * The lane of the stream's data. May be set at any time; throws InvalidParametersError for an unknown lane.
    *
-   * @default what the `priority` option gives the stream's protocol, 'normal' if it says nothing
+   * @default the lane that the `priority` option gives the stream's protocol, otherwise 'normal'
    */
   priority: Lane
 
   /**
-   * How many milliseconds the stream may carry no data before it is reset; may be set at any time. 0 and Infinity: forever. Throws
-   * InvalidParametersError for anything else.
+   * How long the stream may carry no data before it is reset. 0 and Infinity: no timeout. May be set at any time; throws
+   * InvalidParametersError for a value that is not a number from 0 on.
    *
+   * @unit ms
    * @default Infinity
    */
   inactivityTimeout: number
 
-  /** Closes the stream for writing. Resolves when everything that was sent, and the FIN after it, is handed to the transport. */
+  /** Closes the stream for writing. Resolves when all queued data and the FIN after it are handed to the transport. */
   close (options?: AbortOptions): Promise<void>
 
   /**
-   * Ends the stream immediately. Queued bytes leave before the reset as far as credit, the transport and the bound on what is in flight allow; the rest is discarded. A whole number
-   * `errorCode` on the error travels to the peer (1 to 0xfff is the transport's, 0x1000 to 0xffff libp2p's). Anything that is not an error becomes one.
+   * Ends the stream immediately. Queued data is sent before the reset as far as credit, the transport and the bound on bytes in flight
+   * allow; the rest is discarded. If the error has an integer `errorCode`, the peer receives it: 1 to 0xfff are the transport's, 0x1000 to
+   * 0xffff libp2p's. A value that is not an error is wrapped in one.
    */
   abort (err: Error): void
 
@@ -36,17 +38,17 @@ export interface YamuxStream extends Stream {
 }
 
 export interface YamuxMuxer extends StreamMuxer<YamuxStream> {
-  /** Measures the round trip, in milliseconds. Calls while a ping is in flight share it. Throws MuxerClosedError unless the muxer is open. */
+  /** Measures the round trip, in milliseconds. Calls may use a ping that is in flight already. Throws MuxerClosedError unless the muxer is open. */
   ping (options?: AbortOptions): Promise<number>
 
-  /** The last measured round trip in milliseconds, -1 before the first */
+  /** The last measured round trip in milliseconds; -1 before the first */
   getRTT (): number
 
   /**
-   * Ends the session cleanly: every stream is closed for writing and all that is queued is handed down. If data was sent, a ping
-   * follows it, and its answer is waited for, 500 ms at most: by then the peer has read the data. Then comes GoAway. What the peer and the
-   * transport do not take until the signal is aborted, or within 5 s without one, is given up. Does not wait for what the peer still
-   * wants to send: a stream that is being read ends there, without an error.
+   * Ends the session cleanly: closes every stream for writing, sends all queued data, then sends GoAway. If data was sent, a ping follows it
+   * and is awaited for up to 500 ms: its answer shows that the peer has read the data. Streams that cannot be closed before the signal is
+   * aborted, or within 5 s without a signal, are aborted. Does not wait for more data of the peer: a stream that is being read ends without
+   * an error. Rejects only if the signal is aborted.
    */
   close (options?: CloseOptions): Promise<void>
 }
@@ -59,8 +61,8 @@ export interface CloseOptions extends AbortOptions {
 }
 
 /**
- * Whether a stream that libp2p hands out is one of this package's, of whichever copy of it: `node.handle` and
- * `connection.newStream` give streams of all muxers that a node has.
+ * Whether a stream of `node.handle` or `connection.newStream` is of this muxer. A node may have several muxers. Also recognises streams of
+ * another copy of this package.
  */
 export function isYamuxStream (stream: Stream & { priority?: unknown }): stream is YamuxStream {
   return LANES.includes(stream?.priority as Lane)

@@ -1,5 +1,5 @@
 /**
- * The options `coalesce`: their units, defaults, allowed ranges and conflicts.
+ * The options in `coalesce`: units, defaults, allowed ranges and conflicts.
  */
 import { InvalidParametersError } from '@libp2p/interface'
 import { anyOf, choice, integer, number, optional, section } from './rules.ts'
@@ -24,14 +24,14 @@ export interface CoalesceOptions {
    * When gathered output is written.
    *
    * - `'turn'`: when the running code, and the microtasks that it leads to, have no more output. After three flushes in a turn of
-   *   the event loop the rest leaves together in the next turn. What a message leaves behind full writes waits one turn for the
-   *   next message of a file. There are no timers, and a lone message does not wait. Best for most.
+   *   the event loop the rest leaves together in the next turn. The remainder of a message that fills whole writes waits one turn
+   *   for the next message, as of a file. There are no timers, and a lone message does not wait. Best for most.
    * - `'delay'`: after `delayMs`, or when `highWatermark` is reached. For programs where few writes matter more than a
    *   millisecond.
    * - `'adaptive'`: like `'delay'`, but after a quarter of the measured round trip, and after `maxDelayMs` at the latest
    * - `'off'`: each frame immediately and by itself, as `@libp2p/yamux` does
    *
-   * With any of them, control frames and urgent data wait for no delay, and what waits goes with them.
+   * No strategy delays control frames and urgent data, and data that waits leaves with them.
    *
    * @default `'turn'`, or `'delay'` when `delayMs` is given, or `'adaptive'` when `maxDelayMs` is
    */
@@ -55,9 +55,9 @@ export interface CoalesceOptions {
   maxDelayMs?: number
 
   /**
-   * How many bytes one write holds at most. From 2,048 to 16,777,216. The default is what Noise seals into one record, 65,535
-   * less a tag of 16. On a fast connection without urgent streams it is as many whole records as are carried in a millisecond,
-   * up to 16.
+   * The most bytes in one write. From 2,048 to 16,777,216. The default is what fits into one Noise record: 65,535 less a tag of
+   * 16. By default, a write on a fast connection without urgent streams holds as many whole records as the connection carries in a
+   * millisecond, up to 16.
    *
    * @unit bytes
    * @default 65_519
@@ -75,7 +75,7 @@ export interface CoalesceOptions {
 
   /**
    * How much of each write is kept free for urgent data. It is kept free only while there are urgent streams and the transport
-   * is full again and again, since nothing can overtake what has been handed down. At least 1,024 of `maxBytes` must be left to
+   * is full again and again, since nothing can overtake data in the transport. At least 1,024 of `maxBytes` must be left for
    * other data.
    *
    * @unit bytes
@@ -86,8 +86,8 @@ export interface CoalesceOptions {
   /**
    * How long data may wait in kernels and routers after it has left the muxer, in addition to a quarter of the round trip. From
    * 1 on. The rest waits in its streams, where urgent data overtakes it: see [bytes in flight](../../docs/bytes-in-flight.md).
-   * It is measured with pings that follow the data. From a peer that answers none, nothing is held back. `Infinity`: nothing is
-   * ever held back. Only a path control uses it: `libp2p-coalescing-yamux/light` has none, and ignores it.
+   * It is measured with pings that follow the data. For a peer that answers none, no data is held. `Infinity`: data is never held.
+   * Only a path control uses it: `libp2p-coalescing-yamux/light` has none, and ignores it.
    *
    * @unit ms
    * @default 10
@@ -109,18 +109,18 @@ export interface CoalesceOptions {
   mergeMessages?: MergeMessages
 }
 
-/** A frame's worth is a backlog: full frames cost least then */
+/** A full frame is a backlog: from there on full frames cost least */
 const MERGE_FROM_BYTES = 16_384
-/** What Noise seals into one record: 65,535 less a tag of 16 */
+/** The payload of one Noise record: 65,535 less a tag of 16 */
 export const RECORD_BYTES = 65_519
 export const MAX_RECORDS = 16
-/** A turn of one urgent stream, of a Noise record */
+/** The quantum of one urgent stream, as a part of a Noise record */
 const RESERVED_PART = 1 / 4
-/** What a study of write coalescing in go-yamux settled on */
+/** From a study of write coalescing in go-yamux */
 const DELAY_MS = 2
-/** Longer and requests time out */
+/** With longer delays requests time out */
 const MAX_DELAY_MS = 1000
-/** Room for a few control frames and for the smallest frame that the data lane cuts */
+/** Room for a few control frames and for the smallest data frame */
 const MIN_BATCH_BYTES = 2048
 const MAX_BATCH_BYTES = 2 ** 24
 
@@ -143,7 +143,7 @@ export function createCoalesceConfig (options: CoalesceValues) {
   const { reservedBytes = Math.floor(maxBytes * RESERVED_PART) } = options
 
   if (reservedBytes > maxBytes - MIN_BATCH_BYTES / 2) {
-    throw new InvalidParametersError(`coalesce.reservedBytes is ${reservedBytes}, it must leave ${MIN_BATCH_BYTES / 2} of coalesce.maxBytes, which is ${maxBytes}, to other data`)
+    throw new InvalidParametersError(`coalesce.reservedBytes is ${reservedBytes}, it must be at most ${maxBytes - MIN_BATCH_BYTES / 2}, which is ${MIN_BATCH_BYTES / 2} less than coalesce.maxBytes`)
   }
 
   return {
@@ -164,10 +164,10 @@ function strategyOf (options: CoalesceValues): Strategy {
   const isOff = delayMs === 0
   const strategy = isOff && given === 'delay' ? 'off' : given
 
-  // an option that has no effect under the strategy is a mistake
+  // an option without effect is a mistake
   const checkEffect = (name: 'delayMs' | 'maxDelayMs' | 'highWatermark', ...strategies: Strategy[]): void => {
     if (options[name] !== undefined && !strategies.includes(strategy)) {
-      throw new InvalidParametersError(`coalesce.${name} is ${options[name]}, which is for ${anyOf(strategies)}, but coalesce.strategy is '${strategy}'`)
+      throw new InvalidParametersError(`coalesce.${name} is ${options[name]}, which has no effect with strategy '${strategy}', only with ${anyOf(strategies)}`)
     }
   }
 

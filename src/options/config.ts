@@ -1,5 +1,5 @@
 /**
- * The options of the muxer and of its streams: units, defaults and allowed ranges, and the settings that the muxer makes of them.
+ * The options of the muxer and of its streams: units, defaults and allowed ranges, and the settings that follow from them.
  */
 import { HEADER_BYTES, INITIAL_WINDOW_BYTES, MAX_FRAME_BYTES, MAX_UINT32 } from '../core/wire/frame.ts'
 import { coalesce, createCoalesceConfig, MAX_RECORDS, RECORD_BYTES } from './coalesce.ts'
@@ -53,16 +53,16 @@ export interface YamuxStreamOptions extends StreamOptions {
   inactivityTimeout?: number
 
   /**
-   * How much unread data a stream may have where its window does not limit it already. By default a slow reader makes its peer
-   * wait, and is not reset. What this limits is
+   * How much unread data a stream may have if its window does not limit it already. By default a slow reader makes its peer wait,
+   * and its stream is not reset. This option limits
    *
    * - how far the window grows when both ends of a stream write and neither reads, as far as `maxStreamWindowSize` and
    *   `maxConnectionWindow` allow
-   * - what the application puts back with `push()` and `unshift()` while it does not read, or in a `message` listener, if that is more than the window.
-   *   Beyond it the stream is reset
-   * - what a loop may miss while other readers of its stream go on. Beyond it the loop throws
-   * - what a `@libp2p/yamux` peer may send on a stream because its own `initialStreamWindowSize` is larger than this side's, as
-   *   much as `maxConnectionWindow` on all streams. Beyond it the connection ends
+   * - unread data when the application puts some back with `push()` or `unshift()`, in a `message` listener or while it does not
+   *   read. The limit is the window if that is larger. Beyond it the stream is reset
+   * - the data that a loop misses while other readers of its stream go on. Beyond it the loop throws
+   * - the data that a `@libp2p/yamux` peer sends beyond its window because its own `initialStreamWindowSize` is larger than this
+   *   side's. On all streams of a connection together the limit is `maxConnectionWindow`. Beyond either the connection ends
    * - all unread data with `windowUpdateMode: 'onReceive'`. Beyond it the stream is reset
    *
    * @unit bytes
@@ -112,9 +112,9 @@ export interface YamuxMuxerInit extends StreamMuxerOptions<YamuxStreamOptions> {
 
   /**
    * How many streams this side may have open at a time. Beyond them `newStream()` throws a
-   * `TooManyOutboundProtocolStreamsError`. Streams that wait to be opened are not counted: ten are opened until the peer has answered
-   * anything, then 256 that it has not acknowledged, and up to 10,000 more wait their turn. A rust-libp2p peer with its defaults ends the
-   * connection at the 513th.
+   * `TooManyOutboundProtocolStreamsError`. Calls of `newStream()` that wait are not counted. They wait while ten streams are open and
+   * the peer has not answered at all yet, or while it has 256 to acknowledge; up to 10,000 may wait. A rust-libp2p peer with its
+   * defaults ends the connection at the 513th stream.
    *
    * @unit streams
    * @default 1_000
@@ -122,7 +122,7 @@ export interface YamuxMuxerInit extends StreamMuxerOptions<YamuxStreamOptions> {
   maxOutboundStreams?: number
 
   /**
-   * How many streams the peer may open before anything listens for them, as while libp2p sets up the connection. They are
+   * How many streams the peer may open before a listener for them is added, while libp2p sets up the connection. They are
    * counted at the end of each turn of the event loop that brings some. One more ends the connection with a
    * `MaxEarlyStreamsError`.
    *
@@ -151,13 +151,13 @@ export interface YamuxMuxerInit extends StreamMuxerOptions<YamuxStreamOptions> {
   windowUpdateMode?: WindowUpdateMode
 
   /**
-   * How much all receive windows of a connection may grow, taken together. What they begin with is not counted. One stream may
-   * have all of it, as far as `streamOptions.maxStreamWindowSize` allows; when others need some, they share. By default that is
-   * half: 16 MiB carry 1 Gbit/s at a round trip of 100 ms. An eighth is kept for streams that are denied their share, so that readers that
-   * stand still do not slow those that come later.
-   * Where credit takes more than 4 ms to travel, the window of a new stream has a head start, of up to 1,088 KiB at most. A
-   * stock peer may send as much once more on windows of its own that nobody gave it. So no peer can make a connection hold more than twice
-   * this and what each stream's window begins with, 262,144 bytes by default.
+   * How much the receive windows of a connection may grow in total, beyond their initial sizes. One stream may use all of it, as far
+   * as `streamOptions.maxStreamWindowSize` allows, until others need some. By default that is half: 16 MiB carry 1 Gbit/s at a
+   * round trip of 100 ms. An eighth is kept for streams whose windows could not grow otherwise, so that stalled readers do not slow
+   * later streams. If credit takes more than 4 ms to travel, a new stream gets a head start, and its window is up to 1,088 KiB.
+   *
+   * A stock peer may exceed its windows by the same amount in total. So no peer can make a connection hold more than twice this, and
+   * the initial window of each stream, 262,144 bytes by default.
    *
    * @unit bytes
    * @default `2 * streamOptions.maxStreamWindowSize`
@@ -168,24 +168,24 @@ export interface YamuxMuxerInit extends StreamMuxerOptions<YamuxStreamOptions> {
    * Which protocols go first, and which can wait. A table from pattern to lane, as in `{ '/chat/*': 'urgent' }`, or a function
    * `(protocol) => lane`. The table is read from the top, and `*` stands for any characters.
    *
-   * - `'urgent'`: overtakes everything else. For small messages: within a stream nothing overtakes, so megabytes on an urgent
-   *   stream wait behind each other
-   * - `'normal'`: what is named nowhere
+   * - `'urgent'`: overtakes everything else. For small messages: data of one stream stays in order, so megabytes on an urgent
+   *   stream delay what follows on it
+   * - `'normal'`: all protocols that are not named
    * - `'bulk'`: lets everything else go first
    *
-   * Within a lane, streams take fair turns. No lane starves: it sends one frame for every 128 KiB that overtakes it, on a fast
-   * connection for every eight milliseconds of data. A stream gets its lane when libp2p agrees on its protocol, and
-   * `stream.priority` changes it. A lane that does not exist throws an `InvalidParametersError`: immediately if it is in a
-   * table, or when the function answers.
+   * Within a lane, all streams that can send get the same part of the bandwidth. No lane starves: it sends one frame for every 128 KiB that
+   * overtakes it, on a fast connection for every eight milliseconds of data. A stream gets its lane when its protocol is negotiated,
+   * and `stream.priority` changes it. A lane that does not exist throws an `InvalidParametersError`: immediately if it is in a
+   * table, or when the function returns it.
    *
    * @default `'normal'` for every protocol
    */
   priority?: Priority
 
   /**
-   * Whether the buffers of large transfers are freed by cheap collections, on Node 24 and newer. While 16 KiB or more are read or written at
-   * once, the muxer fills the young generation of V8's heap when it is due, which takes up to 1.2 ms at a time. That concerns the whole
-   * process: turn it off where others tune V8. [Tuning Node](../../docs/tuning-node.md#the-young-generation)
+   * Whether the buffers of large transfers are freed by cheap collections, on Node 24 and newer. While chunks or writes of 16 KiB or
+   * more pass, the muxer fills the young generation of V8's heap from time to time, which takes up to 1.2 ms. That affects the whole
+   * process: turn it off if other code tunes V8. [Tuning Node](../../docs/tuning-node.md#the-young-generation)
    *
    * @default true
    */
@@ -205,26 +205,26 @@ export interface YamuxMuxerInit extends StreamMuxerOptions<YamuxStreamOptions> {
   /** How small writes are gathered into large ones */
   coalesce?: CoalesceOptions
 
-  /** What a peer may cost beyond what its windows allow, in frames and in time */
+  /** Limits on a peer in addition to its windows, in frames and in time */
   limits?: LimitOptions
 }
 
 /**
- * While streams contend frames are small, so that each gets its turn soon (HTTP/2's default; 0.07 %
- * of overhead). A frame that nobody waits behind may fill a Noise record: it costs both sides a third less.
+ * If several streams send, frames are small, so that none waits long for its quantum (HTTP/2's default; 0.07 % of overhead). The frame of a
+ * lone stream may fill a Noise record, which costs both sides less.
  */
 const FRAME_BYTES = 16_384
 const LONE_FRAME_BYTES = RECORD_BYTES - HEADER_BYTES
 /** rust-yamux and jvm-libp2p end the connection at a frame beyond 1 MiB. With its header it fills the largest write. */
 const LONGEST_FRAME_BYTES = MAX_RECORDS * RECORD_BYTES - HEADER_BYTES
 
-/** @libp2p/yamux keeps so many for a program that does not listen yet (its `maxEarlyStreams`), and ends the connection at the next */
+/** The default of `maxEarlyStreams` in @libp2p/yamux, which ends the connection at the next stream before it has a listener */
 const MAX_UNANSWERED_STREAMS = 10
 
-/** What one stream may do before it is reset */
+/** Beyond these a stream is reset */
 const STREAM_LIMITS = {
-  // @libp2p/yamux says 120,000 and never acts on it: gossipsub's streams, which it does not open anew, are silent for
-  // longer between peers that share no topic
+  // @libp2p/yamux has 120,000 and never acts on it. gossipsub's streams, which it does not reopen, are silent for longer between peers that
+  // have no topic in common.
   inactivityTimeout: number(Infinity),
   maxReadBufferLength: number(4_194_304),
   maxWriteBufferLength: number(Infinity)
@@ -263,7 +263,7 @@ const OPTIONS = {
   limits
 }
 
-/** Of a stream that is being opened; what is left out is the muxer's. Throws InvalidParametersError for a value out of range. */
+/** The limits of a new stream, with the muxer's as defaults. Throws InvalidParametersError for a value out of range. */
 export function createStreamLimits (init: StreamOptions, defaults: StreamLimits): StreamLimits {
   let limits = defaults
 
@@ -277,8 +277,8 @@ export function createStreamLimits (init: StreamOptions, defaults: StreamLimits)
 }
 
 /**
- * Fills in the defaults. Throws InvalidParametersError for a value out of range, and for what is no option within one; what is
- * none beside them may be somebody else's, and is reported.
+ * Fills in the defaults. Throws InvalidParametersError for a value out of range, and for an unknown name within a section. An unknown name
+ * beside the sections may be an option of another muxer, and is reported.
  */
 export function createConfig (init: YamuxMuxerInit, onUnknown: (report: string) => void = () => {}) {
   const { maxMessageSize, windowUpdateMode, maxConnectionWindow, priority, coalesce, ...options } = readSection(OPTIONS, init, '', onUnknown)

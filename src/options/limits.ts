@@ -1,13 +1,13 @@
 /**
- * The options `limits`: what a peer may cost in frames that no window bounds, and in time. Units, defaults and allowed ranges.
+ * The options in `limits`: how many frames a peer may send that no window limits, and how long it may take. Units, defaults and allowed ranges.
  */
 import { number, section } from './rules.ts'
 import type { Limit, Limits } from '../core/peer-limits.ts'
 import type { Rule } from './rules.ts'
 
 /**
- * What a peer may cost beyond what its windows allow, in frames and in time. [SECURITY.md](../../SECURITY.md) has the reasons. Beyond a
- * number of frames or streams the connection ends, with all its streams and a `ProtocolError` whose code names the limit.
+ * Limits on a peer in addition to its windows, in frames and in time. [SECURITY.md](../../SECURITY.md) has the reasons. Beyond a number of
+ * frames or streams the connection and all its streams end with a `ProtocolError`, whose code names the limit.
  */
 export interface LimitOptions extends Partial<Record<keyof Limits, Partial<Limit>>> {
   /**
@@ -27,8 +27,8 @@ export interface LimitOptions extends Partial<Record<keyof Limits, Partial<Limit
   resets?: Partial<Limit>
 
   /**
-   * How many frames that change nothing the peer may send: without payload, credit, a first ACK or FIN, or a pong that was asked
-   * for.
+   * How many frames without effect the peer may send. Those have no payload, no credit and no first ACK or FIN, and are no pong to a
+   * ping of this side.
    *
    * @unit frames
    * @default { burst: 10_000, perSecond: 1_000 }
@@ -36,8 +36,8 @@ export interface LimitOptions extends Partial<Record<keyof Limits, Partial<Limit
   emptyFrames?: Partial<Limit>
 
   /**
-   * How many streams the peer may open that this side refuses. These are the ones beyond `maxInboundStreams`, those that come while
-   * the muxer closes, and those that the application aborts within a second.
+   * How many streams the peer may open that this side refuses. A stream is refused if it exceeds `maxInboundStreams`, if it comes
+   * while the muxer closes, or if the application aborts it within a second.
    *
    * @unit streams
    * @default { burst: 10_000, perSecond: 1_000 }
@@ -45,8 +45,8 @@ export interface LimitOptions extends Partial<Record<keyof Limits, Partial<Limit
   refusedStreams?: Partial<Limit>
 
   /**
-   * How many frames the peer may send for streams that are not open. Those that may have been in flight when the stream ended here are not
-   * counted: what its window still allowed, and an update for each frame that the peer was sent.
+   * How many frames the peer may send for streams that are not open. Frames that may have been in flight when the stream ended here
+   * are not counted: the data that its window still allowed, and a window update for each frame that the peer was sent.
    *
    * @unit frames
    * @default { burst: 100_000, perSecond: 10_000 }
@@ -54,7 +54,7 @@ export interface LimitOptions extends Partial<Record<keyof Limits, Partial<Limit
   unknownStreamFrames?: Partial<Limit>
 
   /**
-   * How long the peer may take to acknowledge a stream that this side has opened. Then the stream is reset with an
+   * How long the peer may take to acknowledge a stream that this side has opened. After that the stream is reset with an
    * `OpenTimeoutError`. From 1 on.
    *
    * @unit ms
@@ -63,8 +63,8 @@ export interface LimitOptions extends Partial<Record<keyof Limits, Partial<Limit
   openTimeoutMs?: number
 
   /**
-   * How long a stream that this side has closed for writing may be silent. Then it is reset with a `CloseTimeoutError`. From 1
-   * on. A subscription that you close for writing, and that may be silent for longer, needs more.
+   * How long a stream that this side has closed for writing may carry no data. After that it is reset with a `CloseTimeoutError`.
+   * From 1 on. Raise it for subscriptions that you close for writing, and that may be silent for longer.
    *
    * @unit ms
    * @default 300_000
@@ -72,8 +72,8 @@ export interface LimitOptions extends Partial<Record<keyof Limits, Partial<Limit
   closeTimeoutMs?: number
 
   /**
-   * How long a transport may accept no data. The connection ends with a `WriteTimeoutError` if the peer gives neither a pong nor
-   * credit meanwhile. From 1 on.
+   * How long a transport may accept no data. After that the connection ends with a `WriteTimeoutError`, unless the peer has sent a
+   * pong or credit meanwhile. From 1 on.
    *
    * @unit ms
    * @default 60_000
@@ -82,16 +82,16 @@ export interface LimitOptions extends Partial<Record<keyof Limits, Partial<Limit
 }
 
 /**
- * What answers or ignores a frame in well under a microsecond may come often: a thousand a second cost
- * less than a hundredth of a core. Resets also cost the application. nghttp2 allows 1,000 and 33 a second, which an application
- * that gives up 50 requests a second, or asks 1,500 times for a protocol that the peer does not have, is beyond.
+ * A frame that is answered or ignored in well under a microsecond may come often: a thousand a second take less than a hundredth of a core.
+ * A reset also costs the application time. nghttp2 allows a burst of 1,000 and 33 a second. That is too little for an application that gives
+ * up 50 requests a second, or that tries a protocol 1,500 times which the peer does not support.
  */
 const CHEAP: Limit = { burst: 10_000, perSecond: 1000 }
 const RESETS: Limit = { burst: 10_000, perSecond: 200 }
-/** What a fast sender has in flight over a long path when its stream is reset: 30 frames a millisecond for 300 ms */
-const UNDER_WAY: Limit = { burst: 100_000, perSecond: 10_000 }
+/** A fast sender may have 30 frames a millisecond in flight for 300 ms when its stream is reset */
+const IN_FLIGHT: Limit = { burst: 100_000, perSecond: 10_000 }
 
-/** Rates are multiplied by time, which Infinity would not survive; beyond this there is none */
+/** Finite, as rates are multiplied by a time that may be 0 */
 const MAX_PER_SECOND = 1e9
 
 function limit (byDefault: Limit): Rule<Limit> {
@@ -103,8 +103,8 @@ export const limits = section({
   resets: limit(RESETS),
   emptyFrames: limit(CHEAP),
   refusedStreams: limit(CHEAP),
-  unknownStreamFrames: limit(UNDER_WAY),
-  // the first two are hashicorp/yamux's; its 10 s for a write are too short for a suspended laptop, ours are two keep-alive intervals
+  unknownStreamFrames: limit(IN_FLIGHT),
+  // the first two are hashicorp/yamux's. Its 10 s for a write are too short for a suspended laptop; these are two keep-alive intervals.
   openTimeoutMs: number(75_000, 1),
   closeTimeoutMs: number(300_000, 1),
   writeTimeoutMs: number(60_000, 1)

@@ -1,28 +1,28 @@
 /**
- * The option `priority`: which lane a protocol's streams go out in.
+ * The option `priority`: the lane of a protocol's streams.
  */
 import { LANES, NORMAL } from '../core/scheduler/lane.ts'
 import { check, choice } from './rules.ts'
 import type { Lane } from '../core/scheduler/lane.ts'
 
 /**
- * A table from protocol pattern to lane, in which `*` stands for any characters and the first
- * pattern that fits counts, or a function. What neither knows is 'normal'.
+ * An object that maps protocol patterns to lanes, or a function. In a pattern `*` stands for any characters, and the first pattern that
+ * matches counts. All other protocols are 'normal'.
  */
 export type Priority = Record<string, Lane> | ((protocol: string) => Lane | undefined)
 
 const isLane = choice(...LANES)
 
-/** The place of a protocol's lane among the LANES */
+/** Returns the index of a protocol's lane in LANES */
 export type LaneOf = (protocol: string) => number
 
-/** Throws InvalidParametersError for an unknown lane: of a table at once, of a function when it answers */
+/** Throws InvalidParametersError for an unknown lane: at once if it is in a table, or when the function returns it */
 export function createLaneOf (priority: Priority = {}): LaneOf {
   if (typeof priority === 'function') {
     return protocol => toLaneIndex(priority(protocol) ?? 'normal', `priority(${JSON.stringify(protocol)})`)
   }
 
-  check(typeof priority === 'object', 'priority', priority, 'a table from protocol pattern to lane, or a function')
+  check(typeof priority === 'object', 'priority', priority, 'an object that maps protocol patterns to lanes, or a function')
   const patterns = Object.entries(priority).map(([pattern, lane]) => ({
     matcher: toMatcher(pattern),
     lane: toLaneIndex(lane, `priority[${JSON.stringify(pattern)}]`)
@@ -31,7 +31,7 @@ export function createLaneOf (priority: Priority = {}): LaneOf {
   return protocol => patterns.find(({ matcher }) => matcher.test(protocol))?.lane ?? NORMAL
 }
 
-/** Throws InvalidParametersError; `name` is what the user calls it */
+/** Throws InvalidParametersError for an unknown lane; `name` is the option's name in the message */
 export function toLaneIndex (lane: Lane, name: string): number {
   return LANES.indexOf(isLane(lane, name))
 }

@@ -1,11 +1,11 @@
 /**
- * What options may be: a rule takes a value, or has a default for one that was left out, and throws an InvalidParametersError that names
- * the option, the value and what is allowed.
+ * Rules for the values of options. A rule returns the value, or a default if there is none. It throws an InvalidParametersError with the
+ * option, the value and the allowed values.
  */
 import { InvalidParametersError } from '@libp2p/interface'
 import { print } from '../foreign/values.ts'
 
-/** Returns what the value of the option `name` means; `before` has what those in front of it in the section do */
+/** Takes the value of the option `name`; `before` has the values of the options above it in its section */
 export type Rule<Value> = (value: any, name: string, before?: any) => Value
 
 type Rules = Record<string, Rule<any>>
@@ -24,7 +24,7 @@ export function integer (byDefault?: number, min = 0, max = Infinity): Rule<numb
   return number(byDefault, min, max, true)
 }
 
-/** The rule's value, undefined if the option is left out */
+/** As the rule, but undefined if the option is left out */
 export function optional<Value> (rule: Rule<Value>): Rule<Value | undefined> {
   return (value, name) => value === undefined ? undefined : rule(value, name)
 }
@@ -38,7 +38,7 @@ export function choice<const Choice extends string | boolean> (...choices: reado
   }
 }
 
-/** Options of their own; a name that is none is refused */
+/** A group of options. Throws for a name that is not one of them. */
 export function section<const Table extends Rules> (rules: Table): Rule<Values<Table>> {
   return (options = {}, name) => {
     check(typeof options === 'object', name, options, 'an object')
@@ -56,7 +56,7 @@ export function readSection<Table extends Rules> (rules: Table, options: Record<
 
   for (const name of Object.keys(options)) {
     if (options[name] != null && !Object.hasOwn(rules, name)) {
-      onUnknown(`${path}${name} is no option, these are: ${Object.keys(rules).join(', ')}`)
+      onUnknown(`${path}${name} is not an option, use one of: ${Object.keys(rules).join(', ')}`)
     }
   }
 

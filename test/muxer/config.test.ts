@@ -111,14 +111,14 @@ test.each([
 })
 
 test.each([
-  [{ strategy: 'turn', delayMs: 2 }, 'coalesce.delayMs is 2, which is for \'delay\', but coalesce.strategy is \'turn\''],
-  [{ strategy: 'turn', delayMs: 0 }, 'coalesce.delayMs is 0, which is for \'delay\' or \'off\', but coalesce.strategy is \'turn\''],
-  [{ strategy: 'adaptive', delayMs: 2 }, 'coalesce.delayMs is 2, which is for \'delay\', but coalesce.strategy is \'adaptive\''],
-  [{ delayMs: 0, maxDelayMs: 2 }, 'coalesce.maxDelayMs is 2, which is for \'adaptive\', but coalesce.strategy is \'off\''],
-  [{ delayMs: 0, highWatermark: 0.5 }, 'coalesce.highWatermark is 0.5, which is for \'delay\' or \'adaptive\', but coalesce.strategy is \'off\''],
-  [{ strategy: 'delay', delayMs: 0, highWatermark: 0.5 }, 'coalesce.highWatermark is 0.5, which is for \'delay\' or \'adaptive\', but coalesce.strategy is \'off\''],
-  [{ delayMs: 2, maxDelayMs: 2 }, 'coalesce.maxDelayMs is 2, which is for \'adaptive\', but coalesce.strategy is \'delay\''],
-  [{ highWatermark: 0.5 }, 'coalesce.highWatermark is 0.5, which is for \'delay\' or \'adaptive\', but coalesce.strategy is \'turn\'']
+  [{ strategy: 'turn', delayMs: 2 }, 'coalesce.delayMs is 2, which has no effect with strategy \'turn\', only with \'delay\''],
+  [{ strategy: 'turn', delayMs: 0 }, 'coalesce.delayMs is 0, which has no effect with strategy \'turn\', only with \'delay\' or \'off\''],
+  [{ strategy: 'adaptive', delayMs: 2 }, 'coalesce.delayMs is 2, which has no effect with strategy \'adaptive\', only with \'delay\''],
+  [{ delayMs: 0, maxDelayMs: 2 }, 'coalesce.maxDelayMs is 2, which has no effect with strategy \'off\', only with \'adaptive\''],
+  [{ delayMs: 0, highWatermark: 0.5 }, 'coalesce.highWatermark is 0.5, which has no effect with strategy \'off\', only with \'delay\' or \'adaptive\''],
+  [{ strategy: 'delay', delayMs: 0, highWatermark: 0.5 }, 'coalesce.highWatermark is 0.5, which has no effect with strategy \'off\', only with \'delay\' or \'adaptive\''],
+  [{ delayMs: 2, maxDelayMs: 2 }, 'coalesce.maxDelayMs is 2, which has no effect with strategy \'delay\', only with \'adaptive\''],
+  [{ highWatermark: 0.5 }, 'coalesce.highWatermark is 0.5, which has no effect with strategy \'turn\', only with \'delay\' or \'adaptive\'']
 ] as const)('%o are in conflict', (coalesce, message) => {
   expect(() => yamux({ coalesce })).toThrow(expect.objectContaining({ name: 'InvalidParametersError', message }))
 })
@@ -134,7 +134,7 @@ test('the watermark is a part of what a write holds', () => {
 test('more may not be reserved for urgent data than leaves a frame to others', () => {
   expect(createConfig({ coalesce: { maxBytes: 4096, reservedBytes: 3072 } })).toMatchObject({ reservedBytes: 3072 })
   expect(() => yamux({ coalesce: { maxBytes: 4096, reservedBytes: 3073 } }))
-    .toThrow('coalesce.reservedBytes is 3073, it must leave 1024 of coalesce.maxBytes, which is 4096, to other data')
+    .toThrow('coalesce.reservedBytes is 3073, it must be at most 3072, which is 1024 less than coalesce.maxBytes')
 })
 
 test('a quarter of a small write is reserved when nothing is said', () => {
@@ -153,7 +153,7 @@ test.each([
   ['coalesce', false, 'coalesce is false, it must be an object'],
   ['limits', 5, 'limits is 5, it must be an object'],
   ['limits.pings', 100, 'limits.pings is 100, it must be an object'],
-  ['priority', 'urgent', 'priority is "urgent", it must be a table from protocol pattern to lane, or a function']
+  ['priority', 'urgent', 'priority is "urgent", it must be an object that maps protocol patterns to lanes, or a function']
 ])('%s is refused when it is %j', (path, value, message) => {
   expect(() => yamux(init(path, value))).toThrow(expect.objectContaining({ name: 'InvalidParametersError', message }))
 })
@@ -188,7 +188,7 @@ describe('a name that is no option', () => {
     ['limits.pings.brust', 'burst, perSecond'],
     ['limits.unknownStreamFrames.perSeconds', 'burst, perSecond']
   ])('%s is refused, and those of its section are named', (path, names) => {
-    expect(() => yamux(init(path, 5))).toThrow(expect.objectContaining({ name: 'InvalidParametersError', message: `${path} is no option, these are: ${names}` }))
+    expect(() => yamux(init(path, 5))).toThrow(expect.objectContaining({ name: 'InvalidParametersError', message: `${path} is not an option, use one of: ${names}` }))
   })
 
   test('does no harm while it is undefined', () => {
@@ -200,6 +200,6 @@ describe('a name that is no option', () => {
     createConfig({ maxInboundStream: 5, maxStreamWindowSize: 1, keepAliveInterval: 5, peerId: undefined } as YamuxMuxerInit, report => { reports.push(report) })
 
     const names = 'enableKeepAlive, keepAliveInterval, maxInboundStreams, maxOutboundStreams, maxEarlyStreams, maxMessageSize, windowUpdateMode, streamOptions, maxConnectionWindow, tuneGarbageCollection, priority, pathControl, coalesce, limits'
-    expect(reports).toEqual([`maxInboundStream is no option, these are: ${names}`, `maxStreamWindowSize is no option, these are: ${names}`])
+    expect(reports).toEqual([`maxInboundStream is not an option, use one of: ${names}`, `maxStreamWindowSize is not an option, use one of: ${names}`])
   })
 })

@@ -44,8 +44,8 @@ describe('options that there are not', () => {
     const factory = components({ logger })
     factory.createStreamMuxer(new RawTransport('inbound') as unknown as MessageStream)
     expect(errors).toEqual([
-      expect.stringMatching(/^libp2p:yamux maxInboundStream is no option, these are: .*maxInboundStreams/),
-      expect.stringMatching(/^libp2p:yamux connectionManager is no option, these are: /)
+      expect.stringMatching(/^libp2p:yamux maxInboundStream is not an option, use one of: .*maxInboundStreams/),
+      expect.stringMatching(/^libp2p:yamux connectionManager is not an option, use one of: /)
     ])
 
     components({ logger })
