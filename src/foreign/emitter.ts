@@ -87,7 +87,7 @@ const OwnCustomEvent = targeted(globalThis.CustomEvent ?? class extends Event {
   }
 })
 
-/** Sets the target of an event that other code has made. Its properties stay writable, as shims of EventTarget set them. A read-only property stays as it is. */
+/** Sets the target of an event of other code. Properties stay writable, as shims of EventTarget set them. A read-only property stays as it is. */
 function setTarget (evt: Partial<TargetedEvent>, target: EventTarget, currentTarget: EventTarget | null): void {
   const properties: Record<PropertyKey, unknown> = {
     target,

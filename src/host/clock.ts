@@ -30,7 +30,10 @@ interface Channel {
 /** Any of them may be missing. Read once, so that turns go on if an application installs fake timers. */
 const { process, setImmediate, setTimeout: setShortestTimer, MessageChannel } = globalThis as Partial<Globals>
 const isNode = process?.versions?.node != null
-/** A bundler's setImmediate is a timer, so only Node's comes first. React Native has no MessageChannel. Jest's jsdom has Node's `process`, but neither of the two. */
+/**
+ * A bundler's setImmediate is a timer, so only Node's comes first. React Native has no MessageChannel. Jest's jsdom has Node's `process`, but
+ * neither of the two.
+ */
 const runNextTurn = (isNode && setImmediate) || (MessageChannel && postTask) || setImmediate || setShortestTimer
 
 export const systemClock: Clock = {

@@ -124,7 +124,6 @@ export class Timers {
     }
   }
 
-  /** The transport says "wait" */
   onTransportFull (): void {
     this.#writeDueMs = this.#clock.nowMs() + this.#limits.writeTimeoutMs
     this.#arm()

@@ -96,7 +96,7 @@ const MAX_TURN_BYTES = 4_194_304
 const MAX_TURN_BYTES_WITH_URGENT = 262_144
 /**
  * This long after the first write of a turn only urgent data is written: Noise can take several times as long as the bytes alone suggest. If
- * the program works for longer in its turns, all connections together may write for that time, as the rest would wait for a long turn.
+ * the program works for longer in its turns, the rest would wait long. All connections together may then write for as long as the program works.
  */
 const MAX_TURN_MS = 5
 /** Small writes cost more per byte. A writer that sends one byte as soon as the last has left must not occupy the turn. */
@@ -105,7 +105,10 @@ const MAX_TURN_WRITES = 1000
 /** If the program works this long in its turns, output should not wait for the next turn */
 const LONG_TURN_MS = 10
 
-/** Answers to a chunk that comes this long after the last flush do not wait for the next turn. If turns are long, no answers do, as credit and pongs would be late. */
+/**
+ * Answers to a chunk that comes this long after the last flush do not wait for the next turn. If turns are long, no answers wait, as credit
+ * and pongs would be late.
+ */
 const ANSWERED_APART_MS = 1
 
 /** Shorter flushes take too little time to be measured */

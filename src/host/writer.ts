@@ -1,6 +1,6 @@
 /**
  * Writes the output of a session when the flush policy decides. A flush makes one write after another until no output is left, the turn has
- * written enough, or the transport says "wait". Also schedules the next flush. Hot.
+ * written enough, or the transport is full. Also schedules the next flush. Hot.
  */
 import { FlushPolicy, LATER, TURN_AFTER_NEXT, NEXT_TURN, NOW, ON_CHUNK, ON_OPENING, ON_WRITE, SOON } from '../core/flush.ts'
 import { HEADER_BYTES } from '../core/wire/frame.ts'
@@ -55,9 +55,9 @@ export class Writer {
   #scheduled: FlushDecision | undefined
   #timer: unknown
   #isTransportFull = false
-  /** The transport has said "wait", and not all output since then is written */
+  /** The transport was full, and not all output since then is written */
   #isBackedUp = false
-  /** The connection ends: everything is written, although the transport said "wait" */
+  /** The connection ends: everything is written, even if the transport is full */
   #isFinal = false
   /** What the last flush left over after full writes; 0 once more is queued */
   #restBytes = 0
@@ -133,7 +133,7 @@ export class Writer {
     }
   }
 
-  /** Writes output until none is left, the transport says "wait", or, without `isDue`, the turn has written enough */
+  /** Writes output until none is left, the transport is full, or, without `isDue`, the turn has written enough */
   flush (reason: FlushReason, isDue?: () => boolean): void {
     if (this.isFlushing || this.isStopped) {
       return
@@ -159,7 +159,7 @@ export class Writer {
     this.#host.onFlushed(reason, writtenBytes)
   }
 
-  /** Writes the final resets and the GoAway, although the transport may have said "wait" */
+  /** Writes the final resets and the GoAway, even if the transport is full */
   flushFinal (): void {
     this.#isFinal = true
     // if the transport has called back from send(), the flush that is running heeds the flag

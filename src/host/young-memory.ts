@@ -33,7 +33,7 @@ const FILL_FROM_PART = 1 / 2
 const FILL_AT_ONCE_BYTES = USUAL_SPACE_BYTES
 /** How often V8's statistics are read, as each reading has a cost */
 const CHECK_EVERY_BYTES = 131_072
-/** If two arrays do not fit into a page, V8 gives each its own and writes to half of it only, so that a fill costs half as much */
+/** V8 gives each array a page of its own if two do not fit into one. It writes to half of the page only, so a fill costs half as much. */
 const PAGE_BYTES = 262_144
 /** The longest array that is a regular object: 128 KiB with 8 bytes a slot, as Node's V8 does not compress pointers */
 const ARRAY_SLOTS = 16_382

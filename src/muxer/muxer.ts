@@ -43,7 +43,7 @@ const CONFIRM_TIMEOUT_MS = 500
  *
  * The phases after `open`:
  *
- * - `goneAway`: the peer has sent GoAway(0), and accepts no streams. Open streams may finish, and so may those that it still opens, which breaks the protocol.
+ * - `goneAway`: the peer has sent GoAway(0), and accepts no streams. Open streams may finish, and so may those that it opens in breach of the protocol.
  * - `left`: the last stream has finished since, and the transport is being closed
  * - `closing`: close() is running, whether or not the peer has sent GoAway
  * - `closed`: close() is done, and the transport is still open
@@ -96,8 +96,8 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
   /**
    * Opens a stream. Waits while the peer has 256 streams to acknowledge, or while streams whose reset is still queued count as open.
    *
-   * Throws MuxerClosedError if the connection is ending, TooManyOutboundProtocolStreamsError beyond `maxOutboundStreams` or if 10,000 calls
-   * wait, StreamIdsExhaustedError after 2^31 streams, and InvalidParametersError for an option out of its range.
+   * Throws MuxerClosedError if the connection is ending, and TooManyOutboundProtocolStreamsError beyond `maxOutboundStreams` or if 10,000
+   * calls wait. Throws StreamIdsExhaustedError after 2^31 streams, and InvalidParametersError for an option out of its range.
    */
   async createStream (options: CreateStreamOptions = {}): Promise<MuxedStream> {
     const limits = createStreamLimits(options, this.#driver.config.streamOptions)
@@ -262,7 +262,7 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
     return this.#phase === 'closing' || this.#phase === 'closed'
   }
 
-  /** Closes all streams for writing, then sends GoAway. Resolves when all output is handed to the transport; rejects only if the caller's signal is aborted. */
+  /** Closes all streams for writing, then sends GoAway. Resolves when the transport has all output; rejects only if the caller's signal is aborted. */
   async #shutDown (reason: GoAwayCode, callersSignal?: AbortSignal): Promise<void> {
     const signal = callersSignal ?? abortedAfter(CLOSE_TIMEOUT_MS)
     const { session } = this.#driver

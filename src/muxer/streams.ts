@@ -163,7 +163,7 @@ export class StreamList implements StreamRegistry<MuxedStream> {
     }
   }
 
-  /** Takes ended streams out of the list, the last first. It searches from the end, where short-lived streams are, so that the end of all takes linear time. */
+  /** Removes ended streams, the last to end first. Searches from the end, where short-lived streams are, so the end of all streams takes linear time. */
   readonly settle = (): void => {
     for (let stream = this.#ended.pop(); stream !== undefined; stream = this.#ended.pop()) {
       const index = this.#streams.lastIndexOf(stream)

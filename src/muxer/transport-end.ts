@@ -21,7 +21,7 @@ export function closeTransport (maConn: MessageStream, reason: Error): void {
 
 /**
  * Unlike a close, an abort gives libp2p the reason why the connection has ended. But it discards data that the transport has not sent. So this
- * waits until the next turn, and for 'drain' if the transport has said "wait". It does not wait for the peer. Returns a function that aborts at once.
+ * waits until the next turn, and for 'drain' if the transport is full, but not for the peer. Returns a function that aborts at once.
  */
 export function abortAfterFinalFrames (maConn: MessageStream, clock: Clock, reason: Error): () => void {
   let isOver = false
@@ -53,7 +53,7 @@ export function abortAfterFinalFrames (maConn: MessageStream, clock: Clock, reas
   return abort
 }
 
-/** Closes and aborts. Without the close the socket below @libp2p/websockets 10 would stay open (js-libp2p 3625). A closing transport can still be aborted. */
+/** Closes and aborts at once. Without the close the socket of @libp2p/websockets 10 stays open (js-libp2p 3625). A closing transport can be aborted. */
 export function cutTransport (maConn: MessageStream, reason: Error): void {
   closeGently(maConn).catch(() => {})
   abortTransport(maConn, reason)

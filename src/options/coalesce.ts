@@ -74,9 +74,8 @@ export interface CoalesceOptions {
   highWatermark?: number
 
   /**
-   * How much of each write is kept free for urgent data. It is kept free only while there are urgent streams and the transport
-   * is full again and again, since nothing can overtake data in the transport. At least 1,024 of `maxBytes` must be left for
-   * other data.
+   * How much of each write is kept free for urgent data, while there are urgent streams and the transport is full again and again:
+   * no data can overtake data in the transport. At least 1,024 of `maxBytes` must be left for other data.
    *
    * @unit bytes
    * @default a quarter of `maxBytes`

@@ -184,8 +184,8 @@ export interface YamuxMuxerInit extends StreamMuxerOptions<YamuxStreamOptions> {
 
   /**
    * Whether the buffers of large transfers are freed by cheap collections, on Node 24 and newer. While chunks or writes of 16 KiB or
-   * more pass, the muxer fills the young generation of V8's heap from time to time, which takes up to 1.2 ms. That affects the whole
-   * process: turn it off if other code tunes V8. [Tuning Node](../../docs/tuning-node.md#the-young-generation)
+   * more pass, the muxer fills the young generation of V8's heap from time to time. Each time takes up to 1.2 ms. That affects the
+   * whole process: turn it off if other code tunes V8. [Tuning Node](../../docs/tuning-node.md#the-young-generation)
    *
    * @default true
    */
