@@ -49,7 +49,7 @@ class EventLoop {
     this.#clock = clock
   }
 
-  /** Makes this turn count: something must be reset or done in the next */
+  /** Makes this turn count, as a caller resets or does something in the next. Called before a `nextTurn` task, so that `turn` changes first. */
   awaitNextTurn (): void {
     if (!this.#isAwaited) {
       this.#isAwaited = true
@@ -160,11 +160,6 @@ export class WriterTurn implements Turn {
 
   onOpened (): void {
     this.hasOpened = true
-    this.loop.awaitNextTurn()
-  }
-
-  /** Called before a `nextTurn` task that writes, so that the turn's number changes first */
-  awaitNext (): void {
     this.loop.awaitNextTurn()
   }
 

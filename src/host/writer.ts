@@ -325,7 +325,7 @@ export class Writer {
   #awaitNextTurn (): void {
     if (!this.#isNextTurnAwaited) {
       this.#isNextTurnAwaited = true
-      this.turn.awaitNext()
+      this.turn.loop.awaitNextTurn()
       this.#clock.nextTurn(this.#onNextTurn)
     }
   }
