@@ -1,6 +1,6 @@
 /**
  * Decides when to flush: the strategies of `coalesce.strategy`, which delay urgent data, control frames and answers to the last chunk least.
- * Owns no timer and no bytes. Hot: runs for each send that finds no flush arranged.
+ * Owns no timer and no bytes. Hot: runs for each send that finds no flush scheduled.
  */
 import type { PathControl } from './path-control.ts'
 import type { ControlLane } from './scheduler/control.ts'
@@ -22,9 +22,9 @@ export const ON_OPENING = 2
  */
 const AT_ONCE_BEFORE_FLUSHES = [0, 1, 2]
 
-/* When to flush, the latest first. A new decision replaces the arranged flush only if it is earlier. */
+/* When to flush, the latest first. A new decision replaces the scheduled flush only if it is earlier. */
 
-/** The arranged flush stays */
+/** The scheduled flush stays */
 export const KEEP = 0
 /** After a delay */
 export const LATER = 1
@@ -149,7 +149,7 @@ export class FlushPolicy {
   }
 
   /** When output leaves that the transport would take now. `isRest`: the last flush left it over after full writes. */
-  decide (occasion: number, turn: Turn, isRest: boolean, isArranged: boolean, session: FlushSubject): FlushDecision {
+  decide (occasion: number, turn: Turn, isRest: boolean, isScheduled: boolean, session: FlushSubject): FlushDecision {
     const isNow = !turn.isSpent && turn.flushes < AT_ONCE_BEFORE_FLUSHES[occasion]
     const isEnough = turn.isSpent || turn.flushes >= MAX_FLUSHES_PER_TURN
     const enough = isEnough && occasion === ON_CHUNK && turn.takesAnswer(session.receivedMs) ? CHUNK_NOW : ENOUGH
@@ -172,13 +172,13 @@ export class FlushPolicy {
     }
 
     if (this.isDelaying && !session.isClosing) {
-      return this.#delay(session, isEnough ? enough : FULL, isArranged)
+      return this.#delay(session, isEnough ? enough : FULL, isScheduled)
     }
 
     return isEnough ? enough : isRest ? REST : isNow ? CHUNK_NOW : TURN_SOON
   }
 
-  #delay ({ lanes, roundTrip }: FlushSubject, full: FlushDecision, isArranged: boolean): FlushDecision {
+  #delay ({ lanes, roundTrip }: FlushSubject, full: FlushDecision, isScheduled: boolean): FlushDecision {
     const { strategy, watermarkBytes, delayMs, maxDelayMs } = this.#init
 
     if (lanes.queuedBytes >= watermarkBytes) {
@@ -187,7 +187,7 @@ export class FlushPolicy {
 
     const waitMs = strategy === 'delay' ? delayMs : Math.min(maxDelayMs, (roundTrip.shorterMs ?? 0) * ADAPTIVE_DELAY_PART)
 
-    return isArranged ? KEPT : waitMs < this.#shortestTimerMs ? TOO_SHORT : decision(LATER, 'delay', waitMs)
+    return isScheduled ? KEPT : waitMs < this.#shortestTimerMs ? TOO_SHORT : decision(LATER, 'delay', waitMs)
   }
 }
 

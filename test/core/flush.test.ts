@@ -8,7 +8,7 @@ const WATERMARK_BYTES = 52_415
 
 interface Snapshot {
   occasion: number
-  isArranged: boolean
+  isScheduled: boolean
   isRest: boolean
   flushesThisTurn: number
   isTurnSpent: boolean
@@ -32,7 +32,7 @@ const SNAPSHOT: Snapshot = {
   isTurnSpent: false,
   isTurnOver: false,
   takesAnswer: false,
-  isArranged: false,
+  isScheduled: false,
   isRest: false,
   roundTripMs: undefined
 }
@@ -56,12 +56,12 @@ function decide (policy: FlushPolicy, snapshot: Partial<Snapshot> = {}): unknown
 }
 
 function ask (policy: FlushPolicy, snapshot: Partial<Snapshot>): FlushDecision {
-  const { hasUrgent, hasControl, isMarkOwed, queuedBytes, roundTripMs, flushesThisTurn, isTurnSpent, isTurnOver, takesAnswer, occasion, isRest, isArranged } = { ...SNAPSHOT, ...snapshot }
+  const { hasUrgent, hasControl, isMarkOwed, queuedBytes, roundTripMs, flushesThisTurn, isTurnSpent, isTurnOver, takesAnswer, occasion, isRest, isScheduled } = { ...SNAPSHOT, ...snapshot }
   const turn = { flushes: flushesThisTurn, isSpent: isTurnSpent, isOver: isTurnOver, takesAnswer: () => takesAnswer }
 
   const session = { lanes: { hasUrgent, queuedBytes }, control: { hasMoreThanAcks: hasControl }, path: { isMarkOwed }, roundTrip: { shorterMs: roundTripMs }, receivedMs: 0, isClosing: false }
 
-  return policy.decide(occasion, turn, isRest, isArranged, session)
+  return policy.decide(occasion, turn, isRest, isScheduled, session)
 }
 
 describe.each([
@@ -71,7 +71,7 @@ describe.each([
 ])('under %s', (_, policy) => {
   test.each([0, 3, 1000])('urgent data asks for a flush at once, after %i flushes in the turn', flushesThisTurn => {
     expect(decide(policy, { hasUrgent: true, flushesThisTurn })).toEqual(['soon', 'urgent'])
-    expect(decide(policy, { hasUrgent: true, flushesThisTurn, isArranged: true })).toEqual(['soon', 'urgent'])
+    expect(decide(policy, { hasUrgent: true, flushesThisTurn, isScheduled: true })).toEqual(['soon', 'urgent'])
   })
 
   test('urgent data waits for the next turn when this one has written all that a turn may', () => {
@@ -131,7 +131,7 @@ describe.each([
       isTurnSpent: fc.boolean(),
       isTurnOver: fc.boolean(),
       isRest: fc.boolean(),
-      isArranged: fc.constant(true),
+      isScheduled: fc.constant(true),
       roundTripMs: fc.option(fc.nat(1000), { nil: undefined })
     })
 
@@ -165,8 +165,8 @@ describe('delay', () => {
   })
 
   test('does not wait at the watermark', () => {
-    expect(decide(delayed, { queuedBytes: WATERMARK_BYTES - 1, isArranged: true })).toEqual(['keep', 'delay'])
-    expect(decide(delayed, { queuedBytes: WATERMARK_BYTES, isArranged: true })).toEqual(['soon', 'watermark'])
+    expect(decide(delayed, { queuedBytes: WATERMARK_BYTES - 1, isScheduled: true })).toEqual(['keep', 'delay'])
+    expect(decide(delayed, { queuedBytes: WATERMARK_BYTES, isScheduled: true })).toEqual(['soon', 'watermark'])
     expect(decide(delayed, { queuedBytes: WATERMARK_BYTES, flushesThisTurn: 3 })).toEqual(['next-turn', 'next-turn'])
   })
 
@@ -189,7 +189,7 @@ describe('adaptive', () => {
   })
 
   test('does not wait at the watermark', () => {
-    expect(decide(adapted, { queuedBytes: WATERMARK_BYTES, roundTripMs: 100, isArranged: true })).toEqual(['soon', 'watermark'])
+    expect(decide(adapted, { queuedBytes: WATERMARK_BYTES, roundTripMs: 100, isScheduled: true })).toEqual(['soon', 'watermark'])
   })
 })
 
@@ -197,7 +197,7 @@ describe('off', () => {
   test.each([
     [{}],
     [onlyAcks],
-    [{ flushesThisTurn: 1000, isArranged: true, roundTripMs: 500 }]
+    [{ flushesThisTurn: 1000, isScheduled: true, roundTripMs: 500 }]
   ])('writes at once, whatever there is: %o', snapshot => {
     expect(decide(off, snapshot)).toEqual(['now', 'off'])
   })
