@@ -8,9 +8,9 @@ import { BytesInFlight } from './path/bytes-in-flight.ts'
 import { NodePaths } from './path/node-paths.ts'
 import type { CreatePathControl } from './core/path-control.ts'
 
-export { NoControl } from './core/path-control.ts'
+export { MIN_WRITE_BYTES, NoControl } from './core/path-control.ts'
 export { ForwardingControl } from './path/forwarding-control.ts'
-export type { CreatePathControl, PathBound, PathControl, PathFigures, PathInit, WritePlan } from './core/path-control.ts'
+export type { CreatePathControl, PathControl, PathFigures, PathInit, WritePlan } from './core/path-control.ts'
 export type { Positions } from './core/positions.ts'
 
 /** Makes what `yamux()` uses by default for the connections of one node, which tell each other of links that they share. */

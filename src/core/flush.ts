@@ -61,7 +61,7 @@ export interface FlushSubject {
   readonly receivedMs: number
   readonly lanes: Pick<DataLanes<never>, 'queuedBytes' | 'hasUrgent'>
   readonly control: Pick<ControlLane<never>, 'hasMoreThanAcks'>
-  readonly path: Pick<PathControl, 'isMarkOwed'>
+  readonly path: Pick<PathControl, 'isMarkDue'>
   readonly roundTrip: Pick<RoundTrip, 'shorterMs'>
 }
 
@@ -163,7 +163,7 @@ export class FlushPolicy {
       return turn.isOver ? ENOUGH : isNow ? URGENT_NOW : URGENT_SOON
     }
 
-    if (session.control.hasMoreThanAcks || session.path.isMarkOwed) {
+    if (session.control.hasMoreThanAcks || session.path.isMarkDue) {
       return isEnough ? enough : isNow ? CONTROL_NOW : CONTROL_SOON
     }
 

@@ -18,22 +18,17 @@ export interface PathInit {
   /** The least that a stream may send in a round of the scheduler, and the most */
   frameBytes: number
   maxFrameBytes: number
+  /** The time that members are passed, for those that are passed none: milliseconds from any start, fractions included */
+  nowMs (): number
 }
 
 export interface WritePlan {
-  /** What the next write holds */
+  /** What the next write holds, MIN_WRITE_BYTES at least */
   writeBytes: number
   /** What each stream may send in a round of the scheduler */
   quantumBytes: number
   /** What each writer may queue in addition to the usual marks */
   extraQueueBytes: number
-}
-
-export interface PathBound {
-  /** How much may be in flight; Infinity while nothing is held */
-  readonly bytes: number
-  /** What a write holds that nobody shares */
-  readonly writeBytes: number
 }
 
 /** For metrics */
@@ -56,13 +51,13 @@ export interface PathControl {
   /** Urgent data has used up what it may send while data is held: from here on it takes turns with the rest */
   readonly isUrgentSpent: boolean
   /** A mark goes with the next write, or is a write of its own */
-  readonly isMarkOwed: boolean
+  readonly isMarkDue: boolean
   /** A write that ends after this position leaves room for a mark */
   readonly leavesRoomFromBytes: number
-  /** May change at any time */
-  readonly bound: PathBound
+  /** What a write holds that is not planned, as it is small: MIN_WRITE_BYTES at least */
+  readonly writeBytes: number
 
-  /** Asked before a write: if so many bytes are written, no mark follows and nothing is held */
+  /** Asked while nothing is held and no mark is due: if so many bytes are written, no mark follows them, and nothing is held after them */
   isQuietFor (byteLength: number): boolean
   /** Asked before a write that streams share. Hot, as all that follows. */
   planWrite (recordBytes: number, queuedBytes: number, streamCount: number, hasUrgent: boolean): Readonly<WritePlan>
@@ -70,11 +65,11 @@ export interface PathControl {
    * So much was written, `urgentBytes` of it urgent data; without `hasData` it is control frames alone. `isAppLimited`: no data is left to
    * send. Returns whether a mark should follow.
    */
-  onWritten (byteLength: number, nowMs: number, isAppLimited: boolean, urgentBytes: number, hasData: boolean): boolean
+  onWritten (byteLength: number, urgentBytes: number, hasData: boolean, isAppLimited: boolean, nowMs: number): boolean
   /** The value of a mark that is written now, 2^31 at least; undefined until a ping was answered: then an ordinary ping is written */
   mark (nowMs: number): number | undefined
   /** The next write begins with a mark, if a ping was answered yet, or if it `isLast`. Returns false if it does not. */
-  oweMark (isLast?: boolean): boolean
+  requestMark (isLast?: boolean): boolean
 
   /** The pong to a mark, whose position is now confirmed. Returns false if nobody waits for it. */
   onPong (value: number, nowMs: number): boolean
@@ -91,7 +86,7 @@ export interface PathControl {
   readonly lookDelayMs: number
   look (nowMs: number): void
   /** The connection is being closed: nothing is held from here on */
-  letGo (nowMs: number): void
+  onClosing (nowMs: number): void
   end (): void
   figures (nowMs: number): PathFigures | undefined
 }
@@ -102,14 +97,14 @@ export type CreatePathControl = (init: PathInit, positions: Positions) => PathCo
 export class NoControl implements PathControl {
   readonly isHeld = false
   readonly isUrgentSpent = false
-  readonly isMarkOwed = false
+  readonly isMarkDue = false
   readonly leavesRoomFromBytes = Infinity
   readonly lookDelayMs = Infinity
-  readonly bound: PathBound
+  readonly writeBytes: number
   readonly #plan: WritePlan
 
   constructor ({ recordBytes, frameBytes }: Pick<PathInit, 'recordBytes' | 'frameBytes'>) {
-    this.bound = { bytes: Infinity, writeBytes: recordBytes }
+    this.writeBytes = recordBytes
     this.#plan = { writeBytes: recordBytes, quantumBytes: frameBytes, extraQueueBytes: 0 }
   }
 
@@ -117,14 +112,14 @@ export class NoControl implements PathControl {
   planWrite (): WritePlan { return this.#plan }
   onWritten (): boolean { return false }
   mark (): undefined {}
-  oweMark (): boolean { return false }
+  requestMark (): boolean { return false }
   onPong (): boolean { return false }
   onRoundTrip (): void {}
   onPing (): void {}
   onChunk (): void {}
   onTransportFull (): void {}
   look (): void {}
-  letGo (): void {}
+  onClosing (): void {}
   end (): void {}
   figures (): undefined {}
 }

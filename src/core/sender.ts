@@ -1,5 +1,5 @@
 /**
- * Builds the next write: a lone small message, or a batch of an owed mark, control frames, data and a mark behind it. Also sets the size of
+ * Builds the next write: a lone small message, or a batch of a mark that is due, control frames, data and a mark behind it. Also sets the size of
  * the write and each stream's quantum; scheduler/ orders the frames. Hot: runs once per write.
  */
 import { Uint8ArrayList } from 'uint8arraylist'
@@ -36,7 +36,7 @@ export class Sender<Owner> {
   pull (maxBytes: number, maxFrames: number, nowMs: number, reservedBytes: number): Uint8ArrayList | undefined {
     const { path, lanes, control, positions } = this.#host
     // only a batch can leave the reserved bytes free
-    const isQuiet = reservedBytes === 0 && !control.hasOutput && path.isQuietFor(HEADER_BYTES + lanes.queuedBytes)
+    const isQuiet = reservedBytes === 0 && !control.hasOutput && !path.isMarkDue && !path.isHeld && path.isQuietFor(HEADER_BYTES + lanes.queuedBytes)
     const frame = isQuiet ? lanes.takeLone(Math.min(maxBytes, MIN_WRITE_BYTES), nowMs) : undefined
 
     if (frame === undefined) {
@@ -45,7 +45,7 @@ export class Sender<Owner> {
 
     positions.writtenBytes += frame.byteLength
     positions.dataEndBytes = positions.writtenBytes
-    path.onWritten(frame.byteLength, nowMs, true, 0, true)
+    path.onWritten(frame.byteLength, 0, true, true, nowMs)
     this.framesWritten++
 
     return Uint8ArrayList.fromUint8Arrays([frame], frame.byteLength)
@@ -56,10 +56,10 @@ export class Sender<Owner> {
     const { path, lanes, streams, control, positions } = this.#host
     const batch = this.#batch
     // what fits into the smallest write needs no plan
-    const writeBytes = lanes.queuedBytes > MIN_WRITE_BYTES ? this.#planWrite(maxBytes) : Math.min(maxBytes, path.bound.writeBytes)
+    const writeBytes = lanes.queuedBytes > MIN_WRITE_BYTES ? this.#planWrite(maxBytes) : Math.min(maxBytes, path.writeBytes)
     batch.begin(writeBytes, maxFrames)
 
-    if (path.isMarkOwed) {
+    if (path.isMarkDue) {
       this.#writeMark(nowMs)
     }
 
@@ -87,7 +87,7 @@ export class Sender<Owner> {
       positions.dataEndBytes = positions.writtenBytes
     }
 
-    if (path.onWritten(writtenBytes, nowMs, lanes.streamCount === 0, urgentDataBytes, hasData)) {
+    if (path.onWritten(writtenBytes, urgentDataBytes, hasData, lanes.streamCount === 0, nowMs)) {
       this.#followWithMark(Math.max(0, maxBytes - writeBytes), nowMs)
     }
 
@@ -128,7 +128,7 @@ export class Sender<Owner> {
     const batch = this.#batch
     const { path, roundTrip } = this.#host
     const hasRoom = batch.frameCount < batch.maxFrames && batch.roomBytes + spareBytes >= HEADER_BYTES
-    const isMarked = hasRoom ? this.#writeMark(nowMs) : path.oweMark()
+    const isMarked = hasRoom ? this.#writeMark(nowMs) : path.requestMark()
 
     if (!isMarked && roundTrip.isStale(nowMs)) {
       this.#host.ping()

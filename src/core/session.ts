@@ -73,7 +73,7 @@ export class Session<Owner> {
   get hasOutput (): boolean {
     const { path, lanes } = this
 
-    return (lanes.streamCount > 0 && (!path.isHeld || (lanes.hasUrgent && !path.isUrgentSpent))) || path.isMarkOwed || this.control.hasOutput
+    return (lanes.streamCount > 0 && (!path.isHeld || (lanes.hasUrgent && !path.isUrgentSpent))) || path.isMarkDue || this.control.hasOutput
   }
 
   /** No pong has confirmed yet that the peer has read all data */
@@ -211,7 +211,7 @@ export class Session<Owner> {
   requestConfirmation (): void {
     const { markedBytes, pingedBytes, dataEndBytes } = this.positions
 
-    if (markedBytes < dataEndBytes && !this.path.oweMark(true) && pingedBytes < dataEndBytes) {
+    if (markedBytes < dataEndBytes && !this.path.requestMark(true) && pingedBytes < dataEndBytes) {
       this.ping()
     }
   }
@@ -219,7 +219,7 @@ export class Session<Owner> {
   /** Starts closing: from here on no data is held */
   close (nowMs: number): void {
     this.isClosing = true
-    this.path.letGo(nowMs)
+    this.path.onClosing(nowMs)
   }
 
   goAway (code: number): void {

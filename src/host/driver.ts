@@ -97,6 +97,7 @@ export class Driver<Owner extends StreamOwner> implements SessionObserver {
       isDialler: transport.direction === 'outbound',
       initialWindowBytes: config.streamOptions.initialStreamWindowSize,
       maxWindowBytes: config.streamOptions.maxStreamWindowSize,
+      nowMs: clock.nowMs,
       createPathControl: parts.createPathControl
     }, this)
     this.metrics = parts.metrics?.connect(this.session, this.log)

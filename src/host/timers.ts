@@ -98,7 +98,7 @@ export class Timers {
   /** Data is held until a pong comes. If the peer drops one, or answers none, the check lets the data go. */
   schedulePongCheck (): void {
     if (!this.#isStopped) {
-      this.#pongTimer ??= this.#clock.setBackgroundTimer(this.#onPongDue, this.#session.path.lookDelayMs)
+      this.#pongTimer ??= this.#clock.setBackgroundTimer(this.#onPongDue, Math.min(MAX_TIMER_MS, this.#session.path.lookDelayMs))
     }
   }
 

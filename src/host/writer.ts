@@ -291,8 +291,8 @@ export class Writer {
 
   /** The data left after a full write would not fill another, and may wait for more */
   #hasRest (): boolean {
-    const { lanes, control, path: { bound } } = this.#session
-    const isLittle = lanes.queuedBytes + HEADER_BYTES < bound.writeBytes
+    const { lanes, control, path } = this.#session
+    const isLittle = lanes.queuedBytes + HEADER_BYTES < path.writeBytes
 
     return isLittle && !this.policy.isOff && !this.turn.isLong && !lanes.hasUrgent && !control.hasMoreThanAcks
   }

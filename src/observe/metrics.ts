@@ -91,6 +91,7 @@ export class NodeMetrics {
   #flushes: Partial<Record<FlushReason, number>> = {}
   readonly #sinks: Sinks
   readonly #reportFromCount: number
+  readonly #clock: { nowMs (): number }
   #isReporting = false
   /** Of connections that have ended */
   #heldMs = 0
@@ -100,6 +101,7 @@ export class NodeMetrics {
     const group = (name: string, label: string, help: string, calculate: () => Record<string, number>): void => { metrics.registerMetricGroup(PREFIX + name, { label, help, calculate }) }
     const { sessions } = this
     this.#reportFromCount = reportFromCount
+    this.#clock = clock
 
     // registered first, so that a scrape fills the sinks before it reads them
     gauge('queue_bytes', 'Bytes queued on open streams', () => {
@@ -135,7 +137,7 @@ export class NodeMetrics {
   /** The connection has ended */
   forget (session: Session<unknown>): void {
     if (this.sessions.delete(session)) {
-      this.#heldMs += session.path.figures(0)?.heldMs ?? 0
+      this.#heldMs += session.path.figures(this.#clock.nowMs())?.heldMs ?? 0
     }
   }
 

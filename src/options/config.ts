@@ -236,10 +236,16 @@ export type StreamLimits = Required<StreamOptions>
 
 const maxConnectionWindow: Rule<number> = (value, name, { streamOptions }) => integer(2 * streamOptions.maxStreamWindowSize)(value, name)
 
-const pathControl: Rule<CreatePathControl | undefined> = optional((value, name) => {
-  check(typeof value === 'function', name, value, 'a function that makes a PathControl')
+const pathControl: Rule<CreatePathControl | undefined> = optional((create, name) => {
+  check(typeof create === 'function', name, create, 'a function that makes a PathControl')
 
-  return value
+  return (init, positions) => {
+    const control = create(init, positions)
+    // else the first write would fail, as with `fullControl` in place of `fullControl()`
+    check(typeof control?.planWrite === 'function', `what ${name} returns`, control, 'a PathControl')
+
+    return control
+  }
 })
 
 const OPTIONS = {

@@ -1,13 +1,12 @@
 /** The bound on bytes in flight, and the length of a write: on a slow path writes are short. */
 import { MIN_WRITE_BYTES } from '../core/path-control.ts'
-import type { PathBound } from '../core/path-control.ts'
 
 /** Urgent data waits for the write before it: a whole record of 64 KiB would take 262 ms at 2 Mbit/s */
 const WRITES_PER_BOUND = 8
 /** During start-up */
 const FIRST_WRITES_PER_BOUND = 4
 
-export class Bound implements PathBound {
+export class Bound {
   bytes = 0
   /** Data is held from this many bytes in flight. Writes are whole, so the bytes in flight end within half a write of the bound. */
   holdsFromBytes = 0

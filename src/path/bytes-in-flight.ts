@@ -61,14 +61,16 @@ export class BytesInFlight implements PathControl {
   readonly estimate: PathEstimate
   /** How much urgent data may pass while data is held */
   readonly urgent = new UrgentAllowance()
-  /** False if the option is Infinity, and after `letGo`: then nothing is ever held */
+  /** That of `urgent`, as a field: it is read for each write */
+  isUrgentSpent = false
+  /** False if the option is Infinity, and after `onClosing`: then nothing is ever held */
   isBounded: boolean
   /** The position up to which data counts as arrived: a pong has confirmed it, or it is little and was written long ago */
   acknowledgedBytes = 0
   /** Data waits, unless it is urgent */
   isHeld = false
   /** A mark goes with the next write, or is a write of its own */
-  isMarkOwed = false
+  isMarkDue = false
   /** A write that ends after this position leaves room for a mark, which would otherwise cost a write of its own */
   leavesRoomFromBytes = Infinity
   /** How long data was held, without the current hold */
@@ -99,8 +101,8 @@ export class BytesInFlight implements PathControl {
     this.#markFromBytes = this.isBounded ? FIRST_BYTES / 2 : Infinity
   }
 
-  get isUrgentSpent (): boolean {
-    return this.urgent.isSpent
+  get writeBytes (): number {
+    return this.bound.writeBytes
   }
 
   /** If there are urgent streams, a write is one record at most, as their data may have to wait for it */
@@ -138,7 +140,7 @@ export class BytesInFlight implements PathControl {
   isQuietFor (byteLength: number): boolean {
     const position = this.#positions.writtenBytes + byteLength
 
-    return !this.isMarkOwed && !this.isHeld && position < this.#markFromBytes && position - this.acknowledgedBytes < this.bound.holdsFromBytes
+    return position < this.#markFromBytes && position - this.acknowledgedBytes < this.bound.holdsFromBytes
   }
 
   /** Marks are in flight. Hot. */
@@ -161,10 +163,10 @@ export class BytesInFlight implements PathControl {
     return this.estimate.roundTripMs !== undefined
   }
 
-  oweMark (isLast = false): boolean {
-    this.isMarkOwed ||= isLast || this.canMark
+  requestMark (isLast = false): boolean {
+    this.isMarkDue ||= isLast || this.canMark
 
-    return this.isMarkOwed
+    return this.isMarkDue
   }
 
   /** While data is held: how long until `look` */
@@ -177,12 +179,13 @@ export class BytesInFlight implements PathControl {
     return Math.min(LONGEST_LOOK_MS, Math.max(this.estimate.fast.markIntervalMs, LOOK_ROUND_TRIPS * this.estimate.lastRoundTripMs) * 2 ** Math.max(0, this.#looks + 1 - QUICK_LOOKS))
   }
 
-  onWritten (byteLength: number, nowMs: number, isAppLimited: boolean, urgentBytes: number, hasData: boolean): boolean {
+  onWritten (byteLength: number, urgentBytes: number, hasData: boolean, isAppLimited: boolean, nowMs: number): boolean {
     const { writtenBytes } = this.#positions
     const fromBytes = writtenBytes - byteLength
 
     if (this.isHeld) {
       this.urgent.spend(urgentBytes)
+      this.isUrgentSpent = this.urgent.isSpent
     } else if (nowMs - this.#writtenMs >= ARRIVED_MS && this.pendingBytes(nowMs, fromBytes) === 0) {
       // small messages of long ago count as arrived, or an answer would have to wait for a pong because of them
       this.acknowledgedBytes = fromBytes
@@ -197,11 +200,11 @@ export class BytesInFlight implements PathControl {
     }
 
     // a write of pongs alone gets no mark, which would tell the peer that data is in flight
-    return this.isMarkOwed || (hasData && writtenBytes >= this.#markFromBytes && this.#mayMark(nowMs))
+    return this.isMarkDue || (hasData && writtenBytes >= this.#markFromBytes && this.#mayMark(nowMs))
   }
 
   mark (nowMs: number): number | undefined {
-    if (!this.canMark && !this.isMarkOwed) {
+    if (!this.canMark && !this.isMarkDue) {
       return undefined
     }
 
@@ -215,7 +218,7 @@ export class BytesInFlight implements PathControl {
       receivedBytes: this.estimate.peer.receivedBytes,
       isAppLimited
     }, this.isHeld || !isAppLimited)
-    this.isMarkOwed = false
+    this.isMarkDue = false
     this.#noteWaiting(nowMs)
     this.#setMarkFrom(this.byteLength + HEADER_BYTES, positionBytes)
 
@@ -258,6 +261,7 @@ export class BytesInFlight implements PathControl {
 
       this.#holdOrRelease(nowMs)
       this.urgent.renew(arrivedBytes, wasHeld, estimate.bytesPerMs)
+      this.isUrgentSpent = this.urgent.isSpent
     }
 
     return true
@@ -298,7 +302,7 @@ export class BytesInFlight implements PathControl {
   }
 
   /** The connection is being closed: nothing is held from here on */
-  letGo (nowMs: number): void {
+  onClosing (nowMs: number): void {
     this.isBounded = false
     this.#markFromBytes = Infinity
     this.leavesRoomFromBytes = Infinity
@@ -324,7 +328,7 @@ export class BytesInFlight implements PathControl {
       this.#holdOrRelease(nowMs)
     } else {
       this.#looks++
-      this.oweMark()
+      this.requestMark()
     }
   }
 
@@ -355,7 +359,7 @@ export class BytesInFlight implements PathControl {
 
     // without another mark no pong would come, or only a late one
     if (!this.awaitsPong || (this.#positions.writtenBytes - this.#positions.markedBytes >= MIN_MARK_EVERY_BYTES && this.#mayMark(nowMs))) {
-      this.oweMark()
+      this.requestMark()
     }
   }
 
@@ -389,7 +393,7 @@ export class BytesInFlight implements PathControl {
       this.heldMs += Math.max(0, nowMs - this.#heldSinceMs)
     } else if (isHeld && !this.awaitsPong) {
       // the last mark was answered, and the data in flight stands behind it
-      this.oweMark()
+      this.requestMark()
     }
   }
 }

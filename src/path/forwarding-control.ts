@@ -1,5 +1,5 @@
 /** A control in front of another one: forwards everything. Extend it, and override what yours does otherwise. */
-import type { PathBound, PathControl, PathFigures, WritePlan } from '../core/path-control.ts'
+import type { PathControl, PathFigures, WritePlan } from '../core/path-control.ts'
 
 export class ForwardingControl implements PathControl {
   protected readonly inner: PathControl
@@ -10,9 +10,9 @@ export class ForwardingControl implements PathControl {
 
   get isHeld (): boolean { return this.inner.isHeld }
   get isUrgentSpent (): boolean { return this.inner.isUrgentSpent }
-  get isMarkOwed (): boolean { return this.inner.isMarkOwed }
+  get isMarkDue (): boolean { return this.inner.isMarkDue }
   get leavesRoomFromBytes (): number { return this.inner.leavesRoomFromBytes }
-  get bound (): PathBound { return this.inner.bound }
+  get writeBytes (): number { return this.inner.writeBytes }
   get lookDelayMs (): number { return this.inner.lookDelayMs }
 
   isQuietFor (byteLength: number): boolean {
@@ -23,16 +23,16 @@ export class ForwardingControl implements PathControl {
     return this.inner.planWrite(recordBytes, queuedBytes, streamCount, hasUrgent)
   }
 
-  onWritten (byteLength: number, nowMs: number, isAppLimited: boolean, urgentBytes: number, hasData: boolean): boolean {
-    return this.inner.onWritten(byteLength, nowMs, isAppLimited, urgentBytes, hasData)
+  onWritten (byteLength: number, urgentBytes: number, hasData: boolean, isAppLimited: boolean, nowMs: number): boolean {
+    return this.inner.onWritten(byteLength, urgentBytes, hasData, isAppLimited, nowMs)
   }
 
   mark (nowMs: number): number | undefined {
     return this.inner.mark(nowMs)
   }
 
-  oweMark (isLast?: boolean): boolean {
-    return this.inner.oweMark(isLast)
+  requestMark (isLast?: boolean): boolean {
+    return this.inner.requestMark(isLast)
   }
 
   onPong (value: number, nowMs: number): boolean {
@@ -59,8 +59,8 @@ export class ForwardingControl implements PathControl {
     this.inner.look(nowMs)
   }
 
-  letGo (nowMs: number): void {
-    this.inner.letGo(nowMs)
+  onClosing (nowMs: number): void {
+    this.inner.onClosing(nowMs)
   }
 
   end (): void {

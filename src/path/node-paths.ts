@@ -4,7 +4,7 @@
  * and never refused, as the others may be on other links.
  */
 import { GROWTH, RecentHighest } from './rate.ts'
-import type { PathBound } from '../core/path-control.ts'
+import type { Bound } from './bound.ts'
 import type { PathSample } from './samples.ts'
 
 /** Two connections seem to share a queue if the marks of the other wait at least this part of the time */
@@ -33,7 +33,7 @@ const EMPTIED_WAITS = 2
 export interface NodePath {
   readonly bytesPerMs: number
   /** How much it may have in flight */
-  readonly bound: Pick<PathBound, 'bytes'>
+  readonly bound: Pick<Bound, 'bytes'>
   /** How long its last mark took, and how much of that the mark waited */
   readonly lastRoundTripMs: number
   readonly queueMs: number

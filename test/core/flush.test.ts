@@ -16,7 +16,7 @@ interface Snapshot {
   takesAnswer: boolean
   hasUrgent: boolean
   hasControl: boolean
-  isMarkOwed: boolean
+  isMarkDue: boolean
   queuedBytes: number
   roundTripMs: number | undefined
 }
@@ -25,7 +25,7 @@ interface Snapshot {
 const SNAPSHOT: Snapshot = {
   hasUrgent: false,
   hasControl: false,
-  isMarkOwed: false,
+  isMarkDue: false,
   queuedBytes: 100,
   occasion: ON_WRITE,
   flushesThisTurn: 0,
@@ -56,10 +56,10 @@ function decide (policy: FlushPolicy, snapshot: Partial<Snapshot> = {}): unknown
 }
 
 function ask (policy: FlushPolicy, snapshot: Partial<Snapshot>): FlushDecision {
-  const { hasUrgent, hasControl, isMarkOwed, queuedBytes, roundTripMs, flushesThisTurn, isTurnSpent, isTurnOver, takesAnswer, occasion, isRest, isScheduled } = { ...SNAPSHOT, ...snapshot }
+  const { hasUrgent, hasControl, isMarkDue, queuedBytes, roundTripMs, flushesThisTurn, isTurnSpent, isTurnOver, takesAnswer, occasion, isRest, isScheduled } = { ...SNAPSHOT, ...snapshot }
   const turn = { flushes: flushesThisTurn, isSpent: isTurnSpent, isOver: isTurnOver, takesAnswer: () => takesAnswer }
 
-  const session = { lanes: { hasUrgent, queuedBytes }, control: { hasMoreThanAcks: hasControl }, path: { isMarkOwed }, roundTrip: { shorterMs: roundTripMs }, receivedMs: 0, isClosing: false }
+  const session = { lanes: { hasUrgent, queuedBytes }, control: { hasMoreThanAcks: hasControl }, path: { isMarkDue }, roundTrip: { shorterMs: roundTripMs }, receivedMs: 0, isClosing: false }
 
   return policy.decide(occasion, turn, isRest, isScheduled, session)
 }
@@ -85,7 +85,7 @@ describe.each([
   })
 
   test('so does a mark', () => {
-    expect(decide(policy, { ...onlyAcks, isMarkOwed: true })).toEqual(['soon', 'control'])
+    expect(decide(policy, { ...onlyAcks, isMarkDue: true })).toEqual(['soon', 'control'])
   })
 
   test('control frames leave together in the next turn after three flushes', () => {

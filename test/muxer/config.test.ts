@@ -3,7 +3,6 @@ import { describe, expect, test } from 'vitest'
 import { createConfig } from '../../src/options/config.ts'
 import { NORMAL } from '../../src/core/scheduler/lane.ts'
 import { yamux } from '../../src/index.ts'
-import { YOUNG_FROM_BYTES } from '../../src/host/young-memory.ts'
 import type { YamuxMuxerInit } from '../../src/index.ts'
 
 function init (path: string, value: unknown): YamuxMuxerInit {
@@ -36,7 +35,7 @@ test('without options all have the documented defaults', () => {
     maxGrowthBytes: 33_554_432,
     maxToleratedBytes: 3_932_160,
     maxUnansweredStreams: 10,
-    youngFromBytes: YOUNG_FROM_BYTES,
+    tuneGarbageCollection: true,
     streamOptions: {
       initialStreamWindowSize: 262_144,
       maxStreamWindowSize: 16_777_216,
@@ -153,6 +152,8 @@ test.each([
   ['coalesce', false, 'coalesce is false, it must be an object'],
   ['limits', 5, 'limits is 5, it must be an object'],
   ['limits.pings', 100, 'limits.pings is 100, it must be an object'],
+  ['pathControl', 'none', 'pathControl is "none", it must be a function that makes a PathControl'],
+  ['pathControl', { isHeld: false }, 'pathControl is [object Object], it must be a function that makes a PathControl'],
   ['priority', 'urgent', 'priority is "urgent", it must be an object that maps protocol patterns to lanes, or a function']
 ])('%s is refused when it is %j', (path, value, message) => {
   expect(() => yamux(init(path, value))).toThrow(expect.objectContaining({ name: 'InvalidParametersError', message }))

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { ACK, data, pattern, ping, RST, SYN, windowUpdate } from '../../testing/protocol/frames.ts'
 import { createRawPeer, nextTurn } from '../../testing/protocol/raw-peer.ts'
 import { VirtualClock } from '../../testing/protocol/virtual-clock.ts'
+import { NoControl } from '../../src/path-control.ts'
 import page from '../../docs/options.md?raw'
 import type { RawPeer, RawPeerInit } from '../../testing/protocol/raw-peer.ts'
 import type { YamuxMuxerInit, YamuxStream } from '../../src/index.ts'
@@ -166,6 +167,10 @@ const cases: Record<string, Case> = {
   },
   'coalesce.maxQueueDelayMs': {
     values: [{ coalesce: { maxQueueDelayMs: 10 } }, { coalesce: { maxQueueDelayMs: Infinity } }],
+    act: async (peer, clock) => sendAndWait(peer, clock, [300_000])
+  },
+  pathControl: {
+    values: [{ coalesce: { maxQueueDelayMs: 10 } }, { coalesce: { maxQueueDelayMs: 10 }, pathControl: init => new NoControl(init) }],
     act: async (peer, clock) => sendAndWait(peer, clock, [300_000])
   },
   'coalesce.reservedBytes': {

@@ -43,7 +43,7 @@ function fill (nowMs: number): number[] {
     }
   }
 
-  if (inFlight.isMarkOwed) {
+  if (inFlight.isMarkDue) {
     values.push(inFlight.writeMark(nowMs))
   }
 
@@ -70,22 +70,22 @@ describe('data that is held back', () => {
     while (!inFlight.isHeld) {
       inFlight.write(16_384, 1, false)
     }
-    inFlight.isMarkOwed = false
+    inFlight.isMarkDue = false
 
     expect(inFlight.onPong(first, ROUND_TRIP_MS)).toBe(true)
     expect(inFlight.isHeld).toBe(true)
-    expect(inFlight.isMarkOwed).toBe(true)
+    expect(inFlight.isMarkDue).toBe(true)
   })
 
   test('is followed by a mark when the first ping is answered behind it', () => {
     inFlight = new DrivenPath(10)
     inFlight.write(HOLDS_FROM_BYTES, 0, false)
     expect(inFlight.isHeld).toBe(true)
-    expect(inFlight.isMarkOwed).toBe(false)
+    expect(inFlight.isMarkDue).toBe(false)
 
     inFlight.onRoundTrip(0, ROUND_TRIP_MS, ROUND_TRIP_MS)
     expect(inFlight.isHeld).toBe(true)
-    expect(inFlight.isMarkOwed).toBe(true)
+    expect(inFlight.isMarkDue).toBe(true)
   })
 })
 
@@ -198,7 +198,7 @@ describe('what is in flight', () => {
     inFlight.onTransportFull(1000)
     inFlight.look(10_000)
     expect(inFlight.isHeld).toBe(false)
-    expect(inFlight.isMarkOwed).toBe(false)
+    expect(inFlight.isMarkDue).toBe(false)
     expect(inFlight.urgent.isSpent).toBe(false)
     expect(inFlight.estimate.bytesPerMs).toBe(0)
     expect(inFlight.estimate.bound.writeBytes).toBe(WRITE_BYTES)
@@ -206,7 +206,7 @@ describe('what is in flight', () => {
 
   test('can be asked about although it is not bounded', () => {
     inFlight = new DrivenPath(Infinity)
-    inFlight.isMarkOwed = true
+    inFlight.isMarkDue = true
     expect(inFlight.write(1000, 0, false)).toBe(true)
 
     expect(inFlight.onPong(inFlight.writeMark(0), 20)).toBe(true)
@@ -379,11 +379,11 @@ describe('marks', () => {
   })
 
   test('that are owed go with the next write, however small, and once', () => {
-    inFlight.isMarkOwed = true
+    inFlight.isMarkDue = true
     expect(inFlight.write(0, 0, true)).toBe(true)
     inFlight.writeMark(0)
 
-    expect(inFlight.isMarkOwed).toBe(false)
+    expect(inFlight.isMarkDue).toBe(false)
     expect(inFlight.write(0, 0, true)).toBe(false)
   })
 
@@ -459,7 +459,7 @@ describe('a look', () => {
     mark(1000, 0)
     inFlight.look(60_000)
 
-    expect(inFlight.isMarkOwed).toBe(false)
+    expect(inFlight.isMarkDue).toBe(false)
     // the bound was not lifted either
     inFlight.write(100_000, 60_000, false)
     expect(inFlight.isHeld).toBe(true)
@@ -473,7 +473,7 @@ describe('a look', () => {
     for (let nowMs = ROUND_TRIP_MS; delaysMs.length < 12; nowMs += delaysMs.at(-1) as number) {
       delaysMs.push(inFlight.lookDelayMs)
       inFlight.look(nowMs)
-      expect(inFlight.isMarkOwed).toBe(true)
+      expect(inFlight.isMarkDue).toBe(true)
       inFlight.writeMark(nowMs)
     }
 
@@ -542,7 +542,7 @@ describe('a look', () => {
     inFlight.write(HOLDS_FROM_BYTES, 0, false)
     inFlight.look(499)
     expect(inFlight.isHeld).toBe(true)
-    expect(inFlight.isMarkOwed).toBe(false)
+    expect(inFlight.isMarkDue).toBe(false)
 
     inFlight.look(500)
     expect(inFlight.isHeld).toBe(false)

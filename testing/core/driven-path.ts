@@ -11,15 +11,15 @@ export const RECORD_BYTES = 65_519
 const FRAME_BYTES = 16_384
 
 /** Writes are one record at most */
-export function pathInit (maxQueueDelayMs: number, recordBytes = RECORD_BYTES): PathInit {
-  return { maxQueueDelayMs, recordBytes, maxWriteBytes: recordBytes, frameBytes: FRAME_BYTES, maxFrameBytes: FRAME_BYTES }
+export function pathInit (maxQueueDelayMs: number, recordBytes = RECORD_BYTES, nowMs = () => 0): PathInit {
+  return { maxQueueDelayMs, recordBytes, maxWriteBytes: recordBytes, frameBytes: FRAME_BYTES, maxFrameBytes: FRAME_BYTES, nowMs }
 }
 
 /** Tells of a write. Returns whether a mark should follow. */
 export function tellWritten (control: PathControl, positions: Positions, byteLength: number, nowMs: number, isAppLimited: boolean, urgentBytes = 0, hasData = true): boolean {
   positions.writtenBytes += byteLength
 
-  return control.onWritten(byteLength, nowMs, isAppLimited, urgentBytes, hasData)
+  return control.onWritten(byteLength, urgentBytes, hasData, isAppLimited, nowMs)
 }
 
 /** Returns the value of the mark that was written, if one was */

@@ -26,6 +26,7 @@ export const SESSION_INIT: Omit<SessionInit, 'createPathControl'> = {
   mergeFromBytes: 0,
   maxQueueDelayMs: Infinity,
   recordBytes: 65_519,
+  nowMs: () => 0,
   maxInboundStreams: 1000,
   maxUnansweredStreams: 256,
   limits: createConfig({}).limits
