@@ -1,10 +1,14 @@
-// Preloaded by `npm run example`: in a clone, `import 'libp2p-coalescing-yamux'` means src, so nothing has to be built before.
+// Preloaded by `npm run example`: in a clone, `import 'libp2p-coalescing-yamux'` and its other entries mean src, so nothing has to be built before.
 import { registerHooks } from 'node:module'
 
-const url = new URL('../src/index.ts', import.meta.url).href
+const ENTRY = /^libp2p-coalescing-yamux(?:\/([\w-]+))?$/
 
 registerHooks({
-  resolve: (specifier, context, nextResolve) => specifier === 'libp2p-coalescing-yamux'
-    ? { url, format: 'module-typescript', shortCircuit: true }
-    : nextResolve(specifier, context)
+  resolve: (specifier, context, nextResolve) => {
+    const [name, entry = 'index'] = ENTRY.exec(specifier) ?? []
+
+    return name === undefined
+      ? nextResolve(specifier, context)
+      : { url: new URL(`../src/${entry}.ts`, import.meta.url).href, format: 'module-typescript', shortCircuit: true }
+  }
 })
