@@ -3,8 +3,10 @@ import { Listr } from 'listr2'
 import { parseCount } from '../../testing/programs/names.ts'
 import { readOptions } from '../../testing/programs/options.ts'
 import { runSeed } from './search/run-seed.ts'
+import { loadControl } from './paths/load-control.ts'
 import { replayPath, searchPaths } from './paths/search-paths.ts'
 import { search } from './search/search.ts'
+import type { CreatePathControl } from '../../src/path-control.ts'
 import type { SearchResult } from './search/search.ts'
 
 const values = readOptions({ command: 'npm run simulate --', about: 'random applications on random links in virtual time: finds seeds that break a law' }, {
@@ -14,17 +16,44 @@ const values = readOptions({ command: 'npm run simulate --', about: 'random appl
   seed: { takes: 'seed', about: 'this one alone, with all that happens in it' },
   light: { about: 'with at least one side that has no control of bytes in flight, as in /light' },
   paths: { takes: 'number', about: 'the bound on bytes in flight instead: what it costs and gains on so many paths' },
-  path: { takes: 'seed', about: 'on this one alone' }
+  path: { takes: 'seed', about: 'on this one alone' },
+  control: { takes: 'file', about: 'with the path control of this module, see docs/path-control.md' }
 })
 
-if (values.paths != null) {
-  searchPaths(parseCount('first', values.first), parseCount('paths', values.paths))
-} else if (values.path != null) {
-  replayPath(parseCount('path', values.path))
+if (values.control != null && values.paths == null && values.path == null) {
+  fail(new Error('--control goes with --paths or --path'))
+} else if (values.paths != null || values.path != null) {
+  await tryPaths().catch(fail)
 } else if (values.seed == null) {
   await searchAll(parseCount('first', values.first), parseCount('seeds', values.seeds), parseCount('workers', values.workers))
 } else {
   await replay(parseCount('seed', values.seed))
+}
+
+async function tryPaths (): Promise<void> {
+  const createControl = await readControl()
+
+  if (values.paths != null) {
+    searchPaths(parseCount('first', values.first), parseCount('paths', values.paths), createControl)
+  } else {
+    replayPath(parseCount('path', values.path as string), createControl)
+  }
+}
+
+/** A module outside of the package imports it as users do, which means src here */
+async function readControl (): Promise<(() => CreatePathControl) | undefined> {
+  if (values.control == null) {
+    return undefined
+  }
+
+  await import('../../scripts/use-source.ts')
+
+  return loadControl(values.control)
+}
+
+function fail ({ message }: Error): void {
+  console.error(message)
+  process.exitCode = 1
 }
 
 async function searchAll (first: number, seeds: number, workers: number): Promise<void> {

@@ -58,7 +58,7 @@ export class Endpoint {
 
   constructor (init: EndpointInit) {
     this.#init = init
-    this.control = init.createPathControl(pathInit(init.maxQueueDelayMs), this.#positions)
+    this.control = init.createPathControl(pathInit(init.maxQueueDelayMs, RECORD_BYTES, () => init.program.nowMs), this.#positions)
     init.in.onReadable = () => { init.program.post(this.#read) }
     init.out.onDrain = () => {
       init.program.post(() => {
@@ -148,7 +148,7 @@ export class Endpoint {
   }
 
   get #hasOutput (): boolean {
-    return this.#pongs.length > 0 || this.#urgentDueMs.length > 0 || this.#pendingPing !== undefined || this.control.isMarkOwed ||
+    return this.#pongs.length > 0 || this.#urgentDueMs.length > 0 || this.#pendingPing !== undefined || this.control.isMarkDue ||
       (this.waitingBytes > 0 && !this.control.isHeld)
   }
 
@@ -208,7 +208,7 @@ export class Endpoint {
       return value !== undefined
     }
 
-    if (control.isMarkOwed) {
+    if (control.isMarkDue) {
       mark()
     }
 

@@ -1,5 +1,6 @@
 // What the bound on bytes in flight does to a plan, beside what happens without it.
 import { run } from './run.ts'
+import type { CreatePathControl } from '../../../src/path-control.ts'
 import type { ConnectionPlan, Plan } from './plan.ts'
 
 const MAX_QUEUE_DELAY_MS = 10
@@ -26,8 +27,9 @@ export interface Verdict {
   isSlow: boolean
 }
 
-export function judge (plan: Plan): Verdict[] {
-  const bounded = run(plan, { maxQueueDelayMs: MAX_QUEUE_DELAY_MS })
+/** `createControl` makes the control of this node; by default it is the muxer's own */
+export function judge (plan: Plan, createControl?: () => CreatePathControl): Verdict[] {
+  const bounded = run(plan, { maxQueueDelayMs: MAX_QUEUE_DELAY_MS, createControl })
   const unbounded = run(plan, { maxQueueDelayMs: Infinity })
   const alone = run(plan, { maxQueueDelayMs: Infinity, isIdle: true })
 

@@ -3,6 +3,7 @@ import { quantile } from 'simple-statistics'
 import { judge } from './judge.ts'
 import { describePlan, drawPlan, drawRequests } from './plan.ts'
 import { run } from './run.ts'
+import type { CreatePathControl } from '../../../src/path-control.ts'
 import type { Verdict } from './judge.ts'
 import type { Plan } from './plan.ts'
 
@@ -19,11 +20,11 @@ const groups: Array<[name: string, isMeant: (verdict: Verdict) => boolean]> = [
 
 const draws: Array<[work: string, draw: (seed: number) => Plan]> = [['bulk and bursts', drawPlan], ['requests', drawRequests]]
 
-/** Each link of the plans of so many seeds, and the seeds that lose most */
-export function searchPaths (first: number, seeds: number): void {
+/** Each link of the plans of so many seeds, and the seeds that lose most; with the muxer's own control unless there is another */
+export function searchPaths (first: number, seeds: number, createControl?: () => CreatePathControl): void {
   for (const [work, draw] of draws) {
     console.info(`${work}:`)
-    tell(Array.from({ length: seeds }, (_, index) => judge(draw(first + index))).flat())
+    tell(Array.from({ length: seeds }, (_, index) => judge(draw(first + index), createControl)).flat())
   }
 }
 
@@ -49,18 +50,19 @@ function tell (verdicts: Verdict[]): void {
 }
 
 /** What is in flight on each connection, and what has arrived */
-export function replayPath (seed: number): void {
+export function replayPath (seed: number, createControl?: () => CreatePathControl): void {
   for (const [, draw] of draws) {
-    replay(draw(seed))
+    replay(draw(seed), createControl)
   }
 }
 
-function replay (plan: Plan): void {
+function replay (plan: Plan, createControl?: () => CreatePathControl): void {
   console.info(describePlan(plan))
-  judge(plan).forEach(({ link, goodput, urgent }) => { console.info(`line ${link}: carries ${goodput.toFixed(3)}, urgent ${urgent.toFixed(3)}`) })
+  judge(plan, createControl).forEach(({ link, goodput, urgent }) => { console.info(`line ${link}: carries ${goodput.toFixed(3)}, urgent ${urgent.toFixed(3)}`) })
 
   run(plan, {
     maxQueueDelayMs: 10,
+    createControl,
     stepMs: plan.durationMs * STEP_PART,
     onStep (nowMs, own) {
       const connections = own.map(({ control }) => {
