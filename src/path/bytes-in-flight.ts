@@ -284,12 +284,7 @@ export class BytesInFlight implements PathControl {
     this.estimate.peer.onPing(value, nowMs)
   }
 
-  /** The peer's bytes matter only while marks are in flight */
   onChunk (byteLength: number, nowMs: number): void {
-    if (!this.awaitsPong) {
-      return
-    }
-
     this.estimate.peer.receivedBytes += byteLength
     this.#silence.onChunk(nowMs, this.#samples.beganMs)
   }
