@@ -6,7 +6,7 @@
  *   granted, a timer refuses the rest with a reset, as HTTP/2 servers do.
  */
 import { logError } from '../observe/log.ts'
-import { isAbandoned } from './stream-owner.ts'
+import { isNeverRead } from './stream-owner.ts'
 import type { Credit } from '../core/window/credit.ts'
 import type { Clock } from './clock.ts'
 import type { State, StreamOwner } from './stream-owner.ts'
@@ -130,5 +130,5 @@ export class Stalls {
 }
 
 function standsStill (state: State): boolean {
-  return !state.life.isOver && (state.sendQueue.byteLength > 0 ? state.isStalled : isAbandoned(state))
+  return !state.life.isOver && (state.sendQueue.byteLength > 0 ? state.isStalled : isNeverRead(state))
 }

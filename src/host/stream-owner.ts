@@ -16,6 +16,6 @@ export interface StreamOwner {
 export type State = StreamState<StreamOwner>
 
 /** This side has closed a stream of the peer and has not begun to read it, and the peer has used up its window. It may never be read. */
-export function isAbandoned ({ hasAnswered, isStalled, owner }: State): boolean {
+export function isNeverRead ({ hasAnswered, isStalled, owner }: State): boolean {
   return hasAnswered && isStalled && owner?.isLeftUnread === true
 }

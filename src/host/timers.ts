@@ -8,7 +8,7 @@
  * transport is read, and decides then.
  */
 import { YamuxTimeoutError } from '../api/errors.ts'
-import { isAbandoned } from './stream-owner.ts'
+import { isNeverRead } from './stream-owner.ts'
 import type { Clock } from './clock.ts'
 import type { Session } from '../core/session.ts'
 import type { LimitConfig } from '../options/limits.ts'
@@ -18,7 +18,7 @@ import type { State, StreamOwner } from './stream-owner.ts'
 const SWEEP_PART_OF_TIMEOUT = 1 / 8
 
 /** How long an application that has answered may take to begin reading if no more credit can be granted */
-const ABANDONED_AFTER_MS = 1000
+const REFUSED_AFTER_MS = 1000
 
 /** A peer that was silent for more than this many whole intervals, each with a ping, is gone */
 const MAX_SILENT_INTERVALS = 2
@@ -57,7 +57,7 @@ export class Timers {
   readonly #limits: LimitConfig
   readonly #keepAliveIntervalMs: number
   #timer: unknown
-  #pongTimer: unknown
+  #lookTimer: unknown
   #timerDueMs = Infinity
   /** How often the timer has fired for the deadline that is due */
   #firings = 0
@@ -92,20 +92,20 @@ export class Timers {
   stop (): void {
     this.#isStopped = true
     this.#clock.clearTimer(this.#timer)
-    this.#clock.clearTimer(this.#pongTimer)
+    this.#clock.clearTimer(this.#lookTimer)
   }
 
   /** Data is held until a pong comes. If the peer drops one, or answers none, the check lets the data go. */
-  schedulePongCheck (): void {
+  scheduleLook (): void {
     if (!this.#isStopped) {
-      this.#pongTimer ??= this.#clock.setBackgroundTimer(this.#onPongDue, Math.min(MAX_TIMER_MS, this.#session.path.lookDelayMs))
+      this.#lookTimer ??= this.#clock.setBackgroundTimer(this.#onLookDue, Math.min(MAX_TIMER_MS, this.#session.path.lookDelayMs))
     }
   }
 
   /** Lets the event loop read the socket first: after a blocked turn timers run before it, and the pong may be there */
-  readonly #onPongDue = (): void => {
+  readonly #onLookDue = (): void => {
     this.#clock.nextTurn(() => {
-      this.#pongTimer = undefined
+      this.#lookTimer = undefined
 
       if (!this.#isStopped) {
         this.#session.path.look(this.#clock.nowMs())
@@ -249,7 +249,7 @@ export class Timers {
         // this is less than the timeout of a stream that awaits its ACK, whose sweep then comes early; there are at most 256
         const timeoutMs = dueMs - state.lastActiveMs
         this.#sweepDueMs = Math.min(this.#sweepDueMs, Math.max(dueMs, nowMs + timeoutMs * SWEEP_PART_OF_TIMEOUT))
-      } else if (isAbandoned(state)) {
+      } else if (isNeverRead(state)) {
         state.owner?.refuseRest()
       } else {
         state.owner?.abort(this.#createError(state, dueMs))
@@ -266,7 +266,7 @@ export class Timers {
       // 0 and Infinity: no timeout
       lastActiveMs + (owner?.inactivityTimeout || Infinity),
       state.awaitsAck ? state.openedMs + openTimeoutMs : Infinity,
-      state.life.writeStatus === 'writable' ? Infinity : lastActiveMs + (isAbandoned(state) ? Math.min(closeTimeoutMs, ABANDONED_AFTER_MS) : closeTimeoutMs)
+      state.life.writeStatus === 'writable' ? Infinity : lastActiveMs + (isNeverRead(state) ? Math.min(closeTimeoutMs, REFUSED_AFTER_MS) : closeTimeoutMs)
     )
   }
 

@@ -26,7 +26,7 @@ export interface WriterConfig extends FlushInit {
 
 /** The timers that depend on the transport's progress */
 interface TransportTimers {
-  schedulePongCheck (): void
+  scheduleLook (): void
   onTransportFull (): void
   onTransportDrained (): void
 }
@@ -92,7 +92,7 @@ export class Writer {
 
     if (!this.#session.hasOutput) {
       if (this.#session.path.isHeld) {
-        this.#host.timers.schedulePongCheck()
+        this.#host.timers.scheduleLook()
       }
 
       return
@@ -263,7 +263,7 @@ export class Writer {
     }
 
     if (session.path.isHeld) {
-      this.#host.timers.schedulePongCheck()
+      this.#host.timers.scheduleLook()
     }
 
     if (writtenBytes > 0) {

@@ -114,7 +114,7 @@ export class BytesInFlight implements PathControl {
 
     if (writeBytes < recordBytes) {
       plan.quantumBytes = writeBytes
-      plan.writeBytes = chooseSlowWriteBytes(this.estimate, recordBytes, queuedBytes, this.byteLength)
+      plan.writeBytes = chooseSlowWriteBytes(this.estimate, recordBytes, queuedBytes, this.unacknowledgedBytes)
 
       return plan
     }
@@ -129,10 +129,10 @@ export class BytesInFlight implements PathControl {
   figures (nowMs: number): PathFigures {
     const { bytesPerMs, roundTripMs = 0 } = this.estimate
 
-    return { inFlightBytes: this.pendingBytes(nowMs), boundBytes: this.isBounded ? this.bound.bytes : Infinity, bytesPerMs, roundTripMs, heldMs: this.heldMs }
+    return { inFlightBytes: this.inFlightBytes(nowMs), boundBytes: this.isBounded ? this.bound.bytes : Infinity, bytesPerMs, roundTripMs, heldMs: this.heldMs }
   }
 
-  get byteLength (): number {
+  get unacknowledgedBytes (): number {
     return this.#positions.writtenBytes - this.acknowledgedBytes
   }
 
@@ -149,7 +149,7 @@ export class BytesInFlight implements PathControl {
   }
 
   /** How many of the bytes up to a position may still be in flight. A little data behind the last mark counts as arrived after a while. Hot. */
-  pendingBytes (nowMs: number, positionBytes = this.#positions.writtenBytes): number {
+  inFlightBytes (nowMs: number, positionBytes = this.#positions.writtenBytes): number {
     const { lastRoundTripMs, roundTripMs = 0 } = this.estimate
     const arrivesInMs = Math.max(ARRIVED_MS, ARRIVED_ROUND_TRIPS * Math.max(lastRoundTripMs, roundTripMs))
     const isLittle = positionBytes - this.#positions.confirmedBytes < UNCONFIRMED_BYTES
@@ -186,7 +186,7 @@ export class BytesInFlight implements PathControl {
     if (this.isHeld) {
       this.urgent.spend(urgentBytes)
       this.isUrgentSpent = this.urgent.isSpent
-    } else if (nowMs - this.#writtenMs >= ARRIVED_MS && this.pendingBytes(nowMs, fromBytes) === 0) {
+    } else if (nowMs - this.#writtenMs >= ARRIVED_MS && this.inFlightBytes(nowMs, fromBytes) === 0) {
       // small messages of long ago count as arrived, or an answer would have to wait for a pong because of them
       this.acknowledgedBytes = fromBytes
       this.#setMarkFrom(0)
@@ -220,7 +220,7 @@ export class BytesInFlight implements PathControl {
     }, this.isHeld || !isAppLimited)
     this.isMarkDue = false
     this.#noteWaiting(nowMs)
-    this.#setMarkFrom(this.byteLength + HEADER_BYTES, positionBytes)
+    this.#setMarkFrom(this.unacknowledgedBytes + HEADER_BYTES, positionBytes)
 
     return value
   }
@@ -238,7 +238,7 @@ export class BytesInFlight implements PathControl {
     const catchUp = this.#silence.onPong(mark, this.acknowledgedBytes, this.#positions, wasHeld && !estimate.isProbing ? estimate.coveredSilenceMs : Infinity, nowMs)
 
     if (wasHeld) {
-      estimate.pongGap.learn(nowMs - Math.max(this.#lastPongMs, this.#samples.beganMs), arrivedBytes, this.byteLength)
+      estimate.pongGap.learn(nowMs - Math.max(this.#lastPongMs, this.#samples.beganMs), arrivedBytes, this.unacknowledgedBytes)
     }
 
     // before the sample and the silence, whose meaning depends on it
@@ -291,7 +291,7 @@ export class BytesInFlight implements PathControl {
 
   onTransportFull (nowMs: number): void {
     if (this.isBounded) {
-      this.estimate.onTransportFull(this.byteLength)
+      this.estimate.onTransportFull(this.unacknowledgedBytes)
       this.#holdOrRelease(nowMs)
     }
   }
@@ -362,11 +362,11 @@ export class BytesInFlight implements PathControl {
     return this.#marks.mayFollow(nowMs, this.estimate.fast.markIntervalMs, this.estimate.fast.isFast)
   }
 
-  #setMarkFrom (inFlightBytes = this.byteLength, markedBytes = this.#positions.markedBytes): void {
+  #setMarkFrom (unacknowledgedBytes = this.unacknowledgedBytes, markedBytes = this.#positions.markedBytes): void {
     if (this.isBounded && this.canMark) {
       const { holdsFromBytes } = this.bound
       const { farStartBytes } = this.estimate
-      const everyBytes = Math.max(MIN_MARK_EVERY_BYTES, inFlightBytes / MARKS_IN_FLIGHT, this.estimate.bytesPerMs * this.estimate.fast.markIntervalMs)
+      const everyBytes = Math.max(MIN_MARK_EVERY_BYTES, unacknowledgedBytes / MARKS_IN_FLIGHT, this.estimate.bytesPerMs * this.estimate.fast.markIntervalMs)
       // a peer that answers few marks gets fewer, so that the answered ones have more data in front of them
       const spacedBytes = markedBytes + MARK_FROM_PART * everyBytes / this.#marks.answeredPart
       // no mark is due while little is unconfirmed, so requests have none, except at the start of a far path
@@ -379,7 +379,7 @@ export class BytesInFlight implements PathControl {
   /** Called after the bound, or the number of bytes in flight, has changed */
   #holdOrRelease (nowMs: number): void {
     this.#setMarkFrom()
-    const isHeld = this.byteLength >= this.bound.holdsFromBytes
+    const isHeld = this.unacknowledgedBytes >= this.bound.holdsFromBytes
 
     if (isHeld && !this.isHeld) {
       this.#hold(nowMs)

@@ -17,9 +17,9 @@ const RECENT_MS = 2000
 const WAITS_MS = 10_000
 
 /** A drain costs each of the connections a little, so the time to the next one is long, and doubles */
-const FIRST_DRAIN_INTERVAL_MS = 8000
-const LONGEST_DRAIN_INTERVAL_MS = 60_000
-const DRAIN_INTERVAL_ROUND_TRIPS = 100
+const FIRST_EMPTYING_INTERVAL_MS = 8000
+const LONGEST_EMPTYING_INTERVAL_MS = 60_000
+const EMPTYING_INTERVAL_ROUND_TRIPS = 100
 
 /**
  * No path is due a longer queue than this because of others: they may be on other links, with peers whose answers are late
@@ -44,8 +44,8 @@ export interface NodePath {
   readonly waitsSinceMs: number
   /** It is in start-up */
   readonly isStarting: boolean
-  /** Holds data until a mark that is written when the link must be empty, `drainMs` from now, has shown the round trip */
-  drain (nowMs: number, drainMs: number): void
+  /** Holds data until a mark that is written when the link must be empty, `emptyInMs` from now, has shown the round trip */
+  emptyLink (nowMs: number, emptyInMs: number): void
 }
 
 interface Share {
@@ -56,8 +56,8 @@ interface Share {
 export class NodePaths {
   readonly #paths = new Set<NodePath>()
   /** When a link may be drained again, and how long the next drain postpones the one after it */
-  #nextDrainMs = 0
-  #drainIntervalMs = FIRST_DRAIN_INTERVAL_MS
+  #nextEmptyingMs = 0
+  #emptyingIntervalMs = FIRST_EMPTYING_INTERVAL_MS
 
   /** Adds a path that has measured something. Those that have measured nothing for long are removed. */
   note (path: NodePath, nowMs: number): void {
@@ -82,7 +82,7 @@ export class NodePaths {
    * start-up. Without, that one drains too, or it would fill the link that the others measure. The shortest wait limits the
    * drain, so a peer that delays its pongs cannot prolong it.
    */
-  requestDrain (path: NodePath, longerMs: number, bytesPerMs: number, waitsForStartUps: boolean, nowMs: number): 'alone' | 'draining' | 'postponed' {
+  requestEmptyLink (path: NodePath, longerMs: number, bytesPerMs: number, waitsForStartUps: boolean, nowMs: number): 'alone' | 'emptying' | 'postponed' {
     const sharing = this.#sharing(path, longerMs, nowMs)
     const queuedBytes = sharing.reduce((sum, other) => sum + mostInFlightBytes(other, nowMs), 0)
 
@@ -90,24 +90,24 @@ export class NodePaths {
       return 'alone'
     }
 
-    if (!this.mayDrain(nowMs) || (waitsForStartUps && sharing.some(({ isStarting }) => isStarting))) {
+    if (!this.mayEmptyLink(nowMs) || (waitsForStartUps && sharing.some(({ isStarting }) => isStarting))) {
       return 'postponed'
     }
 
-    const drainMs = Math.min(path.lastRoundTripMs, ...sharing.map(other => EMPTIED_WAITS * waitedMs(other, nowMs)))
+    const emptyInMs = Math.min(path.lastRoundTripMs, ...sharing.map(other => EMPTIED_WAITS * waitedMs(other, nowMs)))
 
     for (const each of [path, ...sharing]) {
-      each.drain(nowMs, drainMs)
+      each.emptyLink(nowMs, emptyInMs)
     }
 
-    this.#nextDrainMs = nowMs + Math.min(LONGEST_DRAIN_INTERVAL_MS, Math.max(this.#drainIntervalMs, DRAIN_INTERVAL_ROUND_TRIPS * path.lastRoundTripMs))
-    this.#drainIntervalMs *= 2
+    this.#nextEmptyingMs = nowMs + Math.min(LONGEST_EMPTYING_INTERVAL_MS, Math.max(this.#emptyingIntervalMs, EMPTYING_INTERVAL_ROUND_TRIPS * path.lastRoundTripMs))
+    this.#emptyingIntervalMs *= 2
 
-    return 'draining'
+    return 'emptying'
   }
 
-  mayDrain (nowMs: number): boolean {
-    return nowMs >= this.#nextDrainMs
+  mayEmptyLink (nowMs: number): boolean {
+    return nowMs >= this.#nextEmptyingMs
   }
 
   /** How long the marks of others wait in a queue, in which a new connection may have to wait too; 0 if there is none */

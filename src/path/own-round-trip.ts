@@ -70,7 +70,7 @@ const MAX_ROUND_TRIPS = 3
 /** When the round trip is measured again: after a time, and when the rate has fallen. Also when a running probe has to wait, and when it ends. */
 export class Probes {
   /** While the link is drained: when it must be empty, so that only marks written from then on count. Undefined in a probe with a little in flight. */
-  drainedFromMs: number | undefined
+  emptyFromMs: number | undefined
   /** Until then a lower rate starts no probe, as the last one was needless */
   quietUntilMs = 0
   #probedMs = 0
@@ -81,10 +81,10 @@ export class Probes {
   #postponedMs = Infinity
   #retryMs = 0
 
-  /** `hasFallen`: the rate is below the known one. `mayDrain`: the connections that share the link may drain it. */
-  isDue (nowMs: number, roundTripMs: number, hasFallen: boolean, mayDrain: boolean): boolean {
+  /** `hasFallen`: the rate is below the known one. `mayEmptyLink`: the connections that share the link may drain it. */
+  isDue (nowMs: number, roundTripMs: number, hasFallen: boolean, mayEmptyLink: boolean): boolean {
     const everyMs = Math.max(EVERY_MS, EVERY_ROUND_TRIPS * roundTripMs) * (this.#hasChanged ? CHANGED_PART : 1)
-    const mayRetry = nowMs >= this.#retryMs && (mayDrain || !this.mayBePostponed(nowMs))
+    const mayRetry = nowMs >= this.#retryMs && (mayEmptyLink || !this.mayBePostponed(nowMs))
 
     return Math.abs(nowMs - this.#probedMs) >= everyMs || (this.#postponedMs === Infinity ? hasFallen : mayRetry)
   }
@@ -97,7 +97,7 @@ export class Probes {
 
   /** Counts a round trip that has not found the path empty. Returns whether the probe goes on. */
   countRoundTrip (): boolean {
-    return this.drainedFromMs !== undefined || ++this.#roundTrips <= MAX_ROUND_TRIPS
+    return this.emptyFromMs !== undefined || ++this.#roundTrips <= MAX_ROUND_TRIPS
   }
 
   /** The probe has to wait until the link may be drained */

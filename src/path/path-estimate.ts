@@ -151,9 +151,9 @@ export class PathEstimate implements NodePath {
   }
 
   /** The pong to a ping that is no mark. If credit ends before a mark is due, only this pong shows what has arrived. */
-  onRoundTrip (roundTripMs: number, arrivedBytes: number, nowMs: number): void {
+  onRoundTrip (roundTripMs: number, arrivedPositionBytes: number, nowMs: number): void {
     this.#restart()
-    this.#slowPrograms.onArrived(arrivedBytes, nowMs)
+    this.#slowPrograms.onArrived(arrivedPositionBytes, nowMs)
 
     if (!this.#own.isMeasured) {
       this.#beganInQueue = this.othersQueueMs(nowMs) >= SHARED_PART * roundTripMs
@@ -165,7 +165,7 @@ export class PathEstimate implements NodePath {
 
   onSample (sample: PathSample): void {
     // whether the mark found the path empty, by what was known when it was written: before this sample. Writes are whole, hence half a write more.
-    const isEmpty = sample.markedBytes <= this.#probeBytes + this.bound.writeBytes / 2 && sample.nowMs - sample.roundTripMs >= (this.#probes.drainedFromMs ?? 0)
+    const isEmpty = sample.inFlightBytes <= this.#probeBytes + this.bound.writeBytes / 2 && sample.nowMs - sample.roundTripMs >= (this.#probes.emptyFromMs ?? 0)
     this.#restart()
     this.#learn(sample)
     this.#changePhase(sample, isEmpty)
@@ -205,17 +205,17 @@ export class PathEstimate implements NodePath {
   }
 
   /**
-   * Holds data until a mark is answered that was written when the link was empty, `drainMs` from now. This applies during start-up too, or this
+   * Holds data until a mark is answered that was written when the link was empty, `emptyInMs` from now. This applies during start-up too, or this
    * connection would fill the link that the others measure.
    */
-  drain (nowMs: number, drainMs: number): void {
+  emptyLink (nowMs: number, emptyInMs: number): void {
     // only the first bytes are in flight
     if (this.bytesPerMs === 0) {
       return
     }
 
     this.#probe(nowMs)
-    this.#probes.drainedFromMs = nowMs + drainMs
+    this.#probes.emptyFromMs = nowMs + emptyInMs
     this.#setBound()
   }
 
@@ -247,8 +247,8 @@ export class PathEstimate implements NodePath {
     this.#fairShare.learn(this, this.#nodePaths, sample, this.#isPeerFull)
     this.fast.learn(this.bytesPerMs, this.queueMs)
     this.#isRateKnown ||= !isAppLimited || sample.intervalMs >= FILLED_ROUND_TRIPS * this.#own.knownMs
-    this.peer.learn(sample, GROWTH * this.#ownQueueRoundTripMs, GROWTH * sample.markedBytes / this.bytesPerMs)
-    this.#slowPrograms.onArrived(sample.arrivedBytes, nowMs)
+    this.peer.learn(sample, GROWTH * this.#ownQueueRoundTripMs, GROWTH * sample.inFlightBytes / this.bytesPerMs)
+    this.#slowPrograms.onArrived(sample.arrivedPositionBytes, nowMs)
   }
 
   /** The longest round trip that this side's own data explains. During start-up it does not depend on the rate, which a queue of the peer makes too low. */
@@ -271,7 +271,7 @@ export class PathEstimate implements NodePath {
       const hasFallen = this.#known.hasFallenTo(this.bytesPerMs) && (nowMs >= this.#probes.quietUntilMs || this.othersQueueMs(nowMs) > 0)
 
       // behind a queue of the peer a probe would measure that queue
-      if (this.peer.roundTripMs === 0 && this.#probes.isDue(nowMs, this.#own.ms, hasFallen, this.#nodePaths.mayDrain(nowMs))) {
+      if (this.peer.roundTripMs === 0 && this.#probes.isDue(nowMs, this.#own.ms, hasFallen, this.#nodePaths.mayEmptyLink(nowMs))) {
         this.#probe(nowMs)
       }
     }
@@ -300,8 +300,8 @@ export class PathEstimate implements NodePath {
     const longerMs = ownRoundTripMs - beforeMs
 
     // the difference may be a queue of others: an empty link shows the round trip without it
-    if (longerMs > 0 && this.#probes.drainedFromMs === undefined && this.#probes.mayBePostponed(nowMs)) {
-      const answer = this.#nodePaths.requestDrain(this, longerMs, this.#known.bytesPerMs, this.#probes.waitsForStartUps(nowMs), nowMs)
+    if (longerMs > 0 && this.#probes.emptyFromMs === undefined && this.#probes.mayBePostponed(nowMs)) {
+      const answer = this.#nodePaths.requestEmptyLink(this, longerMs, this.#known.bytesPerMs, this.#probes.waitsForStartUps(nowMs), nowMs)
 
       if (answer === 'postponed') {
         // unlike #steady(), this leaves the known rate as it was before the fall
@@ -309,7 +309,7 @@ export class PathEstimate implements NodePath {
         this.#phase = 'steady'
       }
 
-      // 'draining': `drain` was called on all of them, this one too, and the probe goes on with nothing in flight
+      // 'emptying': `emptyLink` was called on all of them, this one too, and the probe goes on with nothing in flight
       if (answer !== 'alone') {
         return
       }
@@ -324,7 +324,7 @@ export class PathEstimate implements NodePath {
 
   #steady (): void {
     this.#phase = 'steady'
-    this.#probes.drainedFromMs = undefined
+    this.#probes.emptyFromMs = undefined
     this.#known.bytesPerMs = this.#rate.confirmed
   }
 
@@ -344,15 +344,15 @@ export class PathEstimate implements NodePath {
       case 'lifted':
         return Infinity
       case 'probing':
-        return this.#probes.drainedFromMs === undefined ? this.#probeBytes : 0
+        return this.#probes.emptyFromMs === undefined ? this.#probeBytes : 0
       case 'startUp':
         // doubling would make the queue longer, and the next connection would take it for a part of its own round trip
         if (this.#beganInQueue) {
           return Math.max(FIRST_BYTES, this.#steadyBytes)
         }
 
-        // the link may carry as much this way as it does back (peer.byteLength): to double up to that would take many round trips of seconds
-        return Math.max(this.#slowPrograms.boostBytes, FIRST_BYTES, this.#neededBytes, this.#carriedBytes(START_UP_GAIN), this.#nextRoundTripBytes, this.peer.byteLength)
+        // the link may carry as much this way as it does back (peer.roundTripBytes): to double up to that would take many round trips of seconds
+        return Math.max(this.#slowPrograms.boostBytes, FIRST_BYTES, this.#neededBytes, this.#carriedBytes(START_UP_GAIN), this.#nextRoundTripBytes, this.peer.roundTripBytes)
       default:
         return this.#steadyBytes
     }

@@ -32,7 +32,7 @@ export class PeersData {
   /** The longest round trip of a pong behind the peer's bulk while that goes on; otherwise 0 */
   roundTripMs = 0
   /** The most that came in one of these round trips; otherwise 0 */
-  byteLength = 0
+  roundTripBytes = 0
   #lastPing = 0
   #pingedMs = -Infinity
   /** When the peer last sent a mark: it bounds what it has in flight */
@@ -72,9 +72,9 @@ export class PeersData {
    * The marks of a peer do not show its bursts. They fill the path if a round trip is longer than both. Such a peer must not count as one that
    * bounds nothing, or the bound would follow this side's own queue (benchmarks/tried.md#a-peer-that-sends-a-little).
    */
-  learn ({ nowMs, roundTripMs, markedBytes, receivedBytes }: PathSample, ownMs: number, frontMs: number): void {
+  learn ({ nowMs, roundTripMs, inFlightBytes, receivedBytes }: PathSample, ownMs: number, frontMs: number): void {
     const isLonger = roundTripMs > ownMs
-    const hasMuch = receivedBytes >= Math.max(LEAST_BYTES, LEAST_PART * markedBytes)
+    const hasMuch = receivedBytes >= Math.max(LEAST_BYTES, LEAST_PART * inFlightBytes)
     const isBounded = Math.abs(nowMs - this.#markedMs) < RECENT_MS
 
     if (isBounded && hasMuch && isLonger && roundTripMs > frontMs) {
@@ -90,6 +90,6 @@ export class PeersData {
     this.#sampledMs = nowMs
     const goesOn = this.#queuedMs >= (this.roundTripMs > 0 ? OVER_MS : BURST_MS)
     this.roundTripMs = goesOn ? Math.max(this.roundTripMs, isQueued && isLonger ? roundTripMs : 0) : 0
-    this.byteLength = goesOn ? Math.max(this.byteLength, isQueued ? receivedBytes : 0) : 0
+    this.roundTripBytes = goesOn ? Math.max(this.roundTripBytes, isQueued ? receivedBytes : 0) : 0
   }
 }

@@ -27,9 +27,9 @@ export interface PathSample {
   /** The mark was written after the pong that began the last round trip */
   isNewRoundTrip: boolean
   /** The position that is confirmed */
-  arrivedBytes: number
+  arrivedPositionBytes: number
   /** In flight when the mark was written */
-  markedBytes: number
+  inFlightBytes: number
   /** Received from the peer between the mark and its pong */
   receivedBytes: number
   /** There was no more data to send, so the path may carry more than this */
@@ -108,7 +108,7 @@ export class Samples {
       this.#roundTripFrom = arrival
     }
 
-    const markedBytes = mark.positionBytes - mark.acknowledgedBytes
+    const inFlightBytes = mark.positionBytes - mark.acknowledgedBytes
     const wasHeld = this.#wasHeld
     this.#wasHeld = isHeld
 
@@ -118,10 +118,10 @@ export class Samples {
       deliveredBytes: mark.positionBytes - since.bytes,
       // the longer of the two, as neither a burst into a buffer nor a clump of pongs shows the rate
       intervalMs: Math.max(SHORTEST_MS, nowMs - since.atMs, mark.sentMs - since.sentMs),
-      latestBytesPerMs: markedBytes / Math.max(SHORTEST_MS, roundTripMs, nowMs - mark.acknowledgedMs),
+      latestBytesPerMs: inFlightBytes / Math.max(SHORTEST_MS, roundTripMs, nowMs - mark.acknowledgedMs),
       isNewRoundTrip,
-      arrivedBytes: mark.positionBytes,
-      markedBytes,
+      arrivedPositionBytes: mark.positionBytes,
+      inFlightBytes,
       receivedBytes: receivedBytes - mark.receivedBytes,
       isAppLimited: mark.isAppLimited,
       wasHeld

@@ -23,7 +23,7 @@ interface Silence {
   silentMs: number
   endedMs: number
   /** In flight when that pong came */
-  byteLength: number
+  inFlightBytes: number
   /** The part of it that was to be confirmed after that pong */
   restBytes: number
   /** Pongs have caught up when this position is confirmed */
@@ -36,7 +36,7 @@ interface Silence {
 export interface CatchUp extends Silence {
   nowMs: number
   /** The position that is confirmed */
-  arrivedBytes: number
+  arrivedPositionBytes: number
   /** How long it took to confirm the rest */
   restMs: number
 }
@@ -75,7 +75,7 @@ export class PongSilence {
         hasLost,
         untilBytes,
         endedMs: nowMs,
-        byteLength: writtenBytes - acknowledgedBytes,
+        inFlightBytes: writtenBytes - acknowledgedBytes,
         restBytes: Math.max(0, untilBytes - positionBytes)
       }
     }
@@ -94,7 +94,7 @@ export class PongSilence {
 
     this.#silence = undefined
 
-    return { ...silence, nowMs, arrivedBytes: positionBytes, restMs: nowMs - silence.endedMs }
+    return { ...silence, nowMs, arrivedPositionBytes: positionBytes, restMs: nowMs - silence.endedMs }
   }
 }
 
@@ -121,17 +121,17 @@ export class SlowPrograms {
   readonly longest = new LongestSilence()
   #boostUntilBytes = 0
 
-  onArrived (arrivedBytes: number, nowMs: number): void {
+  onArrived (arrivedPositionBytes: number, nowMs: number): void {
     this.longest.fade(nowMs)
 
-    if (arrivedBytes >= this.#boostUntilBytes) {
+    if (arrivedPositionBytes >= this.#boostUntilBytes) {
       this.boostBytes = 0
     }
   }
 
   /** `sharedBytesPerMs`: the rate of others that may share the link. Returns whether programs or pongs were slow. */
   onCatchUp (catchUp: CatchUp, bytesPerMs: number, sharedBytesPerMs: number, roundTripMs: number, isStartUp: boolean): boolean {
-    const { nowMs, arrivedBytes, silentMs, byteLength } = catchUp
+    const { nowMs, arrivedPositionBytes, silentMs, inFlightBytes } = catchUp
 
     if (!ranEmpty(catchUp, bytesPerMs, sharedBytesPerMs) || this.longest.tryForgive(silentMs, nowMs)) {
       return false
@@ -139,16 +139,16 @@ export class SlowPrograms {
 
     const startUpBoost = Math.min(MAX_BOOST, START_UP_BOOST * Math.max(1, silentMs / LONG_SILENCE_MS))
     this.longest.learn(silentMs + roundTripMs, nowMs)
-    this.boostBytes = byteLength * (isStartUp ? startUpBoost : BOOST)
-    this.#boostUntilBytes = arrivedBytes + this.boostBytes
+    this.boostBytes = inFlightBytes * (isStartUp ? startUpBoost : BOOST)
+    this.#boostUntilBytes = arrivedPositionBytes + this.boostBytes
 
     return true
   }
 }
 
 /** Whether the path had nothing left to carry. Data from the queue of a shared link is confirmed together too, but at the rate of all connections. */
-function ranEmpty ({ byteLength, restBytes, restMs, hasLost }: CatchUp, bytesPerMs: number, sharedBytesPerMs: number): boolean {
-  const showsPace = hasLost || restBytes >= REST_PART * byteLength
+function ranEmpty ({ inFlightBytes, restBytes, restMs, hasLost }: CatchUp, bytesPerMs: number, sharedBytesPerMs: number): boolean {
+  const showsPace = hasLost || restBytes >= REST_PART * inFlightBytes
   const isFaster = restMs * (bytesPerMs + sharedBytesPerMs) <= TOGETHER_PART * restBytes
 
   return showsPace && (isFaster || (sharedBytesPerMs === 0 && restMs <= TOGETHER_MS))

@@ -151,11 +151,11 @@ describe('what is in flight', () => {
     const value = mark(1000, 0)
     inFlight.write(500, 1, false)
     expect(inFlight.writtenBytes).toBe(1500 + HEADER_BYTES)
-    expect(inFlight.byteLength).toBe(1500 + HEADER_BYTES)
+    expect(inFlight.unacknowledgedBytes).toBe(1500 + HEADER_BYTES)
 
     inFlight.onPong(value, 20)
     expect(inFlight.acknowledgedBytes).toBe(1000)
-    expect(inFlight.byteLength).toBe(500 + HEADER_BYTES)
+    expect(inFlight.unacknowledgedBytes).toBe(500 + HEADER_BYTES)
   })
 
   test('is less by what was in front of an ordinary ping too', () => {
@@ -163,7 +163,7 @@ describe('what is in flight', () => {
     inFlight.write(500, 0, false)
     inFlight.onRoundTrip(1000, ROUND_TRIP_MS, 20)
 
-    expect(inFlight.byteLength).toBe(500)
+    expect(inFlight.unacknowledgedBytes).toBe(500)
   })
 
   test('is not more when an ordinary ping is answered that was in front of a mark', () => {
@@ -221,8 +221,8 @@ describe('what can still be in flight', () => {
     inFlight.write(100, 10, true)
     inFlight.onPong(value, ROUND_TRIP_MS)
 
-    expect(inFlight.pendingBytes(1009)).toBe(100 + HEADER_BYTES)
-    expect(inFlight.pendingBytes(1010)).toBe(0)
+    expect(inFlight.inFlightBytes(1009)).toBe(100 + HEADER_BYTES)
+    expect(inFlight.inFlightBytes(1010)).toBe(0)
   })
 
   test('is nothing four round trips after it, if they are longer', () => {
@@ -230,16 +230,16 @@ describe('what can still be in flight', () => {
     inFlight.write(100, 100, true)
     inFlight.onPong(value, 400)
 
-    expect(inFlight.pendingBytes(1699)).toBe(100 + HEADER_BYTES)
-    expect(inFlight.pendingBytes(1700)).toBe(0)
+    expect(inFlight.inFlightBytes(1699)).toBe(100 + HEADER_BYTES)
+    expect(inFlight.inFlightBytes(1700)).toBe(0)
   })
 
   test('is nothing four round trips after it where only a ping has told how long they are', () => {
     inFlight = createAsked(0, 600)
     inFlight.write(100, 0, true)
 
-    expect(inFlight.pendingBytes(2399)).toBe(100)
-    expect(inFlight.pendingBytes(2400)).toBe(0)
+    expect(inFlight.inFlightBytes(2399)).toBe(100)
+    expect(inFlight.inFlightBytes(2400)).toBe(0)
   })
 
   test('is no more than what was handed down last when the rest has arrived', () => {
@@ -247,7 +247,7 @@ describe('what can still be in flight', () => {
     inFlight.write(16_000, 0, true)
     inFlight.write(10_000, 1000, true)
 
-    expect(inFlight.byteLength).toBe(10_000)
+    expect(inFlight.unacknowledgedBytes).toBe(10_000)
     expect(inFlight.isHeld).toBe(false)
   })
 
@@ -261,7 +261,7 @@ describe('what can still be in flight', () => {
     inFlight = createAsked(0, NEAR_MS)
     ;[0, 1000, 2000, 3000].forEach(nowMs => { inFlight.write(16_000, nowMs, true) })
 
-    expect(inFlight.pendingBytes(60_000)).toBe(32_000)
+    expect(inFlight.inFlightBytes(60_000)).toBe(32_000)
   })
 
   test('counts when less than a second has passed, as the peer may not have it yet', () => {
@@ -269,14 +269,14 @@ describe('what can still be in flight', () => {
     inFlight.write(20_000, 0, true)
     expect(inFlight.write(20_000, 999, true)).toBe(true)
 
-    expect(inFlight.byteLength).toBe(40_000)
+    expect(inFlight.unacknowledgedBytes).toBe(40_000)
   })
 
   test('is all of it while a mark was not answered', () => {
     inFlight.onPong(mark(1000, 0), ROUND_TRIP_MS)
     mark(500, 30)
 
-    expect(inFlight.pendingBytes(60_000)).toBe(500 + 2 * HEADER_BYTES)
+    expect(inFlight.inFlightBytes(60_000)).toBe(500 + 2 * HEADER_BYTES)
   })
 })
 
@@ -747,7 +747,7 @@ describe('a silence', () => {
   test('behind which all comes back at once raises the bound to 8 times what was in flight, during start-up', () => {
     const values = fill(0)
     // 14 writes of 4096 bytes, with marks behind the second to the eighth and the last
-    expect(inFlight.byteLength).toBe(57_440)
+    expect(inFlight.unacknowledgedBytes).toBe(57_440)
     answer(values, 200)
 
     expect(inFlight.estimate.bound.bytes).toBe(8 * 57_440)

@@ -15,10 +15,10 @@ class FakePath implements Writable<NodePath> {
   ownQueueMs = 20
   isStarting = false
   /** When it was told to drain the link, and for how long */
-  readonly drains: Array<[nowMs: number, drainMs: number]> = []
+  readonly drains: Array<[nowMs: number, emptyInMs: number]> = []
 
-  drain (nowMs: number, drainMs: number): void {
-    this.drains.push([nowMs, drainMs])
+  emptyLink (nowMs: number, emptyInMs: number): void {
+    this.drains.push([nowMs, emptyInMs])
   }
 }
 
@@ -41,8 +41,8 @@ function sample (nowMs: number, ...paths: FakePath[]): void {
 }
 
 /** It seems to be 100 ms longer than when it carried 1000 bytes a millisecond, or so many */
-function requestDrain (path: NodePath, nowMs: number, { bytesPerMs = 1000, waitsForStartUps = true } = {}): string {
-  return nodePaths.requestDrain(path, 100, bytesPerMs, waitsForStartUps, nowMs)
+function requestEmptyLink (path: NodePath, nowMs: number, { bytesPerMs = 1000, waitsForStartUps = true } = {}): string {
+  return nodePaths.requestEmptyLink(path, 100, bytesPerMs, waitsForStartUps, nowMs)
 }
 
 /** When they are first allowed to, at times that are a second apart; undefined if never within so many seconds */
@@ -81,7 +81,7 @@ describe('a path that seems longer', () => {
   test('is alone on its link when there is no other', () => {
     const path = addPath()
 
-    expect(requestDrain(path, 0)).toBe('alone')
+    expect(requestEmptyLink(path, 0)).toBe('alone')
     expect(path.drains).toEqual([])
   })
 
@@ -89,7 +89,7 @@ describe('a path that seems longer', () => {
     const path = addPath()
     const other = addPath(init)
 
-    expect(requestDrain(path, 0)).toBe('alone')
+    expect(requestEmptyLink(path, 0)).toBe('alone')
     expect([path.drains, other.drains]).toEqual([[], []])
   })
 
@@ -97,7 +97,7 @@ describe('a path that seems longer', () => {
     const path = addPath({ lastRoundTripMs: 170 })
     const other = addPath(init)
 
-    expect(requestDrain(path, 0)).toBe('draining')
+    expect(requestEmptyLink(path, 0)).toBe('emptying')
     expect([path.drains, other.drains]).toEqual([[[0, 170]], [[0, 170]]])
   })
 
@@ -109,27 +109,27 @@ describe('a path that seems longer', () => {
     const path = addPath()
     addPath(init)
 
-    expect(requestDrain(path, 0)).toBe('alone')
+    expect(requestEmptyLink(path, 0)).toBe('alone')
   })
 
   test('drains the link for no longer than twice what the marks of any other take, so that a peer that delays its pongs stops no other path', () => {
     const delayed = addPath({ lastRoundTripMs: 8000 })
     const others = [addPath({ lastRoundTripMs: 5000 }), addPath({ lastRoundTripMs: 70, queueMs: 60 })]
-    requestDrain(delayed, 0)
+    requestEmptyLink(delayed, 0)
 
     expect([delayed, ...others].map(({ drains }) => drains)).toEqual([[[0, 140]], [[0, 140]], [[0, 140]]])
   })
 
   test('counts a mark of another that has not come back for as long as it waits', () => {
     const [path, other] = [addPath({ lastRoundTripMs: 8000 }), addPath({ lastRoundTripMs: 70, waitsSinceMs: -3000 })]
-    requestDrain(path, 0)
+    requestEmptyLink(path, 0)
 
     expect([path, other].map(({ drains }) => drains)).toEqual([[[0, 6000]], [[0, 6000]]])
   })
 
   test('drains the link together with the paths that share it, and no others', () => {
     const [path, sharing, alone] = [addPath(), addPath(), addPath({ queueMs: 0 })]
-    requestDrain(path, 0)
+    requestEmptyLink(path, 0)
 
     expect([sharing, alone].map(({ drains }) => drains.length)).toEqual([1, 0])
   })
@@ -137,24 +137,24 @@ describe('a path that seems longer', () => {
   test('is postponed while a path on its link is starting up, which would fill the link meanwhile', () => {
     const [path, other, third] = [addPath(), addPath({ isStarting: true }), addPath()]
 
-    expect(requestDrain(path, 0)).toBe('postponed')
+    expect(requestEmptyLink(path, 0)).toBe('postponed')
     expect([path, other, third].flatMap(({ drains }) => drains)).toEqual([])
   })
 
   test('drains the link together with that one after a long wait, or that one would fill the link that the others measure', () => {
     const [path, other, third] = [addPath(), addPath({ isStarting: true }), addPath()]
 
-    expect(requestDrain(path, 0, { waitsForStartUps: false })).toBe('draining')
+    expect(requestEmptyLink(path, 0, { waitsForStartUps: false })).toBe('emptying')
     expect([path, other, third].map(({ drains }) => drains.length)).toEqual([1, 1, 1])
   })
 
   test('is postponed for 8 s after the first drain, then for twice as long each time, up to a minute', () => {
     const paths = [addPath({ lastRoundTripMs: 30 }), addPath({ lastRoundTripMs: 30 })]
     const seconds: Array<number | undefined> = []
-    requestDrain(paths[0], 0)
+    requestEmptyLink(paths[0], 0)
 
     for (let nowMs = 0; seconds.length < 5;) {
-      const second = firstSecond(100, nowMs, nowMs => requestDrain(paths[1], nowMs) === 'draining', ...paths)
+      const second = firstSecond(100, nowMs, nowMs => requestEmptyLink(paths[1], nowMs) === 'emptying', ...paths)
       seconds.push(second)
       nowMs += 1000 * (second ?? Infinity)
     }
@@ -164,9 +164,9 @@ describe('a path that seems longer', () => {
 
   test('is postponed for a hundred round trips, if they take longer', () => {
     const paths = [addPath({ lastRoundTripMs: 250 }), addPath()]
-    requestDrain(paths[0], 0)
+    requestEmptyLink(paths[0], 0)
 
-    expect(firstSecond(100, 0, nowMs => requestDrain(paths[0], nowMs) === 'draining', ...paths)).toBe(25)
+    expect(firstSecond(100, 0, nowMs => requestEmptyLink(paths[0], nowMs) === 'emptying', ...paths)).toBe(25)
   })
 })
 
@@ -232,7 +232,7 @@ describe('a path whose connection has ended', () => {
     const [path, gone] = [addPath(), addPath({ waitsSinceMs: -100 })]
     nodePaths.forget(gone)
 
-    expect(requestDrain(path, 0)).toBe('alone')
+    expect(requestEmptyLink(path, 0)).toBe('alone')
   })
 
   test('is forgotten, and counts no more when its object is used again', () => {
@@ -249,7 +249,7 @@ describe('a path whose connection has ended', () => {
     const [path, other] = [addPath({}, 3_600_000), addPath({}, 3_600_000)]
     sample(3_600_000, path, other)
 
-    expect(requestDrain(path, 3_600_000)).toBe('draining')
+    expect(requestEmptyLink(path, 3_600_000)).toBe('emptying')
   })
 })
 

@@ -13,14 +13,14 @@ const STEADY_BYTES = 85_658.5
 
 let estimate: PathEstimate
 let nowMs: number
-let arrivedBytes: number
+let arrivedPositionBytes: number
 
 /** A path that carries so much, in a round trip of so many milliseconds, with nothing else to say */
 function sample (bytesPerMs: number, roundTripMs: number, init: Partial<PathSample> = {}): void {
   const intervalMs = init.intervalMs ?? roundTripMs
   const deliveredBytes = bytesPerMs * intervalMs
   nowMs += intervalMs
-  arrivedBytes += deliveredBytes
+  arrivedPositionBytes += deliveredBytes
   // no mark is in flight any more
   estimate.onWaiting(Infinity, nowMs)
   estimate.onSample({
@@ -28,8 +28,8 @@ function sample (bytesPerMs: number, roundTripMs: number, init: Partial<PathSamp
     roundTripMs,
     intervalMs,
     deliveredBytes,
-    arrivedBytes,
-    markedBytes: bytesPerMs * roundTripMs,
+    arrivedPositionBytes,
+    inFlightBytes: bytesPerMs * roundTripMs,
     receivedBytes: 0,
     latestBytesPerMs: 0,
     isAppLimited: false,
@@ -50,14 +50,14 @@ function settle (bytesPerMs: number, roundTripMs: number, forMs = Math.max(1000,
 
 /** Behind 100 ms without a pong all that was in flight has come back at once; returns the bound */
 function catchUp (init: Partial<CatchUp> = {}): number {
-  estimate.onCatchUp({ nowMs, arrivedBytes, untilBytes: arrivedBytes, silentMs: 100, endedMs: nowMs, byteLength: 80_000, restBytes: 60_000, restMs: 0, hasLost: false, ...init })
+  estimate.onCatchUp({ nowMs, arrivedPositionBytes, untilBytes: arrivedPositionBytes, silentMs: 100, endedMs: nowMs, inFlightBytes: 80_000, restBytes: 60_000, restMs: 0, hasLost: false, ...init })
 
   return estimate.bound.bytes
 }
 
 function createEstimate (nodePaths = new NodePaths()): PathEstimate {
   nowMs = 0
-  arrivedBytes = 0
+  arrivedPositionBytes = 0
 
   return new PathEstimate(QUEUE_MS, WRITE_BYTES, nodePaths)
 }
@@ -70,7 +70,7 @@ describe('the rate of a path', () => {
   test('is kept while samples are far apart, although a mark has found the path empty', () => {
     settle(32, 640)
     sample(32, 640, { intervalMs: 1200 })
-    sample(20, 2, { intervalMs: 1200, markedBytes: 100 })
+    sample(20, 2, { intervalMs: 1200, inFlightBytes: 100 })
 
     expect(estimate.bytesPerMs).toBe(32)
   })
@@ -184,11 +184,11 @@ describe('the bound', () => {
     settle(5000, 2)
 
     for (let round = 0; round < 300; round++) {
-      sample(2500, 2.1, { markedBytes: 80_000, isNewRoundTrip: false })
+      sample(2500, 2.1, { inFlightBytes: 80_000, isNewRoundTrip: false })
     }
 
     expect(estimate.bound.bytes).toBe(2 * MIN_WRITE_BYTES)
-    sample(2500, 5, { markedBytes: 2 * (MIN_WRITE_BYTES + 12) })
+    sample(2500, 5, { inFlightBytes: 2 * (MIN_WRITE_BYTES + 12) })
     expect(estimate.bound.bytes).toBeGreaterThan(2500 * QUEUE_MS)
   })
 })
@@ -202,12 +202,12 @@ describe('a second probe because the rate has fallen', () => {
     settle(5000, 2)
 
     while (!estimate.isProbing && nowMs < 60_000) {
-      sample(2500, 20, { markedBytes: 80_000, isNewRoundTrip: false })
+      sample(2500, 20, { inFlightBytes: 80_000, isNewRoundTrip: false })
     }
   }
 
   function find (roundTripMs: number, afterMs = 100): void {
-    sample(2500, roundTripMs, { markedBytes: 4096, intervalMs: afterMs })
+    sample(2500, roundTripMs, { inFlightBytes: 4096, intervalMs: afterMs })
     expect(estimate.isProbing).toBe(false)
   }
 
@@ -254,7 +254,7 @@ describe('a second probe because the rate has fallen', () => {
 
     while (!estimate.isProbing) {
       other.sampledMs = nowMs
-      sample(2500, 20, { markedBytes: 80_000, isNewRoundTrip: false })
+      sample(2500, 20, { inFlightBytes: 80_000, isNewRoundTrip: false })
     }
 
     expect(nowMs - endedMs).toBeLessThan(2500)
@@ -279,23 +279,23 @@ describe('when all has come back behind a silence', () => {
 
   test('twice as much as was in flight is tried if that is more, until so much has come back', () => {
     settle(1000, 50)
-    const untilBytes = arrivedBytes + 200_000
+    const untilBytes = arrivedPositionBytes + 200_000
     // 1.1 times 125 ms would be 150,658.5
-    expect(catchUp({ silentMs: 75, byteLength: 100_000 })).toBe(200_000)
+    expect(catchUp({ silentMs: 75, inFlightBytes: 100_000 })).toBe(200_000)
 
-    sample(1000, 50, { arrivedBytes: untilBytes - 1 })
+    sample(1000, 50, { arrivedPositionBytes: untilBytes - 1 })
     expect(estimate.bound.bytes).toBe(200_000)
-    sample(1000, 50, { arrivedBytes: untilBytes })
+    sample(1000, 50, { arrivedPositionBytes: untilBytes })
     expect(estimate.bound.bytes).toBeLessThan(150_658.5)
     expect(estimate.bound.bytes).toBeGreaterThan(145_000)
   })
 
   test('the bound is what it was when pings say that so much has come back, and time has passed', () => {
     settle(1000, 50)
-    catchUp({ silentMs: 75, byteLength: 1_000_000, restBytes: 1_000_000 })
-    estimate.onRoundTrip(50, arrivedBytes + 1_999_999, nowMs + 30_000)
+    catchUp({ silentMs: 75, inFlightBytes: 1_000_000, restBytes: 1_000_000 })
+    estimate.onRoundTrip(50, arrivedPositionBytes + 1_999_999, nowMs + 30_000)
     expect(estimate.bound.bytes).toBe(2_000_000)
-    estimate.onRoundTrip(50, arrivedBytes + 2_000_000, nowMs + 30_000)
+    estimate.onRoundTrip(50, arrivedPositionBytes + 2_000_000, nowMs + 30_000)
 
     expect(estimate.bound.bytes).toBe(STEADY_BYTES)
   })
@@ -303,7 +303,7 @@ describe('when all has come back behind a silence', () => {
   test.each([[25, 4], [37.5, 6], [50, 8], [150, 8]])('of %d ms during start-up %d times as much is tried', (silentMs, times) => {
     sample(1000, 50)
 
-    expect(catchUp({ silentMs, byteLength: 60_000 })).toBe(60_000 * times)
+    expect(catchUp({ silentMs, inFlightBytes: 60_000 })).toBe(60_000 * times)
   })
 
   test.each([[30, 178_158.5], [30.1, STEADY_BYTES]])('and 60,000 bytes of it took %d ms, where the path takes 60, the bound is %d', (restMs, boundBytes) => {
@@ -369,7 +369,7 @@ describe('if the marks of another path wait for as long', () => {
     }
 
     other.sampledMs = nowMs
-    sample(500, 150, { markedBytes: 4096 })
+    sample(500, 150, { inFlightBytes: 4096 })
   }
 
   test('both drain the link when one seems to be longer, and measure it with marks that were written when the link was empty', () => {
@@ -377,9 +377,9 @@ describe('if the marks of another path wait for as long', () => {
     expect([estimate, other].map(({ bound, isProbing }) => [bound.bytes, isProbing])).toEqual([[0, true], [0, true]])
 
     // written 149 ms later, and 150 ms
-    sample(500, 70, { markedBytes: 4096, intervalMs: 219 })
+    sample(500, 70, { inFlightBytes: 4096, intervalMs: 219 })
     expect(estimate.bound.bytes).toBe(0)
-    sample(500, 70, { markedBytes: 4096, intervalMs: 1 })
+    sample(500, 70, { inFlightBytes: 4096, intervalMs: 1 })
     expect(estimate.bound.bytes).toBeGreaterThan(0)
     // 70, less what two writes of 4096 bytes take at the rate of before
     expect(estimate.roundTripMs).toBeCloseTo(70 - 8.192)
@@ -399,7 +399,7 @@ describe('if the marks of another path wait for as long', () => {
       nowMs += ms
       other.sampledMs = nowMs
       sample(500, 150)
-      sample(500, 150, { markedBytes: 4096 })
+      sample(500, 150, { inFlightBytes: 4096 })
     }
 
     test('one that seems to be longer goes on as it was, and asks again after a second', () => {
@@ -425,7 +425,7 @@ describe('if the marks of another path wait for as long', () => {
       seemLonger()
       sample(100, 150, { intervalMs: 5000 })
       askAfter(5000)
-      sample(100, 150, { markedBytes: 4096, intervalMs: 300 })
+      sample(100, 150, { inFlightBytes: 4096, intervalMs: 300 })
       // less what two writes of 4096 bytes took before; at the rate that is left they would take 82 ms
       expect(estimate.roundTripMs).toBeCloseTo(150 - 8.192)
     })
@@ -433,7 +433,7 @@ describe('if the marks of another path wait for as long', () => {
 })
 
 test('a path that seems to be longer is found to be so a minute later at most, whatever others say', () => {
-  const postponing: Partial<NodePaths> = { note: () => {}, mayDrain: () => false, sharedBytesPerMs: () => 0, shareOf: () => undefined, othersQueueMs: () => 0, requestDrain: () => 'postponed' }
+  const postponing: Partial<NodePaths> = { note: () => {}, mayEmptyLink: () => false, sharedBytesPerMs: () => 0, shareOf: () => undefined, othersQueueMs: () => 0, requestEmptyLink: () => 'postponed' }
   estimate = createEstimate(postponing as NodePaths)
   settle(1000, 50)
 
@@ -441,7 +441,7 @@ test('a path that seems to be longer is found to be so a minute later at most, w
     sample(500, 150, { isNewRoundTrip: false })
   }
 
-  sample(500, 150, { markedBytes: 4096 })
+  sample(500, 150, { inFlightBytes: 4096 })
   const postponedMs = nowMs
 
   while (nowMs + 150 < postponedMs + 60_000) {
@@ -450,7 +450,7 @@ test('a path that seems to be longer is found to be so a minute later at most, w
 
   expect([estimate.isProbing, estimate.roundTripMs]).toEqual([false, 50])
   sample(500, 150)
-  sample(500, 150, { markedBytes: 4096 })
+  sample(500, 150, { inFlightBytes: 4096 })
   expect(estimate.roundTripMs).toBeGreaterThan(140)
 })
 
@@ -528,7 +528,7 @@ test('a probe that never finds the path empty, because others fill it, ends afte
   settle(5000, 50)
 
   for (let round = 0; round < 30; round++) {
-    sample(1250, 200, { markedBytes: 340_000 })
+    sample(1250, 200, { inFlightBytes: 340_000 })
   }
 
   expect(estimate.bound.bytes).toBeGreaterThan(1250 * 50)
@@ -594,10 +594,10 @@ describe('the round trip of a path', () => {
     settle(5000, 50)
 
     for (let round = 0; round < 20; round++) {
-      sample(1250, 200, { markedBytes: 340_000, isNewRoundTrip: false })
+      sample(1250, 200, { inFlightBytes: 340_000, isNewRoundTrip: false })
     }
 
-    sample(1250, 200, { markedBytes: 40_000 })
+    sample(1250, 200, { inFlightBytes: 40_000 })
     expect(estimate.roundTripMs).toBeCloseTo(200 - 2 * MIN_WRITE_BYTES / 5000)
   })
 })
@@ -608,11 +608,11 @@ describe('the round trip behind the queue of a peer that bounds it too', () => {
     settle(1250, 1)
 
     for (let round = 0; round < 20; round++) {
-      sample(300, 400, { markedBytes: 340_000, isNewRoundTrip: false })
+      sample(300, 400, { inFlightBytes: 340_000, isNewRoundTrip: false })
     }
 
     estimate.peer.fullMs = nowMs + 400 - peerSilentMs
-    sample(300, 400, { markedBytes: 4000 })
+    sample(300, 400, { inFlightBytes: 4000 })
 
     return estimate.roundTripMs
   }

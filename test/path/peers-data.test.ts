@@ -13,7 +13,7 @@ beforeEach(() => { peer = new PeersData() })
 
 /** A pong that took longer than what is let in explains, while the peer sent much */
 function sample (nowMs: number): PathSample {
-  return { nowMs, roundTripMs: ROUND_TRIP_MS, markedBytes: 60_000, receivedBytes: 50_000, arrivedBytes: 0, deliveredBytes: 60_000, intervalMs: ROUND_TRIP_MS, latestBytesPerMs: 0, isNewRoundTrip: true, isAppLimited: false, wasHeld: true }
+  return { nowMs, roundTripMs: ROUND_TRIP_MS, inFlightBytes: 60_000, receivedBytes: 50_000, arrivedPositionBytes: 0, deliveredBytes: 60_000, intervalMs: ROUND_TRIP_MS, latestBytesPerMs: 0, isNewRoundTrip: true, isAppLimited: false, wasHeld: true }
 }
 
 /** For three seconds. What stood in front of each mark takes `frontMs`. */

@@ -55,11 +55,11 @@ describe('a silence in front of a pong', () => {
 
       expect(arrive(ALL_BYTES, 100)).toEqual({
         nowMs: 100,
-        arrivedBytes: ALL_BYTES,
+        arrivedPositionBytes: ALL_BYTES,
         untilBytes: ALL_BYTES,
         silentMs: 100,
         endedMs: 100,
-        byteLength: IN_FLIGHT_BYTES,
+        inFlightBytes: IN_FLIGHT_BYTES,
         restBytes: 50_000,
         restMs: 0,
         hasLost: false
@@ -81,7 +81,7 @@ describe('a silence in front of a pong', () => {
       pong({ acknowledgedBytes: 1_000_000, positionBytes: 1_040_000, markedBytes: 1_096_000, writtenBytes: 1_100_000 })
       expect(arrive(1_089_999, 100, 1_100_000)).toBe(undefined)
 
-      expect(arrive(1_090_000, 100, 1_100_000)).toMatchObject({ byteLength: IN_FLIGHT_BYTES, restBytes: 50_000 })
+      expect(arrive(1_090_000, 100, 1_100_000)).toMatchObject({ inFlightBytes: IN_FLIGHT_BYTES, restBytes: 50_000 })
     })
 
     test('is told of with the time that the rest of it took', () => {
@@ -97,7 +97,7 @@ describe('a silence in front of a pong', () => {
 
       // 40,000 and 15 of 16 of 96,000
       expect(arrive(129_999, 160, 140_000)).toBe(undefined)
-      expect(arrive(130_000, 160, 140_000)).toMatchObject({ silentMs: 60, byteLength: 100_000, restBytes: 70_000 })
+      expect(arrive(130_000, 160, 140_000)).toMatchObject({ silentMs: 60, inFlightBytes: 100_000, restBytes: 70_000 })
     })
   })
 
@@ -186,11 +186,11 @@ describe('behind a silence all that was in flight has come back', () => {
   /** 100,000 bytes after 100 ms, of which the first pong told of 75,000 and the rest came at once */
   const catchUp: CatchUp = {
     nowMs: 100,
-    arrivedBytes: 100_000,
+    arrivedPositionBytes: 100_000,
     untilBytes: 100_000,
     silentMs: 100,
     endedMs: 100,
-    byteLength: 100_000,
+    inFlightBytes: 100_000,
     restBytes: 25_000,
     restMs: 0,
     hasLost: false

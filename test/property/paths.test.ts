@@ -177,7 +177,7 @@ describe('a path that changes', () => {
   test.each([[5000, 50], [50, 5000], [50_000, 500], [500, 50_000]])('from %d to %d kB/s has a short queue again after 8 s and 15 times what then takes all that is in flight', (before, after) => {
     const path = new Path({ startMs: 100, steps: [{ atMs: 0, rateBytesPerMs: before, roundTripMs: 50 }, { atMs: 3000, rateBytesPerMs: after, roundTripMs: 50 }] })
     path.runUntil(3000)
-    path.runUntil(11_000 + 15 * path.inFlight.byteLength / after)
+    path.runUntil(11_000 + 15 * path.inFlight.unacknowledgedBytes / after)
 
     expectSettled(path, { rateBytesPerMs: after, roundTripMs: 50, longerMs: 150 }, 0.97)
   })
