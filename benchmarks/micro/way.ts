@@ -136,7 +136,7 @@ function writeAndPull (): Run {
       streams.forEach(stream => { stream.creditBytes += MESSAGES_PER_STREAM * MESSAGE_BYTES })
 
       for (let i = 0; i < MESSAGES; i++) {
-        session.write(streams[i % STREAMS], message)
+        session.send(streams[i % STREAMS], message)
         pulledBytes += session.pull(WRITE_BYTES, Infinity, 0, 0)?.byteLength ?? 0
         session.onTransportTook()
       }

@@ -1,83 +1,84 @@
 /**
- * How much of a connection's data may be in flight: the one seam between the protocol and what is known of the path. The session asks before
- * each write, and tells of each write and of everything that shows what has arrived. Pure: time and bytes go in.
+ * The seam between the protocol and what is known of the path: how much of a connection's data may be in flight. The session asks before each
+ * write, and reports each write and everything that shows what has arrived. Pure: time and bytes go in.
  */
 import type { Positions } from './positions.ts'
 
-/** No write is made smaller than this because the path is slow */
+/** However slow the path is, no write is limited to less */
 export const MIN_WRITE_BYTES = 4096
 
-/** What a control is made for */
+/** The sizes and the clock of a connection */
 export interface PathInit {
-  /** `coalesce.maxQueueDelayMs`: how long data may be queued below the muxer; Infinity if it is not to be held */
+  /** The option `coalesce.maxQueueDelayMs`: how long data may wait below the muxer. With Infinity, data is never held. */
   maxQueueDelayMs: number
-  /** What is sealed below as one record: the most that one write holds on a slow path, or with urgent streams */
+  /** The most bytes that are encrypted as one record. Only a write on a fast path without urgent streams holds more. */
   recordBytes: number
   /** The most that one write holds on a fast path */
   maxWriteBytes: number
-  /** The least that a stream may send in a round of the scheduler, and the most */
+  /** The usual payload of a frame */
   frameBytes: number
+  /** The longest payload of a frame on a fast path */
   maxFrameBytes: number
-  /** The time that members are passed, for those that are passed none: milliseconds from any start, fractions included */
+  /** The clock behind every `nowMs`, for members that get no time. Milliseconds since an arbitrary start, with fractions. */
   nowMs (): number
 }
 
 export interface WritePlan {
-  /** What the next write holds, MIN_WRITE_BYTES at least */
+  /** The most that the next write holds; at least MIN_WRITE_BYTES */
   writeBytes: number
   /** What each stream may send in a round of the scheduler */
   quantumBytes: number
-  /** What each writer may queue in addition to the usual marks */
+  /** What each stream may queue in addition to the usual watermarks */
   extraQueueBytes: number
 }
 
 /** For metrics */
 export interface PathFigures {
   inFlightBytes: number
-  /** Infinity while nothing is held */
+  /** Infinity if there is no bound */
   boundBytes: number
   /** 0 until it was measured */
   bytesPerMs: number
   /** Without a queue; 0 until it was measured */
   roundTripMs: number
-  /** How long data was held, all in all */
+  /** How long data was held, in total */
   heldMs: number
 }
 
 /** One for each connection. `Positions` are up to date when a member is called. */
 export interface PathControl {
-  /** Data waits, unless it is urgent */
+  /** Data waits, unless it is urgent or its lane was overtaken for too long */
   readonly isHeld: boolean
-  /** Urgent data has used up what it may send while data is held: from here on it takes turns with the rest */
+  /** Urgent data has used up its allowance: it waits while data is held, and otherwise alternates with the rest */
   readonly isUrgentSpent: boolean
-  /** A mark goes with the next write, or is a write of its own */
+  /** The next write begins with a mark. Without other output, the mark is a write of its own. */
   readonly isMarkDue: boolean
   /** A write that ends after this position leaves room for a mark */
   readonly leavesRoomFromBytes: number
-  /** What a write holds that is not planned, as it is small: MIN_WRITE_BYTES at least */
+  /** The size of a small write, for which `planWrite` is not asked; at least MIN_WRITE_BYTES */
   readonly writeBytes: number
 
-  /** Asked while nothing is held and no mark is due: if so many bytes are written, no mark follows them, and nothing is held after them */
+  /** Asked while nothing is held and no mark is due: may this many bytes be written without a mark behind them, and without a hold after them? */
   isQuietFor (byteLength: number): boolean
-  /** Asked before a write that streams share. Hot, as all that follows. */
+  /** Asked before a write if more than MIN_WRITE_BYTES are queued. Hot, like all that follows. */
   planWrite (recordBytes: number, queuedBytes: number, streamCount: number, hasUrgent: boolean): Readonly<WritePlan>
   /**
-   * So much was written, `urgentBytes` of it urgent data; without `hasData` it is control frames alone. `isAppLimited`: no data is left to
-   * send. Returns whether a mark should follow.
+   * `byteLength` bytes were written, `urgentBytes` of them urgent data. Without `hasData` they are control frames. `isAppLimited`: no data
+   * is left to send. Returns true if a mark should follow.
    */
   onWritten (byteLength: number, urgentBytes: number, hasData: boolean, isAppLimited: boolean, nowMs: number): boolean
-  /** The value of a mark that is written now, 2^31 at least; undefined until a ping was answered: then an ordinary ping is written */
+  /** Returns the value of the mark that is written now, at least 2^31. Returns undefined before the first pong: then an ordinary ping is written. */
   mark (nowMs: number): number | undefined
-  /** The next write begins with a mark, if a ping was answered yet, or if it `isLast`. Returns false if it does not. */
+  /** Requests a mark at the beginning of the next write. Returns false before the first pong, unless `isLast`. */
   requestMark (isLast?: boolean): boolean
 
-  /** The pong to a mark, whose position is now confirmed. Returns false if nobody waits for it. */
+  /** The pong to a mark: confirms its position. Returns false if no mark waits for it. */
   onPong (value: number, nowMs: number): boolean
-  /** The pong to any other ping, which was written at this position */
+  /** The pong to an ordinary ping, which was written at this position */
   onRoundTrip (positionBytes: number, roundTripMs: number, nowMs: number): void
-  /** The peer's ping: perhaps one of its own marks */
+  /** A ping of the peer, perhaps a mark */
   onPing (value: number, nowMs: number): void
-  /** Bytes of the peer, while a mark is not answered */
+  /** Bytes of the peer arrived while a mark is not confirmed */
   onChunk (byteLength: number, nowMs: number): void
   /** The transport takes no more for now */
   onTransportFull (nowMs: number): void

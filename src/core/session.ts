@@ -95,7 +95,7 @@ export class Session<Owner> {
   }
 
   /** Queues a message, whole or in parts. Hot: runs once per send. */
-  write (stream: StreamState<Owner>, message: Uint8Array | Uint8Array[]): void {
+  send (stream: StreamState<Owner>, message: Uint8Array | Uint8Array[]): void {
     const byteLength = message instanceof Uint8Array ? message.byteLength : lengthOf(message)
 
     // the peer may have reset the stream, and its owner was not told yet

@@ -122,8 +122,8 @@ export class Driver<Owner extends StreamOwner> implements SessionObserver {
   }
 
   /** Hot: runs once per send */
-  write (state: StreamState<Owner>, data: Chunk): void {
-    this.session.write(state, data instanceof Uint8Array ? data : partsOf(data, 'send()'))
+  send (state: StreamState<Owner>, data: Chunk): void {
+    this.session.send(state, data instanceof Uint8Array ? data : partsOf(data, 'send()'))
 
     if (this.metrics !== undefined && state.sendQueue.byteLength > 0) {
       state.waitsSinceMs ??= this.clock.nowMs()

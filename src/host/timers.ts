@@ -95,7 +95,7 @@ export class Timers {
     this.#clock.clearTimer(this.#lookTimer)
   }
 
-  /** Data is held until a pong comes. If the peer drops one, or answers none, the check lets the data go. */
+  /** Data is held. If no pong ends that, as the peer may drop it, the path control looks after a while. */
   scheduleLook (): void {
     if (!this.#isStopped) {
       this.#lookTimer ??= this.#clock.setBackgroundTimer(this.#onLookDue, Math.min(MAX_TIMER_MS, this.#session.path.lookDelayMs))

@@ -12,19 +12,19 @@ import type { Session } from '../core/session.ts'
 import type { StreamOwner } from './stream-owner.ts'
 import type { Uint8ArrayList } from 'uint8arraylist'
 
-/** Bounds the delay of a flush by code that writes in an endless chain of microtasks */
+/** Caps the delay of a flush by code that writes in an endless chain of microtasks */
 const MAX_MICROTASKS = 64
 
 const settled = Promise.resolve()
 
 export interface WriterConfig extends FlushInit {
-  /** The size of a write on a slow path */
+  /** The most bytes in one record */
   readonly recordBytes: number
   /** What other data leaves free in a write for urgent data while the transport is backed up */
   readonly reservedBytes: number
 }
 
-/** The timers that depend on the transport's progress */
+/** The timers of held data, and of a transport that takes nothing */
 interface TransportTimers {
   scheduleLook (): void
   onTransportFull (): void

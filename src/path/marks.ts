@@ -36,6 +36,7 @@ export class Marks {
   /** The part of the recent marks that was answered */
   answeredPart = 1
   inFlight: Mark[] = []
+  /** Values count up by two. Those of marks behind which data fills the path are odd. */
   #nextValue = 0
   /** When another may be written */
   #nextMs = 0

@@ -12,7 +12,7 @@ export interface StreamHost<Stream> {
   readonly stalls: { suspect (state: StreamState<Stream>): void }
   isFull (state: StreamState<Stream>): boolean
   mayGoOn (state: StreamState<Stream>): boolean
-  write (state: StreamState<Stream>, data: Uint8Array | Uint8ArrayList): void
+  send (state: StreamState<Stream>, data: Uint8Array | Uint8ArrayList): void
   setLane (state: StreamState<Stream>, lane: number): void
   closeWrite (state: StreamState<Stream>): void
   flushBeforeReset (state: StreamState<Stream>): void

@@ -119,7 +119,7 @@ export class MuxedStream extends ReadableHalf<MuxedStream> implements YamuxStrea
 
     const state = this.state
     const wasToldToWait = state.awaitsDrain
-    this.host.write(state, data)
+    this.host.send(state, data)
     const queuedBytes = state.sendQueue.byteLength
 
     if (wasToldToWait && queuedBytes > this.maxWriteBufferLength) {

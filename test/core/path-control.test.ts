@@ -21,7 +21,7 @@ describe('without a control', () => {
 
   test('nothing is held, and no mark is written', () => {
     const session = createSession({ createPathControl, maxQueueDelayMs: 10 })
-    session.write(open(session), pattern(10_000_000))
+    session.send(open(session), pattern(10_000_000))
     const frames = pullAll(session)
 
     expect(new Set(frames.map(({ type }) => type))).toEqual(new Set([DATA]))
@@ -31,7 +31,7 @@ describe('without a control', () => {
 
   test('an ordinary ping behind the last bytes confirms them', () => {
     const session = createSession({ createPathControl })
-    session.write(open(session), pattern(100_000))
+    session.send(open(session), pattern(100_000))
     pullAll(session)
     expect(session.hasUnconfirmedData).toBe(true)
 
@@ -70,14 +70,14 @@ describe('a control that overrides isHeld alone', () => {
     })
     const [normal, urgent] = [open(session), open(session)]
     session.setLane(urgent, 0)
-    session.write(normal, pattern(10))
+    session.send(normal, pattern(10))
     expect(session.hasOutput).toBe(false)
     expect(pull(session)).toEqual([])
 
-    session.write(normal, pattern(100_000))
+    session.send(normal, pattern(100_000))
     expect(pull(session)).toEqual([])
 
-    session.write(urgent, pattern(20))
+    session.send(urgent, pattern(20))
     expect(pullAll(session)).toMatchObject([{ id: urgent.id, length: 20 }])
     session.receive(data(normal.id, pattern(1)), 0)
     ;(control as Held).isHeldNow = false

@@ -26,12 +26,12 @@ beforeEach(() => {
 describe('a stream of this side', () => {
   test('tells its owner when its bytes were taken, if somebody waits for that', () => {
     const stream = session.open(0)
-    session.write(stream, pattern(10))
+    session.send(stream, pattern(10))
     pull(session)
     expect(takeEvents(session)).toEqual([])
 
     stream.awaitsIdle = true
-    session.write(stream, pattern(10))
+    session.send(stream, pattern(10))
     expect(takeEvents(session)).toEqual([])
 
     pull(session)
@@ -52,7 +52,7 @@ describe('a stream of this side', () => {
   test('writes nothing for no bytes', () => {
     const stream = session.open(0)
     pullAll(session)
-    session.write(stream, new Uint8Array(0))
+    session.send(stream, new Uint8Array(0))
 
     expect(session.hasOutput).toBe(false)
   })
@@ -61,7 +61,7 @@ describe('a stream of this side', () => {
 describe('data that was written', () => {
   test('is not confirmed by the time that has passed, although it counts as arrived then', () => {
     const stream = session.open(0)
-    session.write(stream, pattern(1000))
+    session.send(stream, pattern(1000))
     pullAll(session)
 
     session.ping()
@@ -137,8 +137,8 @@ describe('credit', () => {
 describe('the session', () => {
   test('shares no state with another one', () => {
     const other = createSession({ isDialler: false })
-    session.write(session.open(0), Uint8Array.of(1))
-    other.write(other.open(0), Uint8Array.of(2))
+    session.send(session.open(0), Uint8Array.of(1))
+    other.send(other.open(0), Uint8Array.of(2))
 
     expect(pullAll(session)).toMatchObject([{ id: 1, payload: Uint8Array.of(1) }])
     expect(pullAll(other)).toMatchObject([{ id: 2, payload: Uint8Array.of(2) }])

@@ -161,7 +161,7 @@ class Run {
       session.reset(stream, 1, 0)
     } else if (stream.life.writeStatus === 'writable') {
       if (step.does === 'write') {
-        session.write(stream, pattern(step.bytes))
+        session.send(stream, pattern(step.bytes))
       } else {
         session.closeWrite(stream, 0)
       }

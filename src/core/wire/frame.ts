@@ -23,7 +23,7 @@ export const SESSION_ID = 0
 
 export const MAX_UINT32 = 0xffff_ffff
 
-/** The values of marks begin here, those of other pings are below. Marks count up by two, and are odd while data fills the path. */
+/** The values of marks begin here; those of other pings are below */
 export const FIRST_MARK_VALUE = 2 ** 31
 
 /** The longest payload of a frame, except on fast paths. A peer may wait until it has credit for this much. */

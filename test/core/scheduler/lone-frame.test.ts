@@ -107,7 +107,7 @@ test('leaves free what is reserved for urgent data, where the transport was full
   const [urgent, normal] = [session.open(0), session.open(0)]
   session.setLane(urgent, URGENT)
   pullAll(session)
-  session.write(normal, new Uint8Array(4000))
+  session.send(normal, new Uint8Array(4000))
 
   expect(session.pull(MAX_BYTES, Infinity, NOW_MS, 3072)?.byteLength).toBeLessThanOrEqual(MAX_BYTES - 3072)
 })

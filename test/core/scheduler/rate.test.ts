@@ -17,7 +17,7 @@ describe('a session whose path', () => {
     for (let i = 0; i < 2; i++) {
       const stream = session.open(0)
       stream.creditBytes = creditBytes
-      session.write(stream, pattern(2 ** 20, i))
+      session.send(stream, pattern(2 ** 20, i))
     }
 
     return session
@@ -48,7 +48,7 @@ describe('a session whose path', () => {
     Object.defineProperty(controlOf(session).estimate, 'bytesPerMs', { value: 50_000 })
     const stream = session.open(0)
     stream.creditBytes = 2 ** 21
-    session.write(stream, pattern(2 ** 20))
+    session.send(stream, pattern(2 ** 20))
 
     expect(lengths(session)).toEqual([786_228 - 12])
   })

@@ -170,8 +170,8 @@ export const mutants: Mutant[] = [
     edits: [
       [
         'src/core/session.ts',
-        ' || this.control.hasWrittenGoAway) {',
-        ') {'
+        '    if (this.control.hasWrittenGoAway) {',
+        '    if (false) {'
       ]
     ]
   },
