@@ -13,7 +13,10 @@ import type { RoundTrip } from './window/round-trip.ts'
 export const ON_WRITE = 0
 /** An inbound chunk was handled, and its streams were told */
 export const ON_CHUNK = 1
-/** This side has opened its first stream of this turn. With requests one after another, the turn has already flushed the last one's FIN. */
+/**
+ * This side has opened its first stream of this turn. When requests follow one another, the FIN of the previous one has already been flushed in
+ * this turn.
+ */
 export const ON_OPENING = 2
 
 /**
@@ -95,7 +98,7 @@ export interface FlushInit {
 
 /**
  * libp2p answers a new stream in two steps of one turn: it agrees on the protocol, then the handler writes. The second step must not wait for
- * the next turn. With many more flushes a turn, a loop that awaits each send would cause a write a message.
+ * the next turn. With more flushes per turn, a loop that awaits each send would make one write per message.
  */
 const MAX_FLUSHES_PER_TURN = 3
 
@@ -127,7 +130,7 @@ const OFF_NOW = decision(NOW, 'off')
 
 /**
  * - `turn`: output leaves after a microtask without more of it, and answers to an inbound chunk right after the chunk. If a turn keeps making
- *   output, the rest leaves together in the next one. No timers, and a limited number of flushes a turn.
+ *   output, the rest leaves together in the next one. No timers, and a limited number of flushes per turn.
  * - `delay`: data waits for a time, or until enough is queued. It leaves earlier with output that does not wait.
  * - `adaptive`: as `delay`, for at most a quarter of the round trip. Nothing waits before a round trip was measured.
  * - `off`: every frame is a write of its own, inside the call that made it. For comparisons, and for peers that need it.

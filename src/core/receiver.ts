@@ -44,7 +44,7 @@ export class Receiver<Owner> implements FrameSink {
   readonly #isDialler: boolean
   readonly #creditsOnReceipt: boolean
   readonly #ids: InboundIds
-  /** The longest body that any window may have allowed */
+  /** The longest body allowed by the largest possible window */
   readonly #maxBodyBytes: number
   /** How far each stream may exceed its window */
   readonly #maxToleratedBytes: number

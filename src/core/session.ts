@@ -207,7 +207,7 @@ export class Session<Owner> {
     this.control.ping(this.roundTrip.begin())
   }
 
-  /** Requests a pong for all data written so far, by a mark or else a ping, unless one was written behind it */
+  /** Requests a pong for all data written so far, by a mark or otherwise a ping, unless one was written behind it */
   requestConfirmation (): void {
     const { markedBytes, pingedBytes, dataEndBytes } = this.positions
 
@@ -216,7 +216,7 @@ export class Session<Owner> {
     }
   }
 
-  /** Starts closing: from here on no data is held */
+  /** Starts closing: asks the path control to hold nothing from here on */
   close (nowMs: number): void {
     this.isClosing = true
     this.path.onClosing(nowMs)
@@ -282,7 +282,7 @@ export class Session<Owner> {
     this.finsInBatch.push(stream)
   }
 
-  /** The stream cannot go on; the session can */
+  /** Ends a stream that cannot go on, without ending the session */
   fail (stream: StreamState<Owner>, err: Error, nowMs: number): void {
     this.reset(stream, 0, nowMs)
     stream.failure = err
@@ -391,7 +391,7 @@ export class Session<Owner> {
     stream.events |= event
   }
 
-  /** Queues a flag or an update for the peer. If it `canWait`, it leaves with the next write, or in the turn after the next. */
+  /** Queues a flag or an update for the peer. If `canWait` is true, it leaves with the next write, or after the next turn at the latest. */
   schedule (stream: StreamState<Owner>, pending: number, canWait = false): void {
     stream.pending |= pending
     this.control.enlist(stream, canWait)

@@ -1,7 +1,7 @@
 /**
  * The protocol's state of one stream: its life (stream-life.ts), pending frames and events, credit in both directions, queued and unread bytes.
- * The core changes it, with few exceptions. The muxer and the stream set `owner`, `awaitsDrain`, `awaitsIdle` and `waitsSinceMs`. They clear
- * the events they have told, and take bytes from `readBuffer` or put them back.
+ * The core changes it, with few exceptions. The muxer sets `owner`, the stream `awaitsDrain` and `awaitsIdle`. The Driver sets `waitsSinceMs`,
+ * as DataLanes also does, and clears the events it has told. The stream takes bytes from `readBuffer` or puts them back.
  */
 import { ReadBuffer } from './buffers/read-buffer.ts'
 import { SendQueue } from './buffers/send-queue.ts'
@@ -123,7 +123,7 @@ export class StreamState<Owner = unknown> extends LaneMember {
 
   /**
    * A window update may be written: the peer still sends. After this side's FIN only a peer that runs short of credit gets one. Its own FIN may
-   * be in flight, and until 2025 nim-libp2p closed a connection on an update for a stream that had ended.
+   * be in flight, and older versions of nim-libp2p close a connection on an update for a stream that has ended.
    */
   get mayGrant (): boolean {
     return this.life.remoteWriteStatus === 'writable' && (this.life.writeStatus !== 'closed' || this.receiveWindow.isRunningShort)

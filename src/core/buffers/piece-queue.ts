@@ -31,7 +31,10 @@ export class PieceQueue {
     this.#ChangedError = ChangedError
   }
 
-  /** Appends the bytes of `piece` from `start` to `end`, which it had when it came. `isJoined`: as one entry with the last, if contiguous. */
+  /**
+   * Appends the bytes of `piece` from `start` to `end`, where `end` was valid when the piece arrived. `isJoined`: extend the last entry if
+   * contiguous.
+   */
   push (piece: Uint8Array, start = 0, end = piece.byteLength, isJoined = false): void {
     const slots = this.#slots
     let entry = this.#tail - SLOTS

@@ -155,7 +155,7 @@ export class ReadBuffer {
     if (lone !== undefined) {
       this.#lone = undefined
       this.readyBytes = 0
-      // with its length on arrival: its buffer may have been transferred since
+      // by its length on arrival, since its buffer may have been transferred since then
       this.#addReady(lone, this.byteLength)
     }
   }

@@ -43,7 +43,7 @@ export class SendQueue extends PieceQueue {
     this.isNeverCut = boundaries.mergeFromBytes === Infinity
   }
 
-  /** The length of the next message if it must be a frame of its own, else 0. Hot. */
+  /** The length of the next message if it must be a frame of its own, otherwise 0. Hot. */
   get wholeFrameBytes (): number {
     if (this.isMerging) {
       return 0

@@ -2,7 +2,7 @@
  * Control frames, which leave before data: first those of the session, then those of streams. A stream has at most one entry, and a frame
  * that is superseded before it is written vanishes.
  *
- * Pongs and the RSTs of refused streams are limited. Else they would pile up for a peer that sends and does not read (CVE-2024-32984,
+ * Pongs and the RSTs of refused streams are limited. Otherwise they would pile up for a peer that sends and does not read (CVE-2024-32984,
  * CVE-2019-9512).
  */
 import { ProtocolError } from '../errors.ts'

@@ -128,11 +128,11 @@ export class DataLanes<Owner> {
       this.hasUrgent ||= stream.lane === URGENT
       stream.isInDataLane = true
       ring.streamCount++
-      // the stream keeps its debt, reduced by what every other stream has sent since: else one with a short queue would never pay
+      // it keeps its debt, minus what each other stream has sent meanwhile; otherwise a stream with a short queue would never repay it
       stream.deficitBytes = Math.min(0, Math.floor(stream.deficitBytes + (ring.sentBytes - stream.leftAtBytes) / ring.streamCount))
       this.streamCount++
       this.queuedBytes += stream.sendQueue.byteLength
-      // a lone stream with little data is ahead, so that later ones with little data stay behind it
+      // a lone stream with little data goes ahead, so that small ones arriving later queue up behind it
       ring.insert(stream, ring.streamCount === 1 ? stream.sendQueue.byteLength <= this.#sizes.frameBytes : this.#mayGoAhead(ring, stream))
     }
   }
@@ -189,8 +189,9 @@ export class DataLanes<Owner> {
   }
 
   /**
-   * Fills the batch, and returns how much of that is urgent data. Other data leaves `reservedBytes` free; while it `isHeld`, a lane sends a
-   * frame only when too much has overtaken it. If `isUrgentSpent`, urgent and other data alternate frame by frame.
+   * Fills the batch, and returns how much of that is urgent data. Other data leaves `reservedBytes` free. If data `isHeld`, other lanes send a
+   * frame only when too much has overtaken them. That is a burst if `isUrgentSpent`, so urgent and other data then alternate frame by frame.
+   * Not called while both are true: then no data is sent.
    */
   fill (batch: Batch, reservedBytes: number, nowMs: number, isHeld: boolean, isUrgentSpent: boolean): number {
     const maxOvertakenBytes = isUrgentSpent ? this.#burstBytes : this.#maxOvertakenBytes
@@ -222,7 +223,7 @@ export class DataLanes<Owner> {
         hasRoomForOthers = false
       } else if (this.#writeFrame(stream, ring, batch, payloadBytes, nowMs)) {
         if (ring.overtakenBytes > 0) {
-          // by bytes, not by frames: else small messages of a lane would pile up while megabytes overtake them
+          // by bytes, not by frames: otherwise small messages of a lane would pile up while megabytes overtake them
           ring.overtakenBytes = Math.max(0, ring.overtakenBytes - payloadBytes * maxOvertakenBytes / this.#burstBytes)
         }
 
@@ -269,7 +270,7 @@ export class DataLanes<Owner> {
     return frame
   }
 
-  /** The first lane that was overtaken by too much, else the first with data */
+  /** The first lane that was overtaken by too much, otherwise the first with data */
   #next (hasRoomForOthers: boolean, isHeld: boolean, maxOvertakenBytes: number): number | undefined {
     // the usual case: no other lane has data
     if (this.#rings[NORMAL].streamCount === this.streamCount && hasRoomForOthers && !isHeld) {
@@ -362,7 +363,8 @@ export class DataLanes<Owner> {
       return 0
     }
 
-    // no batch has more room than one without data: a message that is never cut, or longer than a quantum, exceeds it
+    // a batch without data has the most room there will ever be, so a message that must not be cut, or exceeds a quantum, goes now even if it
+    // does not fit
     if (wholeBytes > 0 && (stream.sendQueue.isNeverCut || this.#quantumBytes < wholeBytes + HEADER_BYTES)) {
       return Math.min(wholeBytes, stream.creditBytes)
     }
@@ -388,7 +390,7 @@ export class DataLanes<Owner> {
     return Math.min(messageBytes, usedCreditBytes, quantumBytes)
   }
 
-  /** The least that must be left of a quantum for a frame. A smaller rest is added to the next quantum. */
+  /** The smallest remaining quantum worth a frame. Less than that is carried over to the next quantum. */
   #leastBytes ({ sendQueue }: StreamState<Owner>): number {
     return Math.min(this.#quantumBytes, sendQueue.wholeFrameBytes || MIN_CUT_FRAME_BYTES)
   }

@@ -6,8 +6,8 @@ import { ProtocolError } from '../errors.ts'
 import { INITIAL_WINDOW_BYTES } from '../wire/frame.ts'
 
 /**
- * The part of a window that has been read when an update is due. Half keeps the sender busy while the update travels, and costs two updates a
- * window. go-yamux, rust-yamux since 0.8 and nghttp2 do the same.
+ * The part of a window that has been read when an update is due. Half keeps the sender busy while the update travels, and costs two updates
+ * per window. go-yamux, rust-yamux since 0.8 and nghttp2 do the same.
  *
  * Slightly less, because two Noise records hold 131,014 bytes, 58 fewer than half of 256 KiB. An update that waited for the third would hold
  * the sender back.
@@ -21,8 +21,8 @@ export const UPDATE_PART = 0.499
 export const SLOWED_UPDATE_PART = UPDATE_PART / 2
 
 /**
- * A window that is read in less than this many round trips holds the sender back: credit takes one, and bursts take the rest. quic-go grows
- * windows by the same rule. It also applies to long turns of this side's program, which reads in one what it gave credit for in the last.
+ * If a window is read within this many round trips, it slows the peer: credit needs one round trip, and bursts the rest. quic-go grows windows
+ * by the same rule. It also applies to a program that reads in one turn all the credit it granted in the previous one.
  */
 const GROW_WITHIN = 4
 
@@ -55,7 +55,7 @@ export class ReceiveWindow {
   headStartBytes = 0
   /** Taken from the budget's reserve */
   reserveBytes = 0
-  /** It was denied a part of its fair part of the budget */
+  /** It was refused some of its fair part of the budget */
   isDenied = false
   /** How far the peer has exceeded the window */
   toleratedBytes = 0
@@ -69,8 +69,8 @@ export class ReceiveWindow {
   /** Read by the application, not yet given back */
   #readBytes = 0
   /**
-   * How much was read beyond the point at which the last update was due, as reads come in chunks. It counts towards the next update. Else the
-   * points drift, until each update waits a round trip for the first bytes that the one before let through.
+   * How much was read beyond the point at which the last update was due, as reads come in chunks. It counts towards the next update.
+   * Otherwise these points drift, until each update is a round trip late.
    */
   #surplusBytes = 0
   /** The time of the last update, from which `#readBytes` are counted; of the first read before there is one */
@@ -197,8 +197,8 @@ export class ReceiveWindow {
   }
 
   /**
-   * Returns by how much the window grows. It doubles at first, until other streams have shown whether they grow too. From then on it grows to
-   * the size it needs in one step, within its fair part.
+   * Returns by how much the window grows. It doubles once; that gives other streams time to show whether they grow too. After that it grows
+   * straight to the size it needs, within its fair part, and doubles at least.
    */
   #grow (neededBytes: number, nowMs: number, budget: ConnectionBudget): number {
     const roomBytes = this.#maxBytes - this.windowBytes - this.raiseBytes
@@ -249,8 +249,8 @@ const EACH_RESERVE_PART = 1 / 4
 export type BudgetHolder = Pick<ReceiveWindow, 'grownBytes' | 'headStartBytes' | 'reserveBytes' | 'toleratedBytes' | 'isDenied'>
 
 /**
- * By how much all receive windows of a connection together may grow. Else a thousand streams with large windows could need more memory than
- * the machine has.
+ * By how much all receive windows of a connection together may grow. Otherwise a thousand streams with large windows could need more
+ * memory than the machine has.
  *
  * One window may take the whole budget except the reserve: a stream alone needs it. If another window is denied its fair part, those that
  * hold more give back with their updates, until all hold the same. A denial expires: a stream that falls idle must not keep others small.

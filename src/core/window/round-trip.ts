@@ -45,8 +45,8 @@ export class RoundTrip {
   }
 
   /**
-   * The shorter of the last and the smoothed one. A measurement may be too long, never too short. The first of a connection waits for two
-   * cold processes, which smoothing remembers for minutes.
+   * The shorter of the last and the smoothed one. A measurement may be too long, never too short. The first measurement includes two cold
+   * processes, which smoothing would remember for minutes.
    */
   get shorterMs (): number | undefined {
     return this.smoothedMs === undefined ? undefined : Math.min(this.smoothedMs, this.lastMs ?? Infinity)
@@ -98,7 +98,7 @@ export class RoundTrip {
     // the clock may have been set back
     this.lastMs = Math.max(0, roundTripMs)
     const isPlausible = roundTripMs >= 0 && roundTripMs <= LONGEST_MS
-    // without another figure it is too long: marks correct that, and never a round trip that is too short
+    // with nothing to compare with, assume it is long: marks correct a round trip that is too long, never one that is too short
     this.plausibleMs = isPlausible ? roundTripMs : this.smoothedMs ?? LONGEST_MS
 
     if (isPlausible) {
