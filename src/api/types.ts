@@ -28,8 +28,8 @@ export interface YamuxStream extends Stream {
   close (options?: AbortOptions): Promise<void>
 
   /**
-   * Ends the stream immediately. Queued data is sent before the reset as far as credit, the transport and the bound on bytes in flight
-   * allow; the rest is discarded. If the error has an integer `errorCode`, the peer receives it: 1 to 0xfff are the transport's, 0x1000 to
+   * Ends the stream immediately. Queued data is sent before the reset as far as credit, the transport and the path control allow; the
+   * rest is discarded. If the error has an integer `errorCode`, the peer receives it: 1 to 0xfff are the transport's, 0x1000 to
    * 0xffff libp2p's. A value that is not an error is wrapped in one.
    */
   abort (err: Error): void

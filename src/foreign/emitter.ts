@@ -102,7 +102,7 @@ function setTarget (evt: Partial<TargetedEvent>, target: EventTarget, currentTar
   }
 }
 
-/** An EventTarget that calls its listeners itself, which is also faster than Node's own dispatch: see benchmarks/tried.md. */
+/** An EventTarget that calls its listeners itself */
 export abstract class GuardedEmitter<Events extends Record<string, any>> extends EventTarget implements TypedEventTarget<Events> {
   /** A new array for each change, so that a running dispatch goes on with the old one */
   #registrations: readonly Registration[] = []

@@ -152,7 +152,7 @@ export class Driver<Owner extends StreamOwner> implements SessionObserver {
     }
   }
 
-  /** Writes queued data within the call, as far as credit, the transport and the urgent allowance permit. The reset that follows discards the rest. */
+  /** Writes queued data within the call, as far as credit, the transport and the path control allow. The reset that follows discards the rest. */
   flushBeforeReset (state: StreamState<Owner>): void {
     if (state.canSendData) {
       // as urgent data it goes first, and a little of it even while data is held

@@ -1,7 +1,7 @@
 /**
  * The deadlines of the options: keep-alive pings, timeouts of streams, and the write timeout of a transport. They share one timer, set to the
- * first deadline. A deadline that moves later does not set the timer again: the timer fires early and checks. Without deadlines there is no
- * timer. A second timer runs while data waits for a pong.
+ * first deadline. If a deadline moves later, the timer is not reset: it fires early and checks. Without deadlines there is no timer. A second
+ * timer runs while data waits for a pong.
  *
  * A deadline counts only time in which an answer could have been read. While the event loop is blocked answers gather in the socket, and
  * timers run before the socket is read. So a timer that fires decides nothing at first. It waits for as long as it was late, while the
@@ -14,7 +14,7 @@ import type { Session } from '../core/session.ts'
 import type { LimitConfig } from '../options/limits.ts'
 import type { State, StreamOwner } from './stream-owner.ts'
 
-/** A timeout may be found late by this part of it, so that 10,000 streams do not take 10,000 sweeps */
+/** A timeout may be noticed late by this fraction of its length, so that 10,000 streams do not need 10,000 sweeps */
 const SWEEP_PART_OF_TIMEOUT = 1 / 8
 
 /** How long an application that has answered may take to begin reading if no more credit can be granted */
@@ -136,7 +136,7 @@ export class Timers {
   #arm (): void {
     const dueMs = Math.min(this.#pingDueMs, this.#sweepDueMs, this.#writeDueMs)
 
-    // not between two firings: a transport that is full for a moment every millisecond would delay the second without end
+    // not between two firings, or a transport that fills up briefly every millisecond would postpone the second forever
     if (this.#isStopped || this.#firings > 0 || dueMs >= this.#timerDueMs) {
       return
     }
@@ -190,7 +190,7 @@ export class Timers {
     }
 
     if (nowMs >= this.#writeDueMs) {
-      // a transport drains once its whole buffer, which may be large, is gone: until then the peer's answers show that bytes arrive
+      // a transport emits 'drain' only when its whole, possibly large, buffer is empty: until then the peer's answers show that bytes arrive
       this.#writeDueMs = Math.max(this.#writeDueMs, this.#session.answeredMs + writeTimeoutMs)
     }
 

@@ -14,13 +14,13 @@ const MAX_PROGRAM_MS = 1000
 
 const loops = new WeakMap<Clock, EventLoop>()
 
-/** One for all connections of a thread: to await the end of a turn costs too much to do it for each connection. */
+/** Shared by all connections of a thread, as waiting for the end of a turn is too expensive to do per connection */
 class EventLoop {
   /** The number of this turn. Turns whose end no connection awaits are not counted. */
   turn = 0
   /**
    * How long the program works in a turn: the longest time after a flush without another flush or a chunk. It excludes the time spent in
-   * flushes and on chunks. A turn whose only flush is its last action shows no work, so one turn at most halves this value.
+   * flushes and on chunks. A turn whose only flush comes last shows no work; such a turn halves this value at most.
    */
   programMs = 0
   /** How long all connections have written in this turn, without flushes too short to be timed */
@@ -49,7 +49,7 @@ class EventLoop {
     this.#clock = clock
   }
 
-  /** Makes this turn count, as a caller resets or does something in the next. Called before a `nextTurn` task, so that `turn` changes first. */
+  /** Makes this turn count, because a caller will act in the next. Call it before `nextTurn`, so that `turn` changes first. */
   awaitNextTurn (): void {
     if (!this.#isAwaited) {
       this.#isAwaited = true
@@ -89,14 +89,14 @@ class EventLoop {
 
 /**
  * The most that a connection writes in one turn, which takes about 10 ms at 400 MB/s. Without it, writers that go on as soon as they may
- * would delay the application's timers. benchmarks/tried.md has smaller values.
+ * would delay the application's timers.
  */
 const MAX_TURN_BYTES = 4_194_304
 /** The same while there are urgent streams, whose next message may come in the next turn */
 const MAX_TURN_BYTES_WITH_URGENT = 262_144
 /**
- * This long after the first write of a turn only urgent data is written: Noise can take several times as long as the bytes alone suggest. If
- * the program works for longer in its turns, the rest would wait long. All connections together may then write for as long as the program works.
+ * This long after the first write of a turn only urgent data is written. Encryption can take several times as long as the byte count suggests.
+ * Programs with longer turns would make the rest wait too long, so then all connections together may write for as long as the program works.
  */
 const MAX_TURN_MS = 5
 /** Small writes cost more per byte. A writer that sends one byte as soon as the last has left must not occupy the turn. */

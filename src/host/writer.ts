@@ -59,7 +59,7 @@ export class Writer {
   #isBackedUp = false
   /** The connection ends: everything is written, even if the transport is full */
   #isFinal = false
-  /** What the last flush left over after full writes; 0 once more is queued */
+  /** Bytes left over by the last flush after full writes; reset to 0 when more is queued */
   #restBytes = 0
   #drains = 0
   /** `request` was called since the last microtask */
@@ -298,8 +298,8 @@ export class Writer {
   }
 
   /**
-   * Flushes after the first microtask without new output, so that code which writes right after an `await` is in time. To wait for more of
-   * them would delay answers by more of libp2p's work: see benchmarks/tried.md.
+   * Flushes after one quiet microtask: the first without new output. So code that writes right after an `await` is in time. Each further
+   * microtask would delay answers by more of libp2p's work.
    */
   readonly #onMicrotask = (): void => {
     if (this.#scheduled?.time !== SOON) {

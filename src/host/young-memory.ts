@@ -5,8 +5,8 @@
  * objects once their space is full. Since V8 13.6 that space grows to four times its former size, and bulk transfers make few objects. So
  * external memory reaches its limit of 64 MiB first, which starts a full collection.
  *
- * Empty arrays, dropped at once, fill the space in time. They are not made if the program's own objects fill it anyway. Node 22 gains
- * nothing. See docs/tuning-node.md, and benchmarks/tried.md for the measurements behind these numbers.
+ * Empty arrays, dropped at once, fill the space in time. They are not made if the program's own objects fill it anyway. Needed from V8 13.6,
+ * and so not in Node 22. See docs/tuning-node.md, and benchmarks/tried.md for the measurements behind these numbers.
  */
 
 /** Shorter reads and writes come with enough young objects, and are not worth the call */
@@ -35,7 +35,7 @@ const FILL_AT_ONCE_BYTES = USUAL_SPACE_BYTES
 const CHECK_EVERY_BYTES = 131_072
 /** V8 gives each array a page of its own if two do not fit into one. It writes to half of the page only, so a fill costs half as much. */
 const PAGE_BYTES = 262_144
-/** The longest array that is a regular object: 128 KiB with 8 bytes a slot, as Node's V8 does not compress pointers */
+/** The longest array that is a regular object: 128 KiB with 8 bytes per slot, as Node's V8 does not compress pointers */
 const ARRAY_SLOTS = 16_382
 const FROM_V8_VERSION = 13.6
 
@@ -82,7 +82,7 @@ export function fillYoungMemory (byteLength: number): void {
   }
 }
 
-/** Takes `process.versions`. False for browsers, Bun, Deno and Electron, for which no gain was measured. */
+/** Takes `process.versions`. Only Node needs it, from V8 13.6: not browsers, Bun, Deno or Electron. */
 export function needsYoungMemory ({ node, v8, bun, deno, electron }: Versions = {}): boolean {
   return node !== undefined && v8 !== undefined && bun === undefined && deno === undefined && electron === undefined && Number.parseFloat(v8) >= FROM_V8_VERSION
 }

@@ -115,7 +115,6 @@ export const RECORD_BYTES = 65_519
 export const MAX_RECORDS = 16
 /** The quantum of one urgent stream, as a part of a Noise record */
 const RESERVED_PART = 1 / 4
-/** From a study of write coalescing in go-yamux */
 const DELAY_MS = 2
 /** With longer delays requests time out */
 const MAX_DELAY_MS = 1000

@@ -82,9 +82,9 @@ export interface LimitOptions extends Partial<Record<keyof Limits, Partial<Limit
 }
 
 /**
- * A frame that is answered or ignored in well under a microsecond may come often: a thousand a second take less than a hundredth of a core.
- * A reset also costs the application time. nghttp2 allows a burst of 1,000 and 33 a second. That is too little for an application that gives
- * up 50 requests a second, or that requests an unsupported protocol 1,500 times.
+ * A frame that is answered or ignored in well under a microsecond may come often: a thousand per second take less than a hundredth of a
+ * core. A reset also costs the application time, but the burst must allow 1,500 quick resets: an application may request an unsupported
+ * protocol that often.
  */
 const CHEAP: Limit = { burst: 10_000, perSecond: 1000 }
 const RESETS: Limit = { burst: 10_000, perSecond: 200 }

@@ -274,7 +274,7 @@ export abstract class ReadableHalf<Stream> extends GuardedEmitter<MessageStreamE
   /** The usual case. Credit is given once for all chunks, as it costs as much as an event. */
   #tellListeners (): void {
     const { readBuffer } = this.state
-    // bytes that a listener pushes back meanwhile still give credit: else a message longer than the window would never be complete
+    // bytes that a listener pushes back meanwhile still give credit: otherwise a message longer than the window would never be complete
     const pushedBackBytes = this.#pushedBackBytes
     let readBytes = 0
 

@@ -169,8 +169,8 @@ export class MuxedStream extends ReadableHalf<MuxedStream> implements YamuxStrea
     }
 
     await abortable(promise, options?.signal).catch(async err => {
-      // The stock muxer writes within the call, and so resolves even if the signal is aborted. In the next turn would be too late: the peer's
-      // answer could come first. @libp2p/ping does not expect that, which ended the process of a DHT node.
+      // The stock muxer writes within the call, and so resolves even if the signal is aborted. This writes within the call too: by the next
+      // turn the peer's answer could have come, which @libp2p/ping does not expect.
       if (options?.signal?.aborted === true) {
         // LateFins delays a FIN only once
         this.host.closeWrite(this.state)
@@ -204,7 +204,7 @@ export class MuxedStream extends ReadableHalf<MuxedStream> implements YamuxStrea
     const err = toError(reason, 'The stream was aborted with')
 
     if (this.status !== 'open') {
-      // so that a loop which aborts the first stream of the list until none is left ends
+      // so that a loop which keeps aborting the first stream in the list terminates
       this.#registry.settle()
       this.discardUnread(err)
       return
@@ -248,7 +248,7 @@ export class MuxedStream extends ReadableHalf<MuxedStream> implements YamuxStrea
     }
   }
 
-  /** In the order in which they happened, as far as it matters: a FIN that was sent before the peer's RST came resolves close() */
+  /** Handled in the order they happened, where that matters: if our FIN was sent before the peer's RST arrived, close() resolves */
   #handleRare (allEvents: number): void {
     const events = !this.state.isOutbound && this.#registry.isUnannounced(this) ? this.#holdBack(allEvents) : allEvents
 
