@@ -3,6 +3,8 @@
  * pong confirms that everything in front of the mark has arrived. While enough is in flight, data is held, except for a little urgent data.
  * Hot: `onWritten` runs once per write.
  *
+ * Invariants: confirmedBytes <= acknowledgedBytes <= writtenBytes. While data is held, a mark is in flight or a look is due.
+ *
  * An example, which worked-example.test.ts runs: after a ping of 40 ms a file is sent over 10 Mbit/s, which is 1250 bytes a ms.
  *
  *    0 ms    write    8 KiB twice, then 16 KiB three times, each followed by a mark.
@@ -18,8 +20,6 @@
  *    1500             The rate of the link halves. The higher rate still counts, so the queue grows to 102 ms.
  *    2116    probing  The rate is 625 bytes a ms, less than 3/4 of the old one. The bound is 19 kB, 3/4 of what the path holds.
  *    2263    steady   A mark has found the path empty: the round trip is still 40 ms. The bound is 53 kB, and 45 kB from 2419 ms on.
- *
- * Invariants: confirmedBytes <= acknowledgedBytes <= writtenBytes. While data is held, a mark is in flight or a look is due.
  */
 import { HEADER_BYTES } from '../core/wire/frame.ts'
 import { Marks } from './marks.ts'
@@ -44,7 +44,7 @@ const SHORTEST_LIFT_MS = 5000
 const LIFT_ROUND_TRIPS = 4
 /** It is lifted sooner if the peer has not answered any ping yet: it may never answer one */
 const FIRST_LIFT_MS = 500
-/** But its pong may stand in the queue of the node's other connections. It may take this many times the wait of their marks, up to SHORTEST_LIFT_MS. */
+/** Its pong may be queued behind the node's other connections: allow this many times as long as their marks wait, up to SHORTEST_LIFT_MS */
 const OTHERS_QUEUES = 2
 
 /** After the pong to the last mark, data behind that mark counts as arrived this time, and this many round trips, after the last write */

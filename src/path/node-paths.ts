@@ -22,7 +22,7 @@ const LONGEST_EMPTYING_INTERVAL_MS = 60_000
 const EMPTYING_INTERVAL_ROUND_TRIPS = 100
 
 /**
- * No path is due a longer queue than this because of others: they may be on other links, with peers whose answers are late
+ * Other connections lengthen a path's queue by no more than this, because they may be on other links, with peers that answer late
  * (benchmarks/tried.md#bounds-that-stayed-wrong).
  */
 const LONGEST_SHARED_QUEUE_MS = 100

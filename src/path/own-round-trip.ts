@@ -6,8 +6,8 @@
 /** A shorter round trip counts with this weight, as a single one may be an exception */
 const SHORTER_WEIGHT = 1 / 4
 /**
- * But the first two count in full: the first ping may take seconds longer if the peer's program is cold or busy, or if the clock jumps. The bound would
- * allow a queue of that length, which hides the path's own round trip until a probe finds it (benchmarks/tried.md#a-first-ping-that-is-late).
+ * But the first two count in full: the first ping may be late by seconds, and the bound would allow a queue of that length
+ * (benchmarks/tried.md#a-first-ping-that-is-late).
  */
 const FULL_COUNT = 2
 
@@ -48,9 +48,8 @@ const EVERY_ROUND_TRIPS = 1000
 const CHANGED_PART = 1 / 12
 
 /**
- * A probe was needless if the bytes in flight last for the round trip that it found. A lower rate then starts no other for this many times its
- * duration: with a busy peer the rate falls again and again, and each probe leaves that peer without data for a turn
- * (benchmarks/tried.md#fewer-probes-while-a-program-is-busy).
+ * A probe is needless if the bytes in flight already cover the round trip it finds. For this many times its length a lower rate then starts no
+ * other, as each probe leaves a busy peer without data for a turn (benchmarks/tried.md#fewer-probes-while-a-program-is-busy).
  */
 const QUIET_TIMES = 30
 /** But a probe that waits for a long queue to empty takes seconds, and a path that becomes longer after it must be found soon */

@@ -267,7 +267,7 @@ export class PathEstimate implements NodePath {
       this.#probes.begin(nowMs)
     } else if (this.#phase === 'steady' && wasHeld) {
       this.#known.bytesPerMs = Math.max(this.#known.bytesPerMs, this.#rate.confirmed)
-      // if others wait too, it may be for the data of this connection, so even a needless probe does not rule out another
+      // if others wait too, this connection's data may be the cause, so a needless probe does not rule out another
       const hasFallen = this.#known.hasFallenTo(this.bytesPerMs) && (nowMs >= this.#probes.quietUntilMs || this.othersQueueMs(nowMs) > 0)
 
       // behind a queue of the peer a probe would measure that queue
@@ -351,7 +351,8 @@ export class PathEstimate implements NodePath {
           return Math.max(FIRST_BYTES, this.#steadyBytes)
         }
 
-        // the link may carry as much this way as it does back (peer.roundTripBytes): to double up to that would take many round trips of seconds
+        // The link may carry as much in this direction as in the other (peer.roundTripBytes). Doubling up to that would take many round trips of
+        // several seconds.
         return Math.max(this.#slowPrograms.boostBytes, FIRST_BYTES, this.#neededBytes, this.#carriedBytes(START_UP_GAIN), this.#nextRoundTripBytes, this.peer.roundTripBytes)
       default:
         return this.#steadyBytes

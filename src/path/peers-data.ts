@@ -1,6 +1,6 @@
 /**
  * The peer's data in flight, behind which pongs wait. A peer that bounds it writes marks, and its queue is as short as this side's. One that
- * bounds nothing fills its kernel with bulk for seconds. Holding data does not shorten that queue, and would cost nearly the whole rate
+ * bounds nothing fills its kernel with bulk for seconds. Holding data does not shorten that queue, so the bound allows for it
  * (benchmarks/tried.md#slow-programs-and-the-bound).
  */
 import { FIRST_MARK_VALUE } from '../core/wire/frame.ts'
@@ -15,8 +15,8 @@ const RECENT_MS = 2000
 const LEAST_BYTES = 16_384
 const LEAST_PART = 1 / 16
 /**
- * Pongs must have waited this long behind the peer's bulk before the bound allows for it: after one short burst this side's bulk catches up, and
- * its urgent data has not waited. Bursts in a row count together (benchmarks/tried.md#a-peer-that-sends-bulk-again-and-again).
+ * Pongs must have waited this long behind the peer's bulk before the bound allows for it: this side's bulk catches up after one short burst.
+ * Bursts in a row count together (benchmarks/tried.md#a-peer-that-sends-bulk-again-and-again).
  */
 const BURST_MS = 2000
 /** Time without bulk is subtracted with this weight, so a peer that sends bulk for more than a fifth of the time is found */

@@ -112,7 +112,7 @@ const REST_PART = 1 / 4
 
 /**
  * How much more may be in flight because programs or pongs are slow and the path is not: what the path carries in the longest recent silence.
- * For a moment also a multiple of what was confirmed at once, to find out whether the path carries that too.
+ * Briefly it also allows a multiple of what was confirmed at once, to see whether the path can carry that.
  */
 export class SlowPrograms {
   /** What is tried, until as many bytes have arrived */

@@ -11,8 +11,8 @@ import type { PathEstimate } from './path-estimate.ts'
 /** As long as a frame of 16 KiB takes at 131 Mbit/s */
 export const QUANTUM_MS = 1
 /**
- * A lone stream delays no other, and a new one waits at most this long. A long quantum has few headers, each of which splits a record into two
- * messages of a WebSocket and makes Noise copy it in a page (benchmarks/tried.md#where-the-time-goes-with-files-and-blocks-in-applications).
+ * A lone stream delays no other, and a new one waits at most this long. A long quantum has few headers, and each header costs a record split
+ * (benchmarks/tried.md#where-the-time-goes-with-files-and-blocks-in-applications).
  */
 export const LONE_QUANTUM_MS = 16
 /** It is at most this part of the bound, as a long write would exceed the bound by nearly its whole length */
