@@ -123,7 +123,7 @@ export class NodeMetrics {
     gauge('path_bytes_per_second', 'Sum of the rates of all measured paths', () => sum(sessions, ({ path }) => (path.figures(clock.nowMs())?.bytesPerMs ?? 0) * 1000))
     gauge('path_round_trip_seconds', 'Longest round trip of a path without a queue', () => largest(sessions, ({ path }) => path.figures(clock.nowMs())?.roundTripMs ?? 0) / 1000)
     // not a counter: @libp2p/prometheus-metrics adds the calculated value to a counter at each scrape
-    gauge('held_back_seconds_total', 'How long data was held because of the bound on bytes in flight', () => (this.#heldMs + sum(sessions, ({ path }) => path.figures(clock.nowMs())?.heldMs ?? 0)) / 1000)
+    gauge('held_seconds_total', 'How long data was held because of the bound on bytes in flight', () => (this.#heldMs + sum(sessions, ({ path }) => path.figures(clock.nowMs())?.heldMs ?? 0)) / 1000)
     group('window_bytes', 'window', 'Receive windows of all streams', () => ({
       sum: sum(this.#streams(), ({ receiveWindow }) => receiveWindow.windowBytes),
       largest: largest(this.#streams(), ({ receiveWindow }) => receiveWindow.windowBytes)

@@ -36,7 +36,7 @@ const TYPES = {
   in_flight_bytes: 'gauge',
   path_bytes_per_second: 'gauge',
   path_round_trip_seconds: 'gauge',
-  held_back_seconds_total: 'gauge',
+  held_seconds_total: 'gauge',
   streams: 'gauge',
   window_bytes: 'gauge'
 }
@@ -162,7 +162,7 @@ test('a second scrape of @libp2p/prometheus-metrics shows the same time held bac
   metrics.forget(ended)
 
   for (const scraped of [await registry.metrics(), await registry.metrics()]) {
-    expect(scraped).toContain('held_back_seconds_total 1.5\n')
+    expect(scraped).toContain('held_seconds_total 1.5\n')
   }
 })
 
