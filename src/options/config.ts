@@ -241,7 +241,7 @@ const pathControl: Rule<CreatePathControl | undefined> = optional((create, name)
 
   return (init, positions) => {
     const control = create(init, positions)
-    // else the first write would fail, as with `fullControl` in place of `fullControl()`
+    // otherwise the first write would fail, as with `fullControl` in place of `fullControl()`
     check(typeof control?.planWrite === 'function', `what ${name} returns`, control, 'a PathControl')
 
     return control
