@@ -5,7 +5,7 @@ import { codeBlocks } from './test/docs/fixtures/modules.ts'
 
 const NODE_ONLY = [
   // files, processor time and heap of the process, and simulations that own its timers
-  'test/hazards/{attacks,other-muxers,rows}.test.ts',
+  'test/{hazards/{attacks,other-muxers,rows},path/upload-limit}.test.ts',
   // sockets
   'test/compliance/transport.test.ts',
   // sockets, and an event loop that stands still

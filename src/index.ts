@@ -36,8 +36,8 @@ export * from './exports.ts'
  * unknown name beside them is logged, since it may belong to another muxer.
  */
 export function yamux (init?: YamuxMuxerInit | null): YamuxFactory {
-  return createFactory(init, ({ pathControl = fullControl() }, metrics, log) => ({
-    createPathControl: pathControl,
+  return createFactory(init, (metrics, log) => ({
+    createPathControl: fullControl(),
     createFrameTraces,
     metrics: metrics && attempt(() => new NodeMetrics(metrics, systemClock), err => {
       log?.error('metrics could not be registered - %e', err)

@@ -12,5 +12,5 @@ export * from './exports.ts'
 
 /** As `yamux()` of the package itself, with the same options. `coalesce.maxQueueDelayMs` is ignored without a `pathControl`. */
 export function yamux (init?: YamuxMuxerInit | null): YamuxFactory {
-  return createFactory(init, ({ pathControl = init => new NoControl(init) }) => ({ createPathControl: pathControl }))
+  return createFactory(init, () => ({ createPathControl: init => new NoControl(init) }))
 }

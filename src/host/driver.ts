@@ -19,6 +19,7 @@ import { ON_CHUNK } from '../core/flush.ts'
 import { URGENT } from '../core/scheduler/lane.ts'
 import { Session } from '../core/session.ts'
 import { EVENT_OPENED, EVENT_REMOTE_FIN } from '../core/stream-state.ts'
+import { guardControl } from '../foreign/guarded-control.ts'
 import { partsOf, toError } from '../foreign/values.ts'
 import { logDebug, logError, StreamLog } from '../observe/log.ts'
 import { abortable } from '../foreign/promises.ts'
@@ -98,7 +99,9 @@ export class Driver<Owner extends StreamOwner> implements SessionObserver {
       initialWindowBytes: config.streamOptions.initialStreamWindowSize,
       maxWindowBytes: config.streamOptions.maxStreamWindowSize,
       nowMs: clock.nowMs,
-      createPathControl: parts.createPathControl
+      createPathControl: (init, positions) => config.pathControl === undefined
+        ? parts.createPathControl(init, positions)
+        : guardControl(config.pathControl(init, positions), init, err => { this.fail(err) })
     }, this)
     this.metrics = parts.metrics?.connect(this.session, this.log)
     this.#traces = parts.createFrameTraces?.(this.log)

@@ -91,7 +91,8 @@ export class Writer {
     }
 
     if (!this.#session.hasOutput) {
-      if (this.#session.path.isHeld) {
+      // what is queued and cannot be written is held, whatever the control says when it is asked again
+      if (this.#session.path.isHeld || this.#session.lanes.streamCount > 0) {
         this.#host.timers.scheduleLook()
       }
 
@@ -262,7 +263,7 @@ export class Writer {
       }
     }
 
-    if (session.path.isHeld) {
+    if (session.path.isHeld || (session.lanes.streamCount > 0 && !session.hasOutput)) {
       this.#host.timers.scheduleLook()
     }
 

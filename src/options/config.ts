@@ -241,8 +241,8 @@ const pathControl: Rule<CreatePathControl | undefined> = optional((create, name)
 
   return (init, positions) => {
     const control = create(init, positions)
-    // otherwise the first write would fail, as with `fullControl` in place of `fullControl()`
-    check(typeof control?.planWrite === 'function', `what ${name} returns`, control, 'a PathControl')
+    // not `fullControl` in place of `fullControl()`
+    check(typeof control === 'object', `what ${name} returns`, control, 'a PathControl')
 
     return control
   }

@@ -4,10 +4,12 @@ import { yamux } from '../../src/index.ts'
 import { yamux as lightYamux } from '../../src/light.ts'
 import { ForwardingControl, fullControl, NoControl } from '../../src/path-control.ts'
 import { Positions } from '../../src/core/positions.ts'
-import { pattern } from '../../testing/protocol/frames.ts'
-import { nextTurn, RawTransport } from '../../testing/protocol/raw-peer.ts'
+import { ACK, DATA, pattern, windowUpdate } from '../../testing/protocol/frames.ts'
+import { createRawPeer, nextTurn, RawTransport } from '../../testing/protocol/raw-peer.ts'
 import { createMeteredPeer, openStreams } from './fixtures/metered-peer.ts'
-import type { CreatePathControl, PathFigures, PathInit } from '../../src/path-control.ts'
+import type { YamuxStream } from '../../src/index.ts'
+import type { CreatePathControl, PathControl, PathFigures, PathInit, WritePlan } from '../../src/path-control.ts'
+import type { RawPeer } from '../../testing/protocol/raw-peer.ts'
 import type { MessageStream } from '@libp2p/interface'
 
 function connect (factory: ReturnType<typeof yamux>): void {
@@ -122,5 +124,137 @@ describe('a control that holds data', () => {
 
     // setTimeout takes more than this for 1
     expect(Math.max(...setTimer.mock.calls.map(([, delayMs]) => delayMs))).toBe(2 ** 31 - 1)
+  })
+})
+
+describe('a control of the program', () => {
+  /** A peer whose control is `Control` in front of none, and a stream with as much queued */
+  async function connectWith (Control: new (inner: PathControl) => PathControl, queuedBytes = 100_000): Promise<{ peer: RawPeer, stream: YamuxStream }> {
+    const peer = createRawPeer({ pathControl: init => new Control(new NoControl(init)) })
+    const stream = await peer.muxer.createStream()
+    peer.deliver(windowUpdate(1, 1_000_000, ACK))
+    stream.send(pattern(queuedBytes))
+    await nextTurn()
+    await nextTurn()
+
+    return { peer, stream }
+  }
+
+  function dataBytes (peer: RawPeer): number {
+    return peer.takeFrames().filter(({ type }) => type === DATA).reduce((sum, { length }) => sum + length, 0)
+  }
+
+  test('whose hold ends between two looks at it holds nothing up', async () => {
+    let phase: 'held' | 'looked' | 'free' = 'held'
+
+    class Timed extends ForwardingControl {
+      override get isHeld (): boolean {
+        const isHeld = phase !== 'free'
+        // by a clock that goes on between the first question and the second
+        phase = phase === 'looked' ? 'free' : phase
+
+        return isHeld
+      }
+
+      override look (): void {
+        phase = phase === 'held' ? 'looked' : phase
+      }
+
+      override get lookDelayMs (): number { return 1 }
+    }
+
+    const { peer } = await connectWith(Timed, 100)
+    await vi.waitFor(() => { expect(dataBytes(peer)).toBe(100) })
+  })
+
+  test.each([
+    ['writeBytes', 0.5], ['writeBytes', 0.25], ['quantumBytes', 0.5], ['extraQueueBytes', 0.5]
+  ] as const)('whose plan has a fraction in %s loses no byte', async (name, fraction) => {
+    class Fractions extends ForwardingControl {
+      override planWrite (...args: Parameters<PathControl['planWrite']>): WritePlan {
+        const plan = super.planWrite(...args)
+
+        return { ...plan, [name]: plan[name] + fraction }
+      }
+    }
+
+    const { peer } = await connectWith(Fractions)
+    expect(dataBytes(peer)).toBe(100_000)
+  })
+
+  test.each([NaN, undefined, -1, 0, 1, 24])('whose writes hold %s bytes writes all', async value => {
+    class Small extends ForwardingControl {
+      override get writeBytes (): number { return value as number }
+      override planWrite (): WritePlan { return { writeBytes: value as number, quantumBytes: value as number, extraQueueBytes: value as number } }
+    }
+
+    const { peer } = await connectWith(Small)
+    await vi.waitFor(() => { expect(peer.transport.writes.reduce((sum, { byteLength }) => sum + byteLength, 0)).toBeGreaterThan(100_000) })
+    expect(dataBytes(peer)).toBe(100_000)
+  })
+
+  test.each(['isHeld', 'isMarkDue', 'isUrgentSpent', 'leavesRoomFromBytes', 'writeBytes', 'isQuietFor', 'planWrite', 'onWritten'] as const)('that throws in %s ends its connection with an error that names it', async member => {
+    class Throwing extends ForwardingControl {}
+
+    const { peer, stream } = await connectWith(Throwing, 100)
+    Object.defineProperty(Throwing.prototype, member, { get () { throw new Error('no') } })
+    // each of them is asked for one of these
+    peer.transport.isFull = true
+    stream.priority = 'urgent'
+    expect(() => { stream.send(pattern(10_000)) }).not.toThrow()
+    await nextTurn()
+    stream.priority = 'normal'
+    peer.transport.drain()
+    await nextTurn()
+
+    if (stream.status === 'open') {
+      stream.send(pattern(10))
+    }
+
+    await vi.waitFor(() => { expect(stream.status).not.toBe('open') })
+    expect(peer.transport.abortedWith).toMatchObject({ message: `${member} of the pathControl failed: no`, cause: { message: 'no' } })
+  })
+
+  test.each(['look', 'end', 'figures', 'onClosing'] as const)('that throws in %s ends no process', async member => {
+    class Throwing extends ForwardingControl {
+      override get isHeld (): boolean { return true }
+      override get lookDelayMs (): number { return 1 }
+    }
+
+    const metered = createMeteredPeer({ pathControl: init => new Throwing(new NoControl(init)) })
+    const [stream] = await openStreams(metered, 1)
+    Object.defineProperty(Throwing.prototype, member, { value: () => { throw new Error('no') } })
+    stream.send(pattern(100))
+    await new Promise(resolve => { setTimeout(resolve, 20) })
+    metered.sink.calculate('in_flight_bytes')
+    await metered.muxer.close({ signal: AbortSignal.timeout(50) }).catch(() => {})
+    metered.transport.end()
+    await nextTurn()
+  })
+
+  test.each([
+    ['returns none', () => undefined],
+    ['returns one of another ping', () => 5],
+    ['is due again', () => 2 ** 31]
+  ])('whose mark is due and %s ends its connection', async (_, mark) => {
+    let isDue = false
+
+    class Due extends ForwardingControl {
+      override get isMarkDue (): boolean { return isDue }
+      override mark (): number | undefined { return mark() }
+    }
+
+    const { peer, stream } = await connectWith(Due, 100)
+    isDue = true
+    stream.send(pattern(100))
+    await vi.waitFor(() => { expect(stream.status).not.toBe('open') })
+    expect(peer.transport.abortedWith?.message).toMatch(/^mark of the pathControl failed/)
+  })
+
+  test('that lacks a member is refused, and the member is named', () => {
+    const { look, ...incomplete } = { ...new NoControl({ recordBytes: 65_519, frameBytes: 16_384 }), ...Object.fromEntries(Object.getOwnPropertyNames(NoControl.prototype).map(name => [name, () => {}])) } as Record<string, unknown>
+
+    expect(look).toBeTypeOf('function')
+    expect(() => { connect(yamux({ pathControl: () => incomplete as unknown as PathControl })) }).toThrow(expect.objectContaining({ name: 'InvalidParametersError', message: 'What pathControl returns has no look, it must be a PathControl' }))
   })
 })
