@@ -52,7 +52,7 @@ test('the table and one path are told of it', async () => {
   try {
     searchPaths(SEED, 1, createControl)
     expect(createControl).toHaveBeenCalledTimes(2)
-    expect(info.mock.calls.flat().join('\n')).toContain('one connection: 1 lines; what they carry beside that without the bound: least 1.000')
+    expect(info.mock.calls.flat().join('\n')).toContain('one connection: 1 links; what they carry, compared with no bound: least 1.000')
     info.mockClear()
 
     replayPath(SEED, createControl)

@@ -176,5 +176,5 @@ export function describePlan ({ links, connections, turns, durationMs }: Plan): 
   const link = ({ steps, jitterMs }: LinkPlan): string => `${steps.map(({ atMs, rateBytesPerMs, delayMs }) => `${atMs > 0 ? `from ${Math.round(atMs)} ms ` : ''}${(rateBytesPerMs / MBIT_BYTES_PER_MS).toPrecision(3)} Mbit/s ${(2 * delayMs).toPrecision(3)} ms`).join(', ')} jitter ${jitterMs.toFixed(1)}`
   const connection = ({ buffers, peerTurns, answering, work, isTwoWay, startMs }: ConnectionPlan): string => `from ${Math.round(startMs)} ms ${JSON.stringify(work)}${isTwoWay ? ' both ways' : ''}, kernels ${Math.round(buffers.sendBytes / KIBIBYTE)} and ${Math.round(buffers.receiveBytes / KIBIBYTE)} KiB, peer's turns ${peerTurns.meanMs.toFixed(0)} ms in ${peerTurns.busyPart}, answers ${JSON.stringify(answering)}`
 
-  return [`${Math.round(durationMs)} ms, own turns ${turns.meanMs.toFixed(0)} ms in ${turns.busyPart}`, ...links.map(plan => `  line ${link(plan)}`), ...connections.slice(0, 5).map(plan => `  connection ${plan.link}: ${connection(plan)}`)].join('\n')
+  return [`${Math.round(durationMs)} ms, own turns ${turns.meanMs.toFixed(0)} ms in ${turns.busyPart}`, ...links.map(plan => `  link ${link(plan)}`), ...connections.slice(0, 5).map(plan => `  connection ${plan.link}: ${connection(plan)}`)].join('\n')
 }

@@ -33,19 +33,19 @@ function tell (verdicts: Verdict[]): void {
     const meant = verdicts.filter(isMeant)
 
     if (meant.length > 0) {
-      console.info(`${name}: ${meant.length} lines; what they carry beside that without the bound: ${spread(meant.map(({ goodput }) => goodput), [0, 0.01, 0.05, 0.1, 0.5])}`)
+      console.info(`${name}: ${meant.length} links; what they carry, compared with no bound: ${spread(meant.map(({ goodput }) => goodput), [0, 0.01, 0.05, 0.1, 0.5])}`)
     }
   }
 
   const slow = verdicts.filter(({ isSlow }) => isSlow).map(({ urgent }) => urgent)
-  console.info(`urgent messages, p99 beside that without the bound: ${spread(verdicts.map(({ urgent }) => urgent).filter(Number.isFinite), [0.5, 0.95, 0.99, 1])}`)
+  console.info(`urgent messages, p99 compared with no bound: ${spread(verdicts.map(({ urgent }) => urgent).filter(Number.isFinite), [0.5, 0.95, 0.99, 1])}`)
 
   if (slow.length > 0) {
-    console.info(`the same on ${slow.length} slow lines: ${spread(slow, [0.5, 0.9, 1])}`)
+    console.info(`the same on ${slow.length} slow links: ${spread(slow, [0.5, 0.9, 1])}`)
   }
 
   for (const { seed, link, goodput } of verdicts.sort((a, b) => a.goodput - b.goodput).slice(0, WORST)) {
-    console.info(`npm run simulate -- --path ${seed}   line ${link}: ${goodput.toFixed(3)}`)
+    console.info(`npm run simulate -- --path ${seed}   link ${link}: ${goodput.toFixed(3)}`)
   }
 }
 
@@ -58,7 +58,7 @@ export function replayPath (seed: number, createControl?: () => CreatePathContro
 
 function replay (plan: Plan, createControl?: () => CreatePathControl): void {
   console.info(describePlan(plan))
-  judge(plan, createControl).forEach(({ link, goodput, urgent }) => { console.info(`line ${link}: carries ${goodput.toFixed(3)}, urgent ${urgent.toFixed(3)}`) })
+  judge(plan, createControl).forEach(({ link, goodput, urgent }) => { console.info(`link ${link}: carries ${goodput.toFixed(3)}, urgent ${urgent.toFixed(3)}`) })
 
   run(plan, {
     maxQueueDelayMs: 10,
