@@ -23,7 +23,7 @@ export const ON_OPENING = 2
  * For each of the above, output leaves inside the call if this turn of the event loop has had fewer flushes. So it is ahead of other work in
  * this turn, such as that of libp2p on a new stream.
  */
-const AT_ONCE_BEFORE_FLUSHES = [0, 1, 2]
+const IMMEDIATE_FLUSHES = [0, 1, 2]
 
 /* When to flush, the latest first. A new decision replaces the scheduled flush only if it is earlier. */
 
@@ -75,7 +75,7 @@ export interface Turn {
   /** All but urgent data waits for the next turn */
   readonly isSpent: boolean
   /** Urgent data waits too */
-  readonly isOver: boolean
+  readonly isExhausted: boolean
   /** The answer to a chunk that arrived at `receivedMs` does not wait for the next turn, despite the flushes so far */
   takesAnswer (receivedMs: number): boolean
 }
@@ -153,7 +153,7 @@ export class FlushPolicy {
 
   /** When output leaves that the transport would take now. `isRest`: the last flush left it over after full writes. */
   decide (occasion: number, turn: Turn, isRest: boolean, isScheduled: boolean, session: FlushSubject): FlushDecision {
-    const isNow = !turn.isSpent && turn.flushes < AT_ONCE_BEFORE_FLUSHES[occasion]
+    const isNow = !turn.isSpent && turn.flushes < IMMEDIATE_FLUSHES[occasion]
     const isEnough = turn.isSpent || turn.flushes >= MAX_FLUSHES_PER_TURN
     const enough = isEnough && occasion === ON_CHUNK && turn.takesAnswer(session.receivedMs) ? CHUNK_NOW : ENOUGH
 
@@ -163,7 +163,7 @@ export class FlushPolicy {
     }
 
     if (session.lanes.hasUrgent) {
-      return turn.isOver ? ENOUGH : isNow ? URGENT_NOW : URGENT_SOON
+      return turn.isExhausted ? ENOUGH : isNow ? URGENT_NOW : URGENT_SOON
     }
 
     if (session.control.hasMoreThanAcks || session.path.isMarkDue) {

@@ -326,7 +326,7 @@ export class Session<Owner> {
     this.lanes.enlist(stream)
 
     // if much is queued, the watermarks depend on credit
-    if (stream.awaitsDrain && this.lanes.mayGoOn(stream)) {
+    if (stream.awaitsDrain && this.lanes.mayResume(stream)) {
       this.emit(stream, EVENT_DRAINED)
     }
   }

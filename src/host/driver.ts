@@ -120,8 +120,8 @@ export class Driver<Owner extends StreamOwner> implements SessionObserver {
     return this.session.lanes.isFull(state)
   }
 
-  mayGoOn (state: StreamState<Owner>): boolean {
-    return this.session.lanes.mayGoOn(state)
+  mayResume (state: StreamState<Owner>): boolean {
+    return this.session.lanes.mayResume(state)
   }
 
   /** Hot: runs once per send */
@@ -148,7 +148,7 @@ export class Driver<Owner extends StreamOwner> implements SessionObserver {
   }
 
   closeWrite (state: StreamState<Owner>): void {
-    if (!this.#lateFins.keepBack(state)) {
+    if (!this.#lateFins.delays(state)) {
       this.session.closeWrite(state, this.clock.nowMs())
       this.timers.watch(state)
       this.#requestForStream()

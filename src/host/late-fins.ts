@@ -27,7 +27,7 @@ export class LateFins {
   }
 
   /** Returns true if the FIN waits here. `closeWrite` runs again for it later, and then it waits no more. */
-  keepBack (state: State): boolean {
+  delays (state: State): boolean {
     const isLate = this.#session.remoteGoAwayCode === GoAwayCode.NormalTermination && state.life.remoteWriteStatus === 'closed' && state.sendQueue.byteLength === 0
 
     if (!isLate || this.#isOver || this.#waiting.has(state)) {

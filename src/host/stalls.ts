@@ -31,8 +31,8 @@ export class Stalls {
   /** Not looked at yet */
   #suspects = new Set<State>()
   /** Still stalled after a look: the grant may not suffice, and other streams may return budget later */
-  readonly #standing = new Set<State>()
-  #standingTimer: unknown
+  readonly #stillStalled = new Set<State>()
+  #timer: unknown
   readonly #reported = new WeakSet<State>()
   #isStopped = false
 
@@ -47,7 +47,7 @@ export class Stalls {
    * application's fake timers.
    */
   suspect (state: State): void {
-    if (this.#isStopped || !standsStill(state)) {
+    if (this.#isStopped || !needsCredit(state)) {
       return
     }
 
@@ -60,9 +60,9 @@ export class Stalls {
 
   stop (): void {
     this.#isStopped = true
-    this.#clock.clearTimer(this.#standingTimer)
+    this.#clock.clearTimer(this.#timer)
     this.#suspects.clear()
-    this.#standing.clear()
+    this.#stillStalled.clear()
   }
 
   readonly #lookAtSuspects = (): void => {
@@ -73,43 +73,43 @@ export class Stalls {
       this.#relieve(state)
     }
 
-    this.#awaitStanding()
+    this.#awaitNextLook()
     this.#host.request()
   }
 
-  readonly #lookAtStanding = (): void => {
+  readonly #lookAtStillStalled = (): void => {
     const quietSinceMs = this.#clock.nowMs() - REPORTED_AFTER_MS
     const stuck: State[] = []
-    this.#standingTimer = undefined
+    this.#timer = undefined
 
-    for (const state of this.#standing) {
+    for (const state of this.#stillStalled) {
       if (!this.#relieve(state) && state.isStalled && state.lastActiveMs <= quietSinceMs && !this.#reported.has(state)) {
         stuck.push(state)
       }
     }
 
-    this.#awaitStanding()
+    this.#awaitNextLook()
     this.#host.request()
     stuck.forEach(this.#report)
   }
 
-  #awaitStanding (): void {
-    if (this.#standing.size > 0) {
-      this.#standingTimer ??= this.#clock.setTimer(this.#lookAtStanding, REPORTED_AFTER_MS)
+  #awaitNextLook (): void {
+    if (this.#stillStalled.size > 0) {
+      this.#timer ??= this.#clock.setTimer(this.#lookAtStillStalled, REPORTED_AFTER_MS)
     }
   }
 
   /** Returns true if credit was granted */
   #relieve (state: State): boolean {
-    if (!standsStill(state)) {
-      this.#standing.delete(state)
+    if (!needsCredit(state)) {
+      this.#stillStalled.delete(state)
       return false
     }
 
     const isRelieved = this.#credit.relieve(state, state.owner?.maxReadBufferLength ?? 0, this.#clock.nowMs())
 
     if (state.sendQueue.byteLength > 0) {
-      this.#standing.add(state)
+      this.#stillStalled.add(state)
     } else if (!isRelieved) {
       this.#host.timers.watch(state)
     }
@@ -129,6 +129,6 @@ export class Stalls {
   }
 }
 
-function standsStill (state: State): boolean {
+function needsCredit (state: State): boolean {
   return !state.life.isOver && (state.sendQueue.byteLength > 0 ? state.isStalled : isNeverRead(state))
 }

@@ -117,7 +117,7 @@ const TIMED_FROM_BYTES = RECORD_BYTES
 export class WriterTurn implements Turn {
   flushes = 0
   isSpent = false
-  isOver = false
+  isExhausted = false
   /** This side has opened a stream */
   hasOpened = false
   /** The end of the last flush */
@@ -142,7 +142,7 @@ export class WriterTurn implements Turn {
   }
 
   takesAnswer (receivedMs: number): boolean {
-    return !this.isOver && (this.isLong || receivedMs - this.flushedMs >= ANSWERED_APART_MS)
+    return !this.isExhausted && (this.isLong || receivedMs - this.flushedMs >= ANSWERED_APART_MS)
   }
 
   /** Starts new counts if a new turn has begun */
@@ -151,7 +151,7 @@ export class WriterTurn implements Turn {
       this.#turn = this.loop.turn
       this.flushes = 0
       this.isSpent = false
-      this.isOver = false
+      this.isExhausted = false
       this.hasOpened = false
       this.#writtenBytes = 0
       this.#writes = 0
@@ -177,9 +177,9 @@ export class WriterTurn implements Turn {
     }
 
     const { programMs, writingMs } = this.loop
-    this.isOver = this.#writes >= MAX_TURN_WRITES || this.#writtenBytes >= MAX_TURN_BYTES * Math.max(1, programMs / LONG_TURN_MS)
+    this.isExhausted = this.#writes >= MAX_TURN_WRITES || this.#writtenBytes >= MAX_TURN_BYTES * Math.max(1, programMs / LONG_TURN_MS)
     const isLate = nowMs - this.#beganMs >= MAX_TURN_MS && writingMs + nowMs - startMs >= programMs
-    this.isSpent ||= this.isOver || isLate || (hasUrgentStreams && this.#writtenBytes >= MAX_TURN_BYTES_WITH_URGENT)
+    this.isSpent ||= this.isExhausted || isLate || (hasUrgentStreams && this.#writtenBytes >= MAX_TURN_BYTES_WITH_URGENT)
   }
 
   /** A flush that began at `startMs` has ended; its last write began at `nowMs` */

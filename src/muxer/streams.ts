@@ -76,7 +76,7 @@ export class StreamList implements StreamRegistry<MuxedStream> {
    */
   async open (limits: StreamLimits, signal?: AbortSignal): Promise<MuxedStream> {
     throwIfAborted(signal)
-    const refusal = this.#refuse()
+    const refusal = this.#reasonToRefuse()
 
     if (refusal !== undefined) {
       throw refusal
@@ -148,14 +148,14 @@ export class StreamList implements StreamRegistry<MuxedStream> {
   }
 
   /** The stream is not announced any more */
-  forget (stream: MuxedStream): void {
+  cancelAnnouncement (stream: MuxedStream): void {
     this.#unannounced.delete(stream)
   }
 
   /** The stream has ended; may run twice for a stream. If its data is complete it is still announced, unless this side has aborted it. */
   remove (stream: MuxedStream): void {
     if (stream.status !== 'open') {
-      this.forget(stream)
+      this.cancelAnnouncement(stream)
     }
 
     if (this.#ended.push(stream) === 1) {
@@ -197,7 +197,7 @@ export class StreamList implements StreamRegistry<MuxedStream> {
   }
 
   /** Why no stream can be opened, not even by waiting for the peer */
-  #refuse (waitingCount = this.#waitingOpens.size): Error | undefined {
+  #reasonToRefuse (waitingCount = this.#waitingOpens.size): Error | undefined {
     const { openOutboundCount, hasOutboundId } = this.#host.session.streams
     const { maxOutboundStreams } = this.#host.config
 
@@ -238,7 +238,7 @@ export class StreamList implements StreamRegistry<MuxedStream> {
   /** Opens the streams that may be opened now, in order. Those that are open by then count against the limit. */
   readonly #admit = (): void => {
     for (const waiting of this.#waitingOpens) {
-      const refusal = this.#refuse(0)
+      const refusal = this.#reasonToRefuse(0)
 
       if (refusal !== undefined) {
         waiting.reject(refusal)

@@ -242,7 +242,7 @@ export class BytesInFlight implements PathControl {
     }
 
     // before the sample and the silence, whose meaning depends on it
-    estimate.answersFew = this.#marks.answersFew
+    estimate.rarelyAnswers = this.#marks.rarelyAnswers
     this.#noteArrived(mark.positionBytes)
     this.#lastPongMs = nowMs
     this.#looks = 0

@@ -41,7 +41,7 @@ export class Marks {
   /** When another may be written */
   #nextMs = 0
 
-  get answersFew (): boolean {
+  get rarelyAnswers (): boolean {
     return this.answeredPart < FEW_PART
   }
 

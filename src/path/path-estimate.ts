@@ -76,7 +76,7 @@ export class PathEstimate implements NodePath {
   /** The peer's data in flight */
   readonly peer = new PeersData()
   /** The peer answers few marks */
-  answersFew = false
+  rarelyAnswers = false
   /** How long the last mark took, and how much of that exceeds the path's own round trip */
   lastRoundTripMs = 0
   queueMs = 0
@@ -182,7 +182,7 @@ export class PathEstimate implements NodePath {
       return
     }
 
-    if (this.answersFew && catchUp.silentMs > FEW_SILENT_MS) {
+    if (this.rarelyAnswers && catchUp.silentMs > FEW_SILENT_MS) {
       this.lift()
     } else {
       this.#setBound()
@@ -285,7 +285,7 @@ export class PathEstimate implements NodePath {
   }
 
   #restart (): void {
-    if (this.#phase === 'lifted' && !this.answersFew) {
+    if (this.#phase === 'lifted' && !this.rarelyAnswers) {
       this.#phase = 'startUp'
       this.#known = new KnownRate()
     }

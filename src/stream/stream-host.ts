@@ -11,7 +11,7 @@ export interface StreamHost<Stream> {
   readonly timers: { watch (state: StreamState<Stream>): void }
   readonly stalls: { suspect (state: StreamState<Stream>): void }
   isFull (state: StreamState<Stream>): boolean
-  mayGoOn (state: StreamState<Stream>): boolean
+  mayResume (state: StreamState<Stream>): boolean
   send (state: StreamState<Stream>, data: Uint8Array | Uint8ArrayList): void
   setLane (state: StreamState<Stream>, lane: number): void
   closeWrite (state: StreamState<Stream>): void
@@ -24,6 +24,6 @@ export interface StreamHost<Stream> {
 /** The list that holds the stream */
 export interface StreamRegistry<Stream> {
   isUnannounced (stream: Stream): boolean
-  forget (stream: Stream): void
+  cancelAnnouncement (stream: Stream): void
   settle (): void
 }

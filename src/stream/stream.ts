@@ -276,7 +276,7 @@ export class MuxedStream extends ReadableHalf<MuxedStream> implements YamuxStrea
   #onDrained (): void {
     const state = this.state
 
-    if (state.awaitsDrain && this.host.mayGoOn(state)) {
+    if (state.awaitsDrain && this.host.mayResume(state)) {
       state.awaitsDrain = false
       this.#drained?.resolve()
       this.#drained = undefined
@@ -303,7 +303,7 @@ export class MuxedStream extends ReadableHalf<MuxedStream> implements YamuxStrea
     if (this.#heldBackEvents !== 0) {
       this.#heldBackEvents |= events & EVENT_REMOTE_RST
     } else if ((events & EVENT_REMOTE_RST) !== 0) {
-      this.#registry.forget(this)
+      this.#registry.cancelAnnouncement(this)
     }
 
     return events & ~this.#heldBackEvents

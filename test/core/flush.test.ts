@@ -57,7 +57,7 @@ function decide (policy: FlushPolicy, snapshot: Partial<Snapshot> = {}): unknown
 
 function ask (policy: FlushPolicy, snapshot: Partial<Snapshot>): FlushDecision {
   const { hasUrgent, hasControl, isMarkDue, queuedBytes, roundTripMs, flushesThisTurn, isTurnSpent, isTurnOver, takesAnswer, occasion, isRest, isScheduled } = { ...SNAPSHOT, ...snapshot }
-  const turn = { flushes: flushesThisTurn, isSpent: isTurnSpent, isOver: isTurnOver, takesAnswer: () => takesAnswer }
+  const turn = { flushes: flushesThisTurn, isSpent: isTurnSpent, isExhausted: isTurnOver, takesAnswer: () => takesAnswer }
 
   const session = { lanes: { hasUrgent, queuedBytes }, control: { hasMoreThanAcks: hasControl }, path: { isMarkDue }, roundTrip: { shorterMs: roundTripMs }, receivedMs: 0, isClosing: false }
 

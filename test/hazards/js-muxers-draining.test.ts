@@ -102,14 +102,14 @@ test('a transport that said false once stalled at 4 MB: the transfer finishes', 
   const send = peer.transport.send.bind(peer.transport)
   let writes = 0
   peer.transport.send = bytes => {
-    const mayGoOn = send(bytes)
+    const mayResume = send(bytes)
 
     if (++writes === 3) {
       systemClock.nextTurn(() => { peer.transport.drain() })
       return false
     }
 
-    return mayGoOn
+    return mayResume
   }
   const bytes = pattern(8 * MEBIBYTE)
 

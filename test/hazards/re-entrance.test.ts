@@ -566,10 +566,10 @@ test('a muxer that is aborted while a stream of it hands down its last bytes say
   peer.transport.isFull = true
   peer.transport.send = bytes => {
     peer.transport.send = send
-    const mayGoOn = send(bytes)
+    const mayResume = send(bytes)
     peer.muxer.abort(new Error('All of it'))
 
-    return mayGoOn
+    return mayResume
   }
   stream.send(pattern(2_000_000))
   stream.abort(new Error('This one'))

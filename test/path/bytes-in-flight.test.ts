@@ -570,12 +570,12 @@ describe('of the marks in front of one that is answered', () => {
   test('pongs were lost: a peer that answers one in eight three times in a row answers few, and one that answers another does not', () => {
     answerLastOf(8)
     answerLastOf(8)
-    expect(inFlight.estimate.answersFew).toBe(false)
+    expect(inFlight.estimate.rarelyAnswers).toBe(false)
     answerLastOf(8)
-    expect(inFlight.estimate.answersFew).toBe(true)
+    expect(inFlight.estimate.rarelyAnswers).toBe(true)
 
     answerLastOf(1)
-    expect(inFlight.estimate.answersFew).toBe(false)
+    expect(inFlight.estimate.rarelyAnswers).toBe(false)
   })
 
   test.each([[2, false], [4, false], [5, false], [6, true]])('one in %d is answered all the time, which is few: %s', (marks, isFew) => {
@@ -584,7 +584,7 @@ describe('of the marks in front of one that is answered', () => {
     }
 
     // less than a quarter, where later ones count more
-    expect(inFlight.estimate.answersFew).toBe(isFew)
+    expect(inFlight.estimate.rarelyAnswers).toBe(isFew)
   })
 
   test('none was lost when all are answered', () => {
@@ -592,7 +592,7 @@ describe('of the marks in front of one that is answered', () => {
       answer([mark(100, 40 * round), mark(100, 40 * round)], 40 * round + ROUND_TRIP_MS)
     }
 
-    expect(inFlight.estimate.answersFew).toBe(false)
+    expect(inFlight.estimate.rarelyAnswers).toBe(false)
   })
 
   test('so much more stands in front of the next as the peer answers less', () => {

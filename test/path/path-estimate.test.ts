@@ -323,13 +323,13 @@ describe('when all has come back behind a silence', () => {
 
   test('nothing is held back any more if the peer answers few marks and the silence was longer than 100 ms, until it answers more', () => {
     settle(1000, 50)
-    estimate.answersFew = true
+    estimate.rarelyAnswers = true
     expect(catchUp({ silentMs: 100 })).toBeLessThan(Infinity)
     expect(catchUp({ silentMs: 101 })).toBe(Infinity)
     sample(1000, 50)
     expect(estimate.bound.bytes).toBe(Infinity)
 
-    estimate.answersFew = false
+    estimate.rarelyAnswers = false
     sample(1000, 50)
     expect(estimate.bound.bytes).toBeLessThan(200_000)
   })

@@ -122,10 +122,10 @@ describe.each(ROLES)('as $role', ({ direction, ownId, peerId }) => {
     const send = peer.transport.send.bind(peer.transport)
     peer.transport.send = bytes => {
       peer.transport.send = send
-      const mayGoOn = send(bytes)
+      const mayResume = send(bytes)
       peer.deliver(VIOLATION)
 
-      return mayGoOn
+      return mayResume
     }
     stream.send(pattern(10))
 

@@ -102,7 +102,7 @@ export class DataLanes<Owner> {
   }
 
   /** A waiting writer may go on */
-  mayGoOn ({ sendQueue, creditBytes }: StreamState<Owner>): boolean {
+  mayResume ({ sendQueue, creditBytes }: StreamState<Owner>): boolean {
     return sendQueue.byteLength <= this.#highWatermarkBytes(creditBytes) * LOW_WATERMARK_PART + Math.min(this.extraQueueBytes, creditBytes)
   }
 
@@ -430,7 +430,7 @@ export class DataLanes<Owner> {
       ring.moveToBack(stream)
     }
 
-    if (stream.awaitsDrain ? this.mayGoOn(stream) : stream.awaitsIdle && stream.sendQueue.byteLength === 0) {
+    if (stream.awaitsDrain ? this.mayResume(stream) : stream.awaitsIdle && stream.sendQueue.byteLength === 0) {
       this.#host.emit(stream, EVENT_DRAINED)
     }
   }
