@@ -58,23 +58,23 @@ export interface PathControl {
   /** The size of a small write, for which `planWrite` is not asked; at least MIN_WRITE_BYTES */
   readonly writeBytes: number
 
-  /** Asked while nothing is held and no mark is due: may this many bytes be written without a mark behind them, and without a hold after them? */
+  /** May this many bytes be written with no mark behind them, and no hold afterwards? Asked while nothing is held and no mark or control frame is due. */
   isQuietFor (byteLength: number): boolean
-  /** Asked before a write if more than MIN_WRITE_BYTES are queued. Hot, like all that follows. */
+  /** Asked before a write if more than MIN_WRITE_BYTES are queued. Hot, like onWritten, mark and the getters. */
   planWrite (recordBytes: number, queuedBytes: number, streamCount: number, hasUrgent: boolean): Readonly<WritePlan>
   /**
-   * `byteLength` bytes were written, `urgentBytes` of them urgent data. Without `hasData` they are control frames. `isAppLimited`: no data
-   * is left to send. Returns true if a mark should follow.
+   * `byteLength` bytes are written, marks not counted, `urgentBytes` of them urgent data. Without `hasData` they are control frames.
+   * `isAppLimited`: no stream has data and credit left. Returns true if a mark should follow.
    */
   onWritten (byteLength: number, urgentBytes: number, hasData: boolean, isAppLimited: boolean, nowMs: number): boolean
-  /** Returns the value of the mark that is written now, at least 2^31. Returns undefined before the first pong: then an ordinary ping is written. */
+  /** Returns the value of the mark that is written now, at least 2^31, or undefined if it writes none now: then an ordinary ping follows. */
   mark (nowMs: number): number | undefined
-  /** Requests a mark at the beginning of the next write. Returns false before the first pong, unless `isLast`. */
+  /** Requests a mark at the beginning of the next write. Returns false if this control writes none now. */
   requestMark (isLast?: boolean): boolean
 
   /** The pong to a mark: confirms its position. Returns false if no mark waits for it. */
   onPong (value: number, nowMs: number): boolean
-  /** The pong to an ordinary ping, which was written at this position */
+  /** The pong to the last ordinary ping, which was written at this position */
   onRoundTrip (positionBytes: number, roundTripMs: number, nowMs: number): void
   /** A ping of the peer, perhaps a mark */
   onPing (value: number, nowMs: number): void

@@ -37,6 +37,7 @@ export class Sender<Owner> {
     const { path, lanes, control, positions } = this.#host
     // only a batch can leave the reserved bytes free
     const isQuiet = reservedBytes === 0 && !control.hasOutput && !path.isMarkDue && !path.isHeld && path.isQuietFor(HEADER_BYTES + lanes.queuedBytes)
+    const { hasUrgent } = lanes
     const frame = isQuiet ? lanes.takeLone(Math.min(maxBytes, MIN_WRITE_BYTES), nowMs) : undefined
 
     if (frame === undefined) {
@@ -45,7 +46,7 @@ export class Sender<Owner> {
 
     positions.writtenBytes += frame.byteLength
     positions.dataEndBytes = positions.writtenBytes
-    path.onWritten(frame.byteLength, 0, true, true, nowMs)
+    path.onWritten(frame.byteLength, hasUrgent ? frame.byteLength - HEADER_BYTES : 0, true, true, nowMs)
     this.framesWritten++
 
     return Uint8ArrayList.fromUint8Arrays([frame], frame.byteLength)

@@ -235,7 +235,7 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
     }
   }
 
-  /** A flush has thrown: the transport in send(), or anything else that runs in a flush, such as a path control */
+  /** A flush has thrown: the transport in send(), or anything else that runs in a flush */
   onTransmitFailed (err: Error): void {
     // these were the final frames, so there is nothing left to wait for
     if (this.#phase === 'aborting') {
