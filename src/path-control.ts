@@ -1,7 +1,7 @@
 /**
  * @packageDocumentation
  *
- * What decides how much may be in flight: the interface, for whoever writes one of their own, and two that implement it. Experimental: it
+ * Path controls decide how much may be in flight: their interface, two that implement it, and a base class for your own. Experimental: they
  * may change in any version. docs/path-control.md has an example.
  */
 import { BytesInFlight } from './path/bytes-in-flight.ts'
@@ -13,7 +13,7 @@ export { ForwardingControl } from './path/forwarding-control.ts'
 export type { CreatePathControl, PathControl, PathFigures, PathInit, WritePlan } from './core/path-control.ts'
 export type { Positions } from './core/positions.ts'
 
-/** Makes what `yamux()` uses by default for the connections of one node, which tell each other of links that they share. */
+/** Creates the default control of `yamux()`. Call it once for each node: its connections tell each other of links that they share. */
 export function fullControl (): CreatePathControl {
   const nodePaths = new NodePaths()
 

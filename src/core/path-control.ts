@@ -41,7 +41,7 @@ export interface PathFigures {
   bytesPerMs: number
   /** Without a queue; 0 until it was measured */
   roundTripMs: number
-  /** How long data was held, in total */
+  /** How long data was held, in total, without a hold in progress */
   heldMs: number
 }
 

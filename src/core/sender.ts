@@ -122,7 +122,7 @@ export class Sender<Owner> {
   }
 
   /**
-   * Writes a mark behind the data, or owes it to the next write if there is no room. A write that is small because the path is slow has
+   * Writes a mark behind the data, or requests it for the next write if there is no room. A write that is small because the path is slow has
    * `spareBytes` of room beyond its size.
    */
   #followWithMark (spareBytes: number, nowMs: number): void {
