@@ -28,13 +28,15 @@ const lines = lpStream(stream)
 const keyboard = createInterface({ input: process.stdin })
 
 console.log('Connected. Type something.')
-showWhatComes()
+const otherLeaves = showWhatComes()
 
 for await (const line of keyboard) {
   await lines.write(new TextEncoder().encode(line))
 }
 
 await stream.close()
+// a node that stops cuts its connections, and the other loses what it has not read yet. So wait until it leaves as well
+await otherLeaves
 await node.stop()
 
 async function accept (): Promise<Stream> {

@@ -1,4 +1,5 @@
 // docs/examples/chat.ts in two terminals.
+import { setTimeout as delay } from 'node:timers/promises'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { startExample, startWaiting } from './fixtures/terminal.ts'
 import type { Terminal } from './fixtures/terminal.ts'
@@ -38,6 +39,20 @@ test('who presses Ctrl-D has said all, and the other is told', async () => {
 
   one.type('bye\n')
   one.pressCtrlD()
+  await other.shows(/^> bye\nThe other has left\.$/m)
+  expect(await Promise.all([one.exitCode, other.exitCode])).toEqual([0, 0])
+})
+
+test('the last words arrive where somebody reads late and types meanwhile', async () => {
+  const { one, other } = await startTwo()
+
+  other.pause()
+  other.type('hi\n')
+  one.type('bye\n')
+  one.pressCtrlD()
+  // enough to stop without it
+  await delay(1000)
+  other.resume()
   await other.shows(/^> bye\nThe other has left\.$/m)
   expect(await Promise.all([one.exitCode, other.exitCode])).toEqual([0, 0])
 })
