@@ -20,8 +20,8 @@ export const ON_CHUNK = 1
 export const ON_OPENING = 2
 
 /**
- * For each of the above, output leaves inside the call if this turn of the event loop has had fewer flushes. So it is ahead of other work in
- * this turn, such as that of libp2p on a new stream.
+ * By occasion: never for ON_WRITE, once for ON_CHUNK, twice for ON_OPENING does output leave within the call, if this turn of the event loop
+ * has had no more flushes. So it is ahead of other work in this turn, such as that of libp2p on a new stream.
  */
 const IMMEDIATE_FLUSHES = [0, 1, 2]
 
@@ -63,7 +63,7 @@ export interface FlushSubject {
   readonly isClosing: boolean
   readonly receivedMs: number
   readonly lanes: Pick<DataLanes<never>, 'queuedBytes' | 'hasUrgent'>
-  readonly control: Pick<ControlLane<never>, 'hasMoreThanAcks'>
+  readonly control: Pick<ControlLane<never>, 'cannotWait'>
   readonly path: Pick<PathControl, 'isMarkDue'>
   readonly roundTrip: Pick<RoundTrip, 'shorterMs'>
 }
@@ -72,9 +72,9 @@ export interface FlushSubject {
 export interface Turn {
   /** The number of flushes */
   readonly flushes: number
-  /** All but urgent data waits for the next turn */
+  /** Enough for one turn: all but urgent data waits for the next */
   readonly isSpent: boolean
-  /** Urgent data waits too */
+  /** Too much even for urgent data: everything waits for the next turn */
   readonly isExhausted: boolean
   /** The answer to a chunk that arrived at `receivedMs` does not wait for the next turn, despite the flushes so far */
   takesAnswer (receivedMs: number): boolean
@@ -166,7 +166,7 @@ export class FlushPolicy {
       return turn.isExhausted ? ENOUGH : isNow ? URGENT_NOW : URGENT_SOON
     }
 
-    if (session.control.hasMoreThanAcks || session.path.isMarkDue) {
+    if (session.control.cannotWait || session.path.isMarkDue) {
       return isEnough ? enough : isNow ? CONTROL_NOW : CONTROL_SOON
     }
 

@@ -55,11 +55,11 @@ export interface PathControl {
   readonly isMarkDue: boolean
   /** A write that ends after this position leaves room for a mark */
   readonly leavesRoomFromBytes: number
-  /** The size of a small write, for which `planWrite` is not asked; at least MIN_WRITE_BYTES */
-  readonly writeBytes: number
+  /** What a full write holds now, where `planWrite` is not asked; at least MIN_WRITE_BYTES. Less than this may wait a turn for more. */
+  readonly fullWriteBytes: number
 
-  /** May this many bytes be written with no mark behind them, and no hold afterwards? Asked while nothing is held and no mark or control frame is due. */
-  isQuietFor (byteLength: number): boolean
+  /** A write of this many bytes would need no mark behind it, and would lead to no hold. Asked while nothing is held and no mark or control frame is due. */
+  needsNoMark (byteLength: number): boolean
   /** Asked before a write if more than MIN_WRITE_BYTES are queued. Hot, like onWritten, mark and the getters. */
   planWrite (recordBytes: number, queuedBytes: number, streamCount: number, hasUrgent: boolean): Readonly<WritePlan>
   /**
@@ -101,15 +101,15 @@ export class NoControl implements PathControl {
   readonly isMarkDue = false
   readonly leavesRoomFromBytes = Infinity
   readonly lookDelayMs = Infinity
-  readonly writeBytes: number
+  readonly fullWriteBytes: number
   readonly #plan: WritePlan
 
   constructor ({ recordBytes, frameBytes }: Pick<PathInit, 'recordBytes' | 'frameBytes'>) {
-    this.writeBytes = recordBytes
+    this.fullWriteBytes = recordBytes
     this.#plan = { writeBytes: recordBytes, quantumBytes: frameBytes, extraQueueBytes: 0 }
   }
 
-  isQuietFor (): boolean { return true }
+  needsNoMark (): boolean { return true }
   planWrite (): WritePlan { return this.#plan }
   onWritten (): boolean { return false }
   mark (): undefined {}

@@ -36,7 +36,7 @@ export class Sender<Owner> {
   pull (maxBytes: number, maxFrames: number, nowMs: number, reservedBytes: number): Uint8ArrayList | undefined {
     const { path, lanes, control, positions } = this.#host
     // only a batch can leave the reserved bytes free
-    const isQuiet = reservedBytes === 0 && !control.hasOutput && !path.isMarkDue && !path.isHeld && path.isQuietFor(HEADER_BYTES + lanes.queuedBytes)
+    const isQuiet = reservedBytes === 0 && !control.hasOutput && !path.isMarkDue && !path.isHeld && path.needsNoMark(HEADER_BYTES + lanes.queuedBytes)
     const { hasUrgent } = lanes
     const frame = isQuiet ? lanes.takeLone(Math.min(maxBytes, MIN_WRITE_BYTES), nowMs) : undefined
 
@@ -57,7 +57,7 @@ export class Sender<Owner> {
     const { path, lanes, streams, control, positions } = this.#host
     const batch = this.#batch
     // what fits into the smallest write needs no plan
-    const writeBytes = lanes.queuedBytes > MIN_WRITE_BYTES ? this.#planWrite(maxBytes) : Math.min(maxBytes, path.writeBytes)
+    const writeBytes = lanes.queuedBytes > MIN_WRITE_BYTES ? this.#planWrite(maxBytes) : Math.min(maxBytes, path.fullWriteBytes)
     batch.begin(writeBytes, maxFrames)
 
     if (path.isMarkDue) {

@@ -283,7 +283,7 @@ export class Session<Owner> {
   }
 
   /** Ends a stream that cannot go on, without ending the session */
-  fail (stream: StreamState<Owner>, err: Error, nowMs: number): void {
+  failStream (stream: StreamState<Owner>, err: Error, nowMs: number): void {
     this.reset(stream, 0, nowMs)
     stream.failure = err
     this.emit(stream, EVENT_FAILED)

@@ -22,7 +22,7 @@ export function guardControl (control: PathControl, init: PathInit, onError: (er
   let inner: any = control
 
   const checks: Record<string, (value: any) => unknown> = {
-    writeBytes: wholeBytes,
+    fullWriteBytes: wholeBytes,
     planWrite: ({ writeBytes, quantumBytes, extraQueueBytes }: WritePlan) => {
       plan.writeBytes = wholeBytes(writeBytes)
       plan.quantumBytes = wholeBytes(quantumBytes)

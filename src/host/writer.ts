@@ -293,9 +293,9 @@ export class Writer {
   /** The data left after a full write would not fill another, and may wait for more */
   #hasRest (): boolean {
     const { lanes, control, path } = this.#session
-    const isLittle = lanes.queuedBytes + HEADER_BYTES < path.writeBytes
+    const isLittle = lanes.queuedBytes + HEADER_BYTES < path.fullWriteBytes
 
-    return isLittle && !this.policy.isOff && !this.turn.isLong && !lanes.hasUrgent && !control.hasMoreThanAcks
+    return isLittle && !this.policy.isOff && !this.turn.isLong && !lanes.hasUrgent && !control.cannotWait
   }
 
   /**

@@ -148,7 +148,7 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
   async #close ({ reason = GoAwayCode.NormalTermination, signal: by }: CloseOptions): Promise<void> {
     const signal = toSignal(by)
 
-    if (this.#isClosingHere || this.#isCut) {
+    if (this.#isClosingHere || this.#isOver) {
       // a failure concerns the first caller; after the end there is nothing to wait for
       await abortable(Promise.resolve(this.#closing).catch(() => {}), this.#phase === 'closing' ? signal : undefined)
       return
@@ -175,7 +175,7 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
 
   /** Ends the session at once: resets every stream, and discards data that the transport does not take now */
   abort (err: Error): void {
-    if (!this.#isCut) {
+    if (!this.#isOver) {
       this.#resetAll(toError(err, 'The connection was aborted with'), 'aborted - %e')
     }
   }
@@ -207,7 +207,7 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
 
   /** The peer has opened a stream */
   onOpened (state: StreamState<MuxedStream>): void {
-    if (this.#isClosingHere || this.#isCut) {
+    if (this.#isClosingHere || this.#isOver) {
       // it came in one chunk with a stream whose handler has ended the session
       this.#driver.reset(state, 0)
     } else {
@@ -227,7 +227,7 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
 
   /** The peer has broken a rule, is gone, or cannot be served. Ends the connection, and gives the peer the reason. */
   fail (err: Error & { code?: string }): void {
-    if (!this.#isCut) {
+    if (!this.#isOver) {
       this.#driver.metrics?.gather('violations', { [err.code ?? err.name]: 1 })
       // set up first, as the transport may fail or end within the call that sends the final frames
       this.#abortTransport = abortAfterFinalFrames(this.#transport, this.#driver.clock, err)
@@ -252,8 +252,8 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
     }
   }
 
-  /** The session is being aborted, or has ended */
-  get #isCut (): boolean {
+  /** Aborting, or ended: nothing more is read, and no further stream begins */
+  get #isOver (): boolean {
     return this.#phase === 'ended' || this.#phase === 'aborting'
   }
 

@@ -1,7 +1,7 @@
 /** The bound on bytes in flight, and the length of a write: on a slow path writes are short. */
 import { MIN_WRITE_BYTES } from '../core/path-control.ts'
 
-/** Urgent data waits for the write before it: a whole record of 64 KiB would take 262 ms at 2 Mbit/s */
+/** A bound is filled by this many writes, as urgent data waits for the one before it: a record of 64 KiB would take 262 ms at 2 Mbit/s */
 const WRITES_PER_BOUND = 8
 /** During start-up */
 const FIRST_WRITES_PER_BOUND = 4

@@ -101,7 +101,7 @@ export class BytesInFlight implements PathControl {
     this.#markFromBytes = this.isBounded ? FIRST_BYTES / 2 : Infinity
   }
 
-  get writeBytes (): number {
+  get fullWriteBytes (): number {
     return this.bound.writeBytes
   }
 
@@ -137,7 +137,7 @@ export class BytesInFlight implements PathControl {
   }
 
   /** If so many more bytes are written, no mark follows and nothing is held. Hot. */
-  isQuietFor (byteLength: number): boolean {
+  needsNoMark (byteLength: number): boolean {
     const position = this.#positions.writtenBytes + byteLength
 
     return position < this.#markFromBytes && position - this.acknowledgedBytes < this.bound.holdsFromBytes

@@ -12,11 +12,11 @@ export class ForwardingControl implements PathControl {
   get isUrgentSpent (): boolean { return this.inner.isUrgentSpent }
   get isMarkDue (): boolean { return this.inner.isMarkDue }
   get leavesRoomFromBytes (): number { return this.inner.leavesRoomFromBytes }
-  get writeBytes (): number { return this.inner.writeBytes }
+  get fullWriteBytes (): number { return this.inner.fullWriteBytes }
   get lookDelayMs (): number { return this.inner.lookDelayMs }
 
-  isQuietFor (byteLength: number): boolean {
-    return this.inner.isQuietFor(byteLength)
+  needsNoMark (byteLength: number): boolean {
+    return this.inner.needsNoMark(byteLength)
   }
 
   planWrite (recordBytes: number, queuedBytes: number, streamCount: number, hasUrgent: boolean): Readonly<WritePlan> {

@@ -1,5 +1,14 @@
 /**
  * One stream as libp2p sees it: events, statuses, writing, and the end. Reading is in readable-half.ts, the protocol in core/session.ts.
+ *
+ * A stream ends once, in one of these ways:
+ *
+ * | method       | because                                                | frame | unread data  | status    |
+ * | ------------ | ------------------------------------------------------ | ----- | ------------ | --------- |
+ * | `onClosed`   | both directions have ended, and nothing is missing     | none  | can be read  | `closed`  |
+ * | `onEnded`    | the peer has reset it, or the connection has ended     | none  | can be read  | `reset`   |
+ * | `abort`      | the application calls it, or something has failed here | RST   | is discarded | `aborted` |
+ * | `refuseRest` | this side has closed it, and nothing reads it          | RST   | is discarded | `closed`  |
  */
 import { StreamBufferError, StreamStateError } from '@libp2p/interface'
 import { StreamClosedError } from '@libp2p/utils'

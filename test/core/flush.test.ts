@@ -59,7 +59,7 @@ function ask (policy: FlushPolicy, snapshot: Partial<Snapshot>): FlushDecision {
   const { hasUrgent, hasControl, isMarkDue, queuedBytes, roundTripMs, flushesThisTurn, isTurnSpent, isTurnOver, takesAnswer, occasion, isRest, isScheduled } = { ...SNAPSHOT, ...snapshot }
   const turn = { flushes: flushesThisTurn, isSpent: isTurnSpent, isExhausted: isTurnOver, takesAnswer: () => takesAnswer }
 
-  const session = { lanes: { hasUrgent, queuedBytes }, control: { hasMoreThanAcks: hasControl }, path: { isMarkDue }, roundTrip: { shorterMs: roundTripMs }, receivedMs: 0, isClosing: false }
+  const session = { lanes: { hasUrgent, queuedBytes }, control: { cannotWait: hasControl }, path: { isMarkDue }, roundTrip: { shorterMs: roundTripMs }, receivedMs: 0, isClosing: false }
 
   return policy.decide(occasion, turn, isRest, isScheduled, session)
 }

@@ -184,7 +184,7 @@ describe('a control of the program', () => {
 
   test.each([NaN, undefined, -1, 0, 1, 24])('whose writes hold %s bytes writes all', async value => {
     class Small extends ForwardingControl {
-      override get writeBytes (): number { return value as number }
+      override get fullWriteBytes (): number { return value as number }
       override planWrite (): WritePlan { return { writeBytes: value as number, quantumBytes: value as number, extraQueueBytes: value as number } }
     }
 
@@ -193,7 +193,7 @@ describe('a control of the program', () => {
     expect(dataBytes(peer)).toBe(100_000)
   })
 
-  test.each(['isHeld', 'isMarkDue', 'isUrgentSpent', 'leavesRoomFromBytes', 'writeBytes', 'isQuietFor', 'planWrite', 'onWritten'] as const)('that throws in %s ends its connection with an error that names it', async member => {
+  test.each(['isHeld', 'isMarkDue', 'isUrgentSpent', 'leavesRoomFromBytes', 'fullWriteBytes', 'needsNoMark', 'planWrite', 'onWritten'] as const)('that throws in %s ends its connection with an error that names it', async member => {
     class Throwing extends ForwardingControl {}
 
     const { peer, stream } = await connectWith(Throwing, 100)

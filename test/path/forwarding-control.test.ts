@@ -43,7 +43,7 @@ test.each(METHODS)('%s passes on all arguments, in their order, and the result',
   expect(takes).toBeGreaterThanOrEqual(methodOf(fullControl()(pathInit(10), new Positions()), name).length)
 })
 
-test.each(['isQuietFor', 'planWrite', 'onWritten', 'mark', 'requestMark', 'onPong', 'figures'] as const)('%s returns what the inner control does', name => {
+test.each(['needsNoMark', 'planWrite', 'onWritten', 'mark', 'requestMark', 'onPong', 'figures'] as const)('%s returns what the inner control does', name => {
   const control = new ForwardingControl({ [name]: () => 'result' } as unknown as PathControl)
 
   expect(methodOf(control, name)()).toBe('result')
@@ -51,8 +51,8 @@ test.each(['isQuietFor', 'planWrite', 'onWritten', 'mark', 'requestMark', 'onPon
 
 test('an override sees the inner control', () => {
   class Doubled extends ForwardingControl {
-    override get writeBytes (): number { return 2 * this.inner.writeBytes }
+    override get fullWriteBytes (): number { return 2 * this.inner.fullWriteBytes }
   }
 
-  expect(new Doubled(none).writeBytes).toBe(2 * none.writeBytes)
+  expect(new Doubled(none).fullWriteBytes).toBe(2 * none.fullWriteBytes)
 })

@@ -71,7 +71,7 @@ function sessionOf ({ emit = () => {}, onFinWritten = () => {}, onFinDue = () =>
     onPingWritten,
     onFinWritten,
     ping: () => {},
-    fail: (_: unknown, err: Error) => { throw err },
+    failStream: (_: unknown, err: Error) => { throw err },
     delaysUpdate: () => false
   }
 

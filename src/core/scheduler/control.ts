@@ -30,7 +30,7 @@ export class ControlLane<Owner> {
   readonly #host: ControlHost<Owner>
   /** In the order in which their first frame became pending */
   readonly #streams = new Set<StreamState<Owner>>()
-  /** Streams with something pending that cannot wait. It may have been written since: #findMoreThanAcks removes such streams. */
+  /** Streams with something pending that cannot wait. It may have been written since: #findBeyondAcks removes such streams. */
   readonly #beyondAcks = new Set<StreamState<Owner>>()
   readonly #pongs: number[] = []
   readonly #refusedIds: number[] = []
@@ -44,8 +44,8 @@ export class ControlLane<Owner> {
   }
 
   /** Something is pending that cannot wait. Hot: runs once per send. */
-  get hasMoreThanAcks (): boolean {
-    return this.#hasSessionFrames || (this.#beyondAcks.size > 0 && this.#findMoreThanAcks())
+  get cannotWait (): boolean {
+    return this.#hasSessionFrames || (this.#beyondAcks.size > 0 && this.#findBeyondAcks())
   }
 
   /** The number of replies queued */
@@ -53,7 +53,7 @@ export class ControlLane<Owner> {
     return this.#pongs.length + this.#refusedIds.length
   }
 
-  /** Enters a stream that has something pending. If that `canWait`, as an ACK can, hasMoreThanAcks ignores it. */
+  /** Enters a stream that has something pending. If that `canWait`, as an ACK can, cannotWait ignores it. */
   enlist (stream: StreamState<Owner>, canWait = false): void {
     this.#streams.add(stream)
     this.hasOutput = true
@@ -143,7 +143,7 @@ export class ControlLane<Owner> {
   }
 
   /** A SYN may have left with data since: such streams are removed here, each once */
-  #findMoreThanAcks (): boolean {
+  #findBeyondAcks (): boolean {
     for (const stream of this.#beyondAcks) {
       if ((stream.pending & ~FLAG_ACK) !== 0) {
         return true

@@ -54,7 +54,7 @@ export const CROWDED_WATERMARK_BYTES = 65_536
 export interface LanesHost<Owner> {
   emit (stream: StreamState<Owner>, event: number): void
   schedule (stream: StreamState<Owner>, pending: number): void
-  fail (stream: StreamState<Owner>, err: Error, nowMs: number): void
+  failStream (stream: StreamState<Owner>, err: Error, nowMs: number): void
   onFinWritten (stream: StreamState<Owner>): void
 }
 
@@ -223,7 +223,7 @@ export class DataLanes<Owner> {
         hasRoomForOthers = false
       } else if (this.#writeFrame(stream, ring, batch, payloadBytes, nowMs)) {
         if (ring.overtakenBytes > 0) {
-          // by bytes, not by frames: otherwise small messages of a lane would pile up while megabytes overtake them
+          // a whole burst sets it to 0, and a smaller frame takes off its part. Otherwise small messages would pile up behind megabytes
           ring.overtakenBytes = Math.max(0, ring.overtakenBytes - payloadBytes * maxOvertakenBytes / this.#burstBytes)
         }
 
@@ -316,7 +316,7 @@ export class DataLanes<Owner> {
       sendQueue.moveTo(batch, payloadBytes)
     } catch (err: any) {
       batch.dropFrame()
-      this.#host.fail(stream, err, nowMs)
+      this.#host.failStream(stream, err, nowMs)
       return false
     }
 

@@ -31,7 +31,7 @@ test('whether there is more than ACKs is known without a look at each stream tha
     const stream = createStream(id)
     Object.defineProperty(stream, 'pending', { get: () => ++looks && PENDING_ACK })
     lane.enlist(stream)
-    expect(lane.hasMoreThanAcks).toBe(false)
+    expect(lane.cannotWait).toBe(false)
   }
 
   expect(looks).toBeLessThan(5000)
@@ -39,9 +39,9 @@ test('whether there is more than ACKs is known without a look at each stream tha
 
 test('a SYN that has gone with data is no more than an ACK', () => {
   const stream = enlist(1, { pending: PENDING_SYN })
-  expect(lane.hasMoreThanAcks).toBe(true)
+  expect(lane.cannotWait).toBe(true)
   stream.pending = 0
-  expect(lane.hasMoreThanAcks).toBe(false)
+  expect(lane.cannotWait).toBe(false)
 })
 
 describe.each([

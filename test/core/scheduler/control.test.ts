@@ -86,20 +86,20 @@ describe('the lane', () => {
   })
 
   test('knows when it holds no more than acknowledgements', () => {
-    expect(lane.hasMoreThanAcks).toBe(false)
+    expect(lane.cannotWait).toBe(false)
 
     const stream = enlist(2, { pending: PENDING_ACK })
-    expect(lane.hasMoreThanAcks).toBe(false)
+    expect(lane.cannotWait).toBe(false)
 
     stream.pending |= PENDING_UPDATE
     lane.enlist(stream)
-    expect(lane.hasMoreThanAcks).toBe(true)
+    expect(lane.cannotWait).toBe(true)
 
     fill()
-    expect(lane.hasMoreThanAcks).toBe(false)
+    expect(lane.cannotWait).toBe(false)
 
     lane.pong(1)
-    expect(lane.hasMoreThanAcks).toBe(true)
+    expect(lane.cannotWait).toBe(true)
   })
 })
 

@@ -158,8 +158,8 @@ export const mutants: Mutant[] = [
     edits: [
       [
         'src/muxer/muxer.ts',
-        'if (this.#isClosingHere || this.#isCut) {\n      // it came',
-        'if (this.#isCut) {\n      // it came'
+        'if (this.#isClosingHere || this.#isOver) {\n      // it came',
+        'if (this.#isOver) {\n      // it came'
       ]
     ]
   },
