@@ -11,6 +11,7 @@ import type { CreatePathControl } from './core/path-control.ts'
 export { MIN_WRITE_BYTES, NoControl } from './core/path-control.ts'
 export { ForwardingControl } from './path/forwarding-control.ts'
 export type { CreatePathControl, PathControl, PathFigures, PathInit, WritePlan } from './core/path-control.ts'
+export type { PeerControl } from './core/peer-control.ts'
 export type { Positions } from './core/positions.ts'
 
 /** Creates the default control of `yamux()`. Call it once for each node: its connections tell each other of links that they share. */

@@ -2,6 +2,8 @@
  * The seam between the protocol and what is known of the path: how much of a connection's data may be in flight. The session asks before each
  * write, and reports each write and everything that shows what has arrived. Pure: time and bytes go in.
  */
+import { NO_PEER_CONTROL } from './peer-control.ts'
+import type { PeerControl } from './peer-control.ts'
 import type { Positions } from './positions.ts'
 
 /** However slow the path is, no write is limited to less */
@@ -11,6 +13,8 @@ export const MIN_WRITE_BYTES = 4096
 export interface PathInit {
   /** The option `coalesce.maxQueueDelayMs`: how long data may wait below the muxer. With Infinity, data is never held. */
   maxQueueDelayMs: number
+  /** The option `coalesce.maxPeerQueueDelayMs`: how long data of the peer may wait below its muxer. With Infinity, no credit is withheld. */
+  maxPeerQueueDelayMs: number
   /** The most bytes that are encrypted as one record. Only a write on a fast path without urgent streams holds more. */
   recordBytes: number
   /** The most that one write holds on a fast path */
@@ -47,6 +51,8 @@ export interface PathFigures {
 
 /** One for each connection. `Positions` are up to date when a member is called. */
 export interface PathControl {
+  /** What the peer may have in flight */
+  readonly peer: PeerControl
   /** Data waits, unless it is urgent or its lane was overtaken for too long */
   readonly isHeld: boolean
   /** Urgent data has used up its allowance: it waits while data is held, and otherwise alternates with the rest */
@@ -96,6 +102,7 @@ export type CreatePathControl = (init: PathInit, positions: Positions) => PathCo
 
 /** Holds nothing, and writes no marks */
 export class NoControl implements PathControl {
+  readonly peer = NO_PEER_CONTROL
   readonly isHeld = false
   readonly isUrgentSpent = false
   readonly isMarkDue = false

@@ -247,6 +247,10 @@ export class Session<Owner> {
     for (let i = 0; i < parts.length; i++) {
       decoder.push(parts[i])
     }
+
+    if (this.credit.hasPeerControl) {
+      this.credit.onChunk(lengthOf(parts), nowMs)
+    }
   }
 
   /**
@@ -292,6 +296,7 @@ export class Session<Owner> {
   onPingWritten (nowMs: number): void {
     this.roundTrip.sent(nowMs)
     this.positions.pingedBytes = this.positions.writtenBytes
+    this.credit.onPingWritten(nowMs)
   }
 
   // Called by the receiver
@@ -407,6 +412,10 @@ export class Session<Owner> {
     if (isAwaited && !roundTrip.isPending) {
       positions.confirm(positions.pingedBytes)
       this.path.onRoundTrip(positions.pingedBytes, roundTrip.plausibleMs, this.receivedMs)
+    }
+
+    if (isAwaited) {
+      this.credit.onPong(roundTrip.plausibleMs, this.receivedMs)
     }
 
     return isAwaited

@@ -71,6 +71,10 @@ export class StreamState<Owner = unknown> extends LaneMember {
    * as the program may not read again.
    */
   hasDelayedUpdate = false
+  /** While credit goes back in portions: granted before the last ping and since, and what is not written yet */
+  earlierGrantBytes = 0
+  laterGrantBytes = 0
+  queuedGrantBytes = 0
   /** A writer was told to wait */
   awaitsDrain = false
   /** The program listens for 'idle', when nothing is queued */

@@ -306,6 +306,10 @@ export class Driver<Owner extends StreamOwner> implements SessionObserver {
 
     if (violation === undefined) {
       this.request(ON_CHUNK)
+
+      if (this.session.credit.isBound && this.session.credit.isWithheld) {
+        this.timers.scheduleLook()
+      }
     }
 
     this.metrics?.report()

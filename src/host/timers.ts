@@ -8,6 +8,7 @@
  * transport is read, and decides then.
  */
 import { YamuxTimeoutError } from '../api/errors.ts'
+import { WITHHELD_LOOK_MS } from '../core/window/credit.ts'
 import { isNeverRead } from './stream-owner.ts'
 import type { Clock } from './clock.ts'
 import type { Session } from '../core/session.ts'
@@ -98,7 +99,8 @@ export class Timers {
   /** Data is held. If no pong ends that, as the peer may drop it, the path control looks after a while. */
   scheduleLook (): void {
     if (!this.#isStopped) {
-      this.#lookTimer ??= this.#clock.setBackgroundTimer(this.#onLookDue, Math.min(MAX_TIMER_MS, this.#session.path.lookDelayMs))
+      const { path, credit } = this.#session
+      this.#lookTimer ??= this.#clock.setBackgroundTimer(this.#onLookDue, Math.min(MAX_TIMER_MS, path.lookDelayMs, credit.isWithheld ? WITHHELD_LOOK_MS : Infinity))
     }
   }
 
@@ -108,8 +110,14 @@ export class Timers {
       this.#lookTimer = undefined
 
       if (!this.#isStopped) {
-        this.#session.path.look(this.#clock.nowMs())
+        const { path, credit } = this.#session
+        path.look(this.#clock.nowMs())
+        credit.look(this.#clock.nowMs())
         this.#host.request()
+
+        if (credit.isWithheld) {
+          this.scheduleLook()
+        }
       }
     })
   }

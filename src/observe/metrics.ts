@@ -8,6 +8,7 @@ import type { FlushReason } from '../core/flush.ts'
 import type { PathFigures } from '../core/path-control.ts'
 import type { Session } from '../core/session.ts'
 import type { StreamState } from '../core/stream-state.ts'
+import type { WithheldFigures } from '../core/window/credit.ts'
 import type { Logger, Metrics } from '@libp2p/interface'
 
 const PREFIX = 'libp2p_coalescing_yamux_'
@@ -124,6 +125,11 @@ export class NodeMetrics {
     gauge('path_round_trip_seconds', 'Longest round trip of a path without a queue', () => largest(sessions, ({ path }) => path.figures(clock.nowMs())?.roundTripMs ?? 0) / 1000)
     // not a counter: @libp2p/prometheus-metrics adds the calculated value to a counter at each scrape
     gauge('held_seconds_total', 'How long data was held because of the bound on bytes in flight', () => (this.#heldMs + sum(sessions, ({ path }) => path.figures(clock.nowMs())?.heldMs ?? 0)) / 1000)
+    group('peer_credit_bytes', 'of', 'Credit in flight to peers, its bound, and what is withheld, on connections that bound their peer', () => ({
+      in_flight: sum(this.#withholding(), ({ inFlightBytes }) => inFlightBytes),
+      bound: sum(this.#withholding(), ({ boundBytes }) => boundBytes),
+      withheld: sum(this.#withholding(), ({ withheldBytes }) => withheldBytes)
+    }))
     group('window_bytes', 'window', 'Receive windows of all streams', () => ({
       sum: sum(this.#streams(), ({ receiveWindow }) => receiveWindow.windowBytes),
       largest: largest(this.#streams(), ({ receiveWindow }) => receiveWindow.windowBytes)
@@ -176,6 +182,10 @@ export class NodeMetrics {
 
   #bounded (nowMs: number): PathFigures[] {
     return Array.from(this.sessions, ({ path }) => path.figures(nowMs)).filter(figures => figures !== undefined && figures.boundBytes < Infinity) as PathFigures[]
+  }
+
+  #withholding (): WithheldFigures[] {
+    return Array.from(this.sessions, ({ credit }) => credit.figures).filter(figures => figures !== undefined)
   }
 
   * #streams (): Iterable<StreamState> {

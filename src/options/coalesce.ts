@@ -94,6 +94,16 @@ export interface CoalesceOptions {
   maxQueueDelayMs?: number
 
   /**
+   * How long data of the peer may wait in kernels and routers on its way here, in addition to a quarter of the round trip, whatever
+   * muxer the peer runs. From 10 on. Streams then get credit only as data arrives, so that urgent messages of the peer and its pongs
+   * do not wait behind its bulk: see [bytes in flight](../../docs/bytes-in-flight.md). `Infinity`: credit is given back as it is read.
+   *
+   * @unit ms
+   * @default Infinity
+   */
+  maxPeerQueueDelayMs?: number
+
+  /**
    * Whether several small messages of a stream may arrive as one. Several `send()`s then share a frame, and several frames that
    * have arrived share a `message` event. A stream is a stream of bytes, but some programs take one event for one message.
    *
@@ -131,13 +141,14 @@ export const coalesce = section({
   highWatermark: optional(number(undefined, Number.MIN_VALUE, 1)),
   reservedBytes: optional(integer(undefined, 0, MAX_BATCH_BYTES)),
   maxQueueDelayMs: number(10, 1),
+  maxPeerQueueDelayMs: number(Infinity, 10),
   mergeMessages: choice<MergeMessages>('backlog', true, false)
 })
 
 type CoalesceValues = ReturnType<typeof coalesce>
 
 export function createCoalesceConfig (options: CoalesceValues) {
-  const { delayMs = DELAY_MS, maxDelayMs = DELAY_MS, maxBytes = RECORD_BYTES, highWatermark = 0.8, maxQueueDelayMs, mergeMessages } = options
+  const { delayMs = DELAY_MS, maxDelayMs = DELAY_MS, maxBytes = RECORD_BYTES, highWatermark = 0.8, maxQueueDelayMs, maxPeerQueueDelayMs, mergeMessages } = options
   const { reservedBytes = Math.floor(maxBytes * RESERVED_PART) } = options
 
   if (reservedBytes > maxBytes - MIN_BATCH_BYTES / 2) {
@@ -153,6 +164,7 @@ export function createCoalesceConfig (options: CoalesceValues) {
     watermarkBytes: maxBytes * highWatermark,
     reservedBytes,
     maxQueueDelayMs,
+    maxPeerQueueDelayMs,
     mergeFromBytes: mergeMessages === 'backlog' ? MERGE_FROM_BYTES : mergeMessages ? 0 : Infinity
   }
 }

@@ -21,12 +21,15 @@
  *    2116    probing  The rate is 625 bytes a ms, less than 3/4 of the old one. The bound is 19 kB, 3/4 of what the path holds.
  *    2263    steady   A mark has found the path empty: the round trip is still 40 ms. The bound is 53 kB, and 45 kB from 2419 ms on.
  */
+import { NO_PEER_CONTROL } from '../core/peer-control.ts'
 import { HEADER_BYTES } from '../core/wire/frame.ts'
 import { Marks } from './marks.ts'
 import { FIRST_BYTES, MARKS_IN_FLIGHT, MIN_MARK_EVERY_BYTES, PathEstimate } from './path-estimate.ts'
 import { Samples } from './samples.ts'
+import { PeersBound } from './peers-bound.ts'
 import { PongSilence } from './silences.ts'
 import { chooseExtraQueueBytes, chooseQuantumBytes, chooseSlowWriteBytes, chooseWriteBytes, LONE_QUANTUM_MS, LONE_QUANTUM_PART, QUANTUM_MS } from './write-sizes.ts'
+import type { PeerControl } from '../core/peer-control.ts'
 import type { PathControl, PathFigures, PathInit, WritePlan } from '../core/path-control.ts'
 import type { Positions } from '../core/positions.ts'
 import type { Bound } from './bound.ts'
@@ -57,6 +60,7 @@ const ARRIVED_ROUND_TRIPS = 4
 const UNCONFIRMED_BYTES = FIRST_BYTES / 2
 
 export class BytesInFlight implements PathControl {
+  readonly peer: PeerControl
   readonly bound: Bound
   readonly estimate: PathEstimate
   /** How much urgent data may pass while data is held */
@@ -91,8 +95,9 @@ export class BytesInFlight implements PathControl {
   readonly #silence = new PongSilence()
 
   constructor (init: PathInit, positions: Positions, nodePaths: NodePaths) {
-    const { maxQueueDelayMs, recordBytes, frameBytes } = init
+    const { maxQueueDelayMs, maxPeerQueueDelayMs, recordBytes, frameBytes } = init
     this.#sizes = init
+    this.peer = maxPeerQueueDelayMs === Infinity ? NO_PEER_CONTROL : new PeersBound(maxPeerQueueDelayMs)
     this.#positions = positions
     this.estimate = new PathEstimate(maxQueueDelayMs, recordBytes, nodePaths)
     this.bound = this.estimate.bound

@@ -1,4 +1,5 @@
 /** A control in front of another one: forwards everything. Extend it, and override what yours does otherwise. */
+import type { PeerControl } from '../core/peer-control.ts'
 import type { PathControl, PathFigures, WritePlan } from '../core/path-control.ts'
 
 export class ForwardingControl implements PathControl {
@@ -8,6 +9,7 @@ export class ForwardingControl implements PathControl {
     this.inner = inner
   }
 
+  get peer (): PeerControl { return this.inner.peer }
   get isHeld (): boolean { return this.inner.isHeld }
   get isUrgentSpent (): boolean { return this.inner.isUrgentSpent }
   get isMarkDue (): boolean { return this.inner.isMarkDue }

@@ -38,6 +38,7 @@ const TYPES = {
   path_round_trip_seconds: 'gauge',
   held_seconds_total: 'gauge',
   streams: 'gauge',
+  peer_credit_bytes: 'gauge',
   window_bytes: 'gauge'
 }
 

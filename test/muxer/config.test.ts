@@ -19,6 +19,7 @@ test('without options all have the documented defaults', () => {
     maxInboundStreams: 1000,
     maxOutboundStreams: 1000,
     maxQueueDelayMs: 10,
+    maxPeerQueueDelayMs: Infinity,
     maxEarlyStreams: 10,
     frameBytes: 16_384,
     loneFrameBytes: 65_507,
@@ -175,7 +176,7 @@ test('options that are undefined count as left out', () => {
 
 describe('a name that is no option', () => {
   const STREAM_OPTIONS = 'initialStreamWindowSize, maxStreamWindowSize, inactivityTimeout, maxReadBufferLength, maxWriteBufferLength'
-  const COALESCE = 'strategy, delayMs, maxDelayMs, maxBytes, highWatermark, reservedBytes, maxQueueDelayMs, mergeMessages'
+  const COALESCE = 'strategy, delayMs, maxDelayMs, maxBytes, highWatermark, reservedBytes, maxQueueDelayMs, maxPeerQueueDelayMs, mergeMessages'
   const LIMITS = 'pings, resets, emptyFrames, refusedStreams, unknownStreamFrames, openTimeoutMs, closeTimeoutMs, writeTimeoutMs'
 
   test.each([

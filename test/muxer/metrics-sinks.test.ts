@@ -85,8 +85,8 @@ describe('the factory', () => {
     factory.createStreamMuxer(new RawTransport('outbound') as unknown as MessageStream)
     factory.createStreamMuxer(new RawTransport('inbound') as unknown as MessageStream)
 
-    expect(new Set(sink.names).size).toBe(17)
-    expect(sink.names).toHaveLength(17)
+    expect(new Set(sink.names).size).toBe(18)
+    expect(sink.names).toHaveLength(18)
   })
 })
 

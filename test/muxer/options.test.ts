@@ -169,6 +169,11 @@ const cases: Record<string, Case> = {
     values: [{ coalesce: { maxQueueDelayMs: 10 } }, { coalesce: { maxQueueDelayMs: Infinity } }],
     act: async (peer, clock) => sendAndWait(peer, clock, [300_000])
   },
+  'coalesce.maxPeerQueueDelayMs': {
+    values: [{ coalesce: { maxPeerQueueDelayMs: 25 } }, { coalesce: { maxPeerQueueDelayMs: Infinity } }],
+    // two more pings follow the first
+    act: async (peer, clock) => measureRoundTrip(peer, clock, 50)
+  },
   pathControl: {
     values: [{ coalesce: { maxQueueDelayMs: 10 } }, { coalesce: { maxQueueDelayMs: 10 }, pathControl: init => new NoControl(init) }],
     act: async (peer, clock) => sendAndWait(peer, clock, [300_000])

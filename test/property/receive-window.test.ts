@@ -12,6 +12,8 @@ const steps = fc.array(fc.oneof(
   fc.record({ does: fc.constant('read' as const), part, roundTripMs: fc.nat(1000) }),
   fc.record({ does: fc.constant('overrun' as const), part }),
   fc.record({ does: fc.constant('addHeadStart' as const), creditMs: fc.nat(12) }),
+  fc.record({ does: fc.constant('portion' as const), part }),
+  fc.record({ does: fc.constant('raise' as const), bytes: fc.nat(100_000) }),
   fc.record({ does: fc.constant('update' as const), afterMs: fc.nat(300), roundTripMs: fc.option(fc.nat(100), { nil: undefined }) })
 ), { maxLength: 60, size: 'max' })
 
@@ -59,6 +61,16 @@ test('no byte of credit is made or lost, however receiving, reading, growth and 
         const beforeBytes = window.headStartBytes
         expect(window.addHeadStart(step.creditMs, budget)).toBe(raiseBytes + window.headStartBytes - beforeBytes > 0)
         raiseBytes += window.headStartBytes - beforeBytes
+      } else if (step.does === 'raise') {
+        const raisedBytes = window.raise(step.bytes, nowMs, budget)
+        expect(raisedBytes).toBe(Math.min(step.bytes, maxBytes - windowBytes - raiseBytes, budgetBytes - (windowBytes + raiseBytes - targetBytes)))
+        raiseBytes += raisedBytes
+      } else if (step.does === 'portion') {
+        const portionBytes = Math.floor(step.part * readBytes)
+        expect(window.takePortion(portionBytes, nowMs)).toBe(portionBytes + raiseBytes)
+        windowBytes += raiseBytes
+        readBytes -= portionBytes
+        raiseBytes = 0
       } else {
         nowMs += step.afterMs
         const grownBytes = window.takeUpdate(nowMs, step.roundTripMs, budget, 0) - readBytes - raiseBytes
@@ -80,6 +92,7 @@ test('no byte of credit is made or lost, however receiving, reading, growth and 
       expect(window.windowBytes).toBe(windowBytes)
       expect(window.windowBytes).toBeLessThanOrEqual(maxBytes)
       expect(window.availableBytes).toBe(windowBytes - unreadBytes - readBytes)
+      expect(window.readBytes).toBe(readBytes)
       expect(window.isRaised).toBe(raiseBytes > 0)
       expect(budget.availableBytes).toBe(budgetBytes - (windowBytes + raiseBytes - targetBytes))
       expect(budget.availableBytes).toBeGreaterThanOrEqual(0)

@@ -12,7 +12,7 @@ const FRAME_BYTES = 16_384
 
 /** Writes are one record at most */
 export function pathInit (maxQueueDelayMs: number, recordBytes = RECORD_BYTES, nowMs = () => 0): PathInit {
-  return { maxQueueDelayMs, recordBytes, maxWriteBytes: recordBytes, frameBytes: FRAME_BYTES, maxFrameBytes: FRAME_BYTES, nowMs }
+  return { maxQueueDelayMs, maxPeerQueueDelayMs: Infinity, recordBytes, maxWriteBytes: recordBytes, frameBytes: FRAME_BYTES, maxFrameBytes: FRAME_BYTES, nowMs }
 }
 
 /** Tells of a write. Returns whether a mark should follow. */

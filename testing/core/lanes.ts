@@ -1,6 +1,7 @@
 /**
  * Streams, lanes and batches as the scheduler's tests need them.
  */
+import { NO_PEER_CONTROL } from '../../src/core/peer-control.ts'
 import { Credit } from '../../src/core/window/credit.ts'
 import { ConnectionBudget } from '../../src/core/window/receive-window.ts'
 import { RoundTrip } from '../../src/core/window/round-trip.ts'
@@ -65,7 +66,8 @@ function sessionOf ({ emit = () => {}, onFinWritten = () => {}, onFinDue = () =>
   const host = {
     receivedMs: 0,
     roundTrip: new RoundTrip(),
-    streams: { freeSlot: onResetWritten, budget: new ConnectionBudget(0) },
+    streams: { freeSlot: onResetWritten, budget: new ConnectionBudget(0), values: () => [] },
+    path: { peer: NO_PEER_CONTROL },
     emit,
     schedule: onFinDue,
     onPingWritten,

@@ -25,6 +25,7 @@ export const SESSION_INIT: Omit<SessionInit, 'createPathControl'> = {
   creditsOnReceipt: false,
   mergeFromBytes: 0,
   maxQueueDelayMs: Infinity,
+  maxPeerQueueDelayMs: Infinity,
   recordBytes: 65_519,
   nowMs: () => 0,
   maxInboundStreams: 1000,

@@ -4,14 +4,29 @@
  */
 import { PENDING_UPDATE } from '../stream-state.ts'
 import { FAR_MS } from './receive-window.ts'
+import { NO_PEER_CONTROL } from '../peer-control.ts'
+import { Portions } from './portions.ts'
+import type { PeerControl } from '../peer-control.ts'
 import type { StreamState } from '../stream-state.ts'
 import type { ConnectionBudget } from './receive-window.ts'
 import type { RoundTrip } from './round-trip.ts'
 
+/** While credit is withheld: how often `look` runs, and how long nothing may arrive before all is given back */
+export const WITHHELD_LOOK_MS = 1000
+const SILENCE_MS = 10_000
+
+/** For metrics */
+export interface WithheldFigures {
+  boundBytes: number
+  inFlightBytes: number
+  withheldBytes: number
+}
+
 export interface CreditHost<Owner> {
   readonly receivedMs: number
   readonly roundTrip: RoundTrip
-  readonly streams: { readonly budget: ConnectionBudget }
+  readonly streams: { readonly budget: ConnectionBudget, values (): Iterable<StreamState<Owner>> }
+  readonly path: { readonly peer: PeerControl }
   ping (): void
   schedule (stream: StreamState<Owner>, pending: number, canWait?: boolean): void
   /** An update must wait for the end of a long frame */
@@ -22,9 +37,20 @@ export class Credit<Owner> {
   /** How long the program works before it reads the next chunk; 0 if that is short */
   programMs = 0
   readonly #host: CreditHost<Owner>
+  readonly #peer: PeerControl
+  /** Spares calls where nothing is ever withheld */
+  readonly hasPeerControl: boolean
+  readonly #portions = new Portions<Owner>()
+  /** Credit goes back in portions */
+  isBound = false
+  /** A round lasts from a ping to its pong */
+  #isInRound = false
+  #roundPing = -1
 
   constructor (host: CreditHost<Owner>) {
     this.#host = host
+    this.#peer = host.path.peer
+    this.hasPeerControl = this.#peer !== NO_PEER_CONTROL
   }
 
   /**
@@ -37,7 +63,18 @@ export class Credit<Owner> {
     // payloadBytes is 0 at the end of a long frame, for which a head start may have waited
     const hasHeadStart = receiveWindow.isNew ? this.#addHeadStart(stream) : payloadBytes === 0 && receiveWindow.isRaised
     receiveWindow.read(payloadBytes, nowMs)
-    const isDue = receiveWindow.isUpdateDue(nowMs, roundTrip.smoothedMs, this.programMs)
+
+    if (this.isBound) {
+      if (hasHeadStart) {
+        this.#grant(stream)
+      }
+
+      this.#portions.enlist(stream, this.#peer.boundBytes)
+      this.#serve()
+      return
+    }
+
+    const isDue = receiveWindow.isUpdateDue(nowMs, this.hasPeerControl ? this.#creditMs : roundTrip.smoothedMs, this.programMs)
 
     if ((isDue || hasHeadStart) && !stream.life.isReset) {
       if (!stream.mayGrant || this.#host.delaysUpdate(stream, nowMs)) {
@@ -55,6 +92,11 @@ export class Credit<Owner> {
 
   /** Grants a stalled stream more, up to `maxUnreadBytes` unread; returns whether anything was granted */
   relieve (stream: StreamState<Owner>, maxUnreadBytes: number, nowMs: number): boolean {
+    // credit that is withheld comes back without a program that reads
+    if (this.isBound && this.#portions.isWaitingFor(stream)) {
+      return false
+    }
+
     // unread bytes count, not the window: a loop may hold a part of it while it waits to send
     const roomBytes = maxUnreadBytes - stream.readBuffer.byteLength
     const isRelieved = stream.receiveWindow.relieve(roomBytes, nowMs, this.#host.streams.budget)
@@ -67,17 +109,131 @@ export class Credit<Owner> {
   }
 
   /** Returns how much the window update that is being written grants */
-  take ({ receiveWindow }: StreamState<Owner>, nowMs: number): number {
-    const { roundTrip, streams } = this.#host
+  take (stream: StreamState<Owner>, nowMs: number): number {
+    const { receiveWindow } = stream
 
-    return receiveWindow.takeUpdate(nowMs, roundTrip.smoothedMs, streams.budget, this.programMs)
+    if (!this.isBound) {
+      return receiveWindow.takeUpdate(nowMs, this.hasPeerControl ? this.#creditMs : this.#host.roundTrip.smoothedMs, this.#host.streams.budget, this.programMs)
+    }
+
+    const deltaBytes = receiveWindow.takePortion(this.#portions.take(stream), nowMs)
+    this.#portions.onGranted(stream, deltaBytes)
+
+    return deltaBytes
+  }
+
+  // The part that withholds credit
+
+  /** Credit waits to be given back */
+  get isWithheld (): boolean {
+    return this.#portions.isWaiting
+  }
+
+  /** For metrics; undefined while the peer is not bound */
+  get figures (): WithheldFigures | undefined {
+    return this.isBound ? { boundBytes: this.#peer.boundBytes, inFlightBytes: this.#portions.inFlightBytes, withheldBytes: this.#portions.withheldBytes } : undefined
+  }
+
+  /** A chunk has been handled. Hot: runs once per chunk. */
+  onChunk (byteLength: number, nowMs: number): void {
+    if (this.#peer.onChunk(byteLength, nowMs) && !this.#isInRound) {
+      this.#host.ping()
+    }
+
+    this.#serve()
+  }
+
+  /** A round begins, unless one is in progress: grants until then are in front of the ping */
+  onPingWritten (nowMs: number): void {
+    if (this.hasPeerControl && !this.#isInRound) {
+      this.#isInRound = true
+      this.#roundPing = this.#host.roundTrip.lastValue
+      this.#portions.beginRound()
+      this.#peer.onRoundBegun(this.#portions.inFlightBytes, this.isWithheld, nowMs)
+    }
+  }
+
+  /** A pong to this ping or a later one ends the round. While credit is withheld, another round follows: its pong may free some. */
+  onPong (roundTripMs: number, nowMs: number): void {
+    if (this.#isInRound && !this.#host.roundTrip.isAwaited(this.#roundPing)) {
+      this.#isInRound = false
+      this.#portions.endRound()
+      const needsMore = this.#peer.onRoundEnded(roundTripMs, nowMs)
+      this.#serve()
+
+      if (needsMore || this.isWithheld) {
+        this.#host.ping()
+      }
+    }
+  }
+
+  /** Credit is withheld. If nothing comes that frees some, the pong may be lost. */
+  look (nowMs: number): void {
+    if (this.isWithheld) {
+      if (nowMs - this.#host.receivedMs >= SILENCE_MS) {
+        this.#peer.onSilence()
+        this.#serve()
+      } else if (this.#host.roundTrip.isStale(nowMs)) {
+        this.#host.ping()
+      }
+    }
+  }
+
+  /** Grants the portions that the bound allows now. When there is no bound any more, all is given back. */
+  #serve (): void {
+    const { boundBytes } = this.#peer
+
+    if (boundBytes < Infinity) {
+      if (!this.isBound) {
+        this.isBound = true
+        // an update that is queued and not written gives back no more than its portion
+        this.#forEach(stream => { this.#portions.enlist(stream, boundBytes) })
+      }
+
+      this.#portions.serve(boundBytes, stream => this.#grant(stream), (stream, wishBytes) => stream.receiveWindow.raise(wishBytes, this.#host.receivedMs, this.#host.streams.budget))
+    } else if (this.isBound) {
+      this.isBound = false
+      this.#portions.end()
+
+      this.#forEach(stream => { this.giveBack(stream, 0) })
+    }
+  }
+
+  #forEach (call: (stream: StreamState<Owner>) => void): void {
+    for (const stream of this.#host.streams.values()) {
+      call(stream)
+    }
+  }
+
+  #grant (stream: StreamState<Owner>): boolean {
+    stream.hasDelayedUpdate = !stream.mayGrant || this.#host.delaysUpdate(stream, this.#host.receivedMs)
+
+    if (!stream.hasDelayedUpdate) {
+      this.#host.schedule(stream, PENDING_UPDATE)
+    }
+
+    return !stream.hasDelayedUpdate
+  }
+
+  /** How long credit travels, as far as windows should allow for it: on a slow path most of a round trip may be the queue of the peer */
+  get #creditMs (): number | undefined {
+    const { smoothedMs } = this.#host.roundTrip
+
+    return smoothedMs === undefined ? undefined : Math.min(smoothedMs, this.#peer.creditMs)
   }
 
   /** Gives a stream its head start when its first bytes are read. Credit takes about as long as the peer's first answer did, its program included. */
   #addHeadStart (stream: StreamState<Owner>): boolean {
     const { roundTrip, receivedMs, streams } = this.#host
-    const creditMs = stream.isOutbound ? receivedMs - stream.openedMs : Math.max(roundTrip.shorterMs ?? 0, this.programMs)
+    const answerMs = stream.isOutbound ? receivedMs - stream.openedMs : Math.max(roundTrip.shorterMs ?? 0, this.programMs)
 
-    return creditMs >= FAR_MS && stream.mayGrant && stream.receiveWindow.addHeadStart(creditMs, streams.budget)
+    if (!this.hasPeerControl) {
+      return answerMs >= FAR_MS && stream.mayGrant && stream.receiveWindow.addHeadStart(answerMs, streams.budget)
+    }
+
+    // the first answer of a peer may take long because its program is cold
+    const creditMs = Math.min(answerMs, Math.max(this.#peer.shortestMs, this.programMs))
+
+    return creditMs >= FAR_MS && stream.mayGrant && stream.receiveWindow.addHeadStart(creditMs, streams.budget, this.#peer.boundBytes - this.#portions.inFlightBytes)
   }
 }

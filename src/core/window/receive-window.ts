@@ -170,15 +170,47 @@ export class ReceiveWindow {
     return deltaBytes
   }
 
-  /** Gives a new stream its head start, as credit takes `creditMs` to travel. Returns whether an update is due. */
-  addHeadStart (creditMs: number, budget: ConnectionBudget): boolean {
-    const wishBytes = Math.floor(Math.min(NEW_BYTES_PER_MS * creditMs, NEW_WINDOW_BYTES, this.#maxBytes)) - this.windowBytes - this.raiseBytes
+  /** Read by the application, not yet given back */
+  get readBytes (): number {
+    return this.#readBytes
+  }
+
+  /** The delta for an update that gives back a part of what was read. The window neither grows nor shrinks by it. */
+  takePortion (portionBytes: number, nowMs: number): number {
+    const backBytes = Math.min(this.#readBytes, portionBytes)
+    const deltaBytes = backBytes + this.raiseBytes
+    this.windowBytes += this.raiseBytes
+    this.#workingBytes = this.windowBytes - this.headStartBytes
+    this.availableBytes += deltaBytes
+    this.#readBytes -= backBytes
+    this.#surplusBytes = 0
+    this.#wasUsedUp = false
+    this.raiseBytes = 0
+
+    if (this.#epochStartMs !== undefined) {
+      this.#epochStartMs = nowMs
+    }
+
+    return deltaBytes
+  }
+
+  /** Gives a new stream its head start, as credit takes `creditMs` to travel. Its window is `mostBytes` at most. Returns whether an update is due. */
+  addHeadStart (creditMs: number, budget: ConnectionBudget, mostBytes = Infinity): boolean {
+    const wishBytes = Math.floor(Math.min(NEW_BYTES_PER_MS * creditMs, NEW_WINDOW_BYTES, this.#maxBytes, mostBytes)) - this.windowBytes - this.raiseBytes
 
     if (wishBytes >= this.windowBytes) {
       this.raiseBytes += budget.takeHeadStart(this, wishBytes)
     }
 
     return this.isRaised
+  }
+
+  /** Raises the window, as far as that may grow. Returns by how much. */
+  raise (wishBytes: number, nowMs: number, budget: ConnectionBudget): number {
+    const raisedBytes = budget.take(this, Math.min(wishBytes, this.#maxBytes - this.windowBytes - this.raiseBytes), nowMs)
+    this.raiseBytes += raisedBytes
+
+    return raisedBytes
   }
 
   /**

@@ -1,0 +1,35 @@
+/**
+ * The part of the seam that looks at the peer: how much the peer may have in flight. All that arrives here was allowed by credit, so credit is
+ * what bounds it. Pure: time and bytes go in.
+ */
+
+export interface PeerControl {
+  /**
+   * The most credit that may be in flight: given back, and not known to be used. The rest waits, and goes back in portions. Infinity: none waits.
+   */
+  readonly boundBytes: number
+  /** How long credit travels, as far as windows should allow for it. Infinity until that is known. */
+  readonly creditMs: number
+  /** The shortest round trip of the path. Infinity until it was measured. */
+  readonly shortestMs: number
+
+  /** A chunk has arrived. Returns true if a ping should be sent. Hot: runs once per chunk. */
+  onChunk (byteLength: number, nowMs: number): boolean
+  /** A round has begun: a ping is written. So much credit is in flight; `isWithheld`: more waits to be given back. */
+  onRoundBegun (creditBytes: number, isWithheld: boolean, nowMs: number): void
+  /** The pong ends the round. Returns true if another ping should be sent. */
+  onRoundEnded (roundTripMs: number, nowMs: number): boolean
+  /** Credit is withheld, and nothing has arrived for seconds, no pong either: nothing may be bound any more */
+  onSilence (): void
+}
+
+/** Withholds nothing */
+export const NO_PEER_CONTROL: PeerControl = {
+  boundBytes: Infinity,
+  creditMs: Infinity,
+  shortestMs: Infinity,
+  onChunk: () => false,
+  onRoundBegun () {},
+  onRoundEnded: () => false,
+  onSilence () {}
+}

@@ -1,0 +1,148 @@
+/**
+ * Gives credit back in portions, by turns, while the peer control bounds what the peer may have in flight. Runs only meanwhile.
+ *
+ * A grant is in flight until the data that uses it arrives, or a pong shows that nothing uses it: what the peer sends on a grant is in front of
+ * its answer to a later ping. So credit of quiet streams does not count, and stops the others for two round trips at most.
+ */
+import type { StreamState } from '../stream-state.ts'
+
+/** Smaller ones would cost too many frames, larger ones would be a queue by themselves */
+const MIN_PORTION_BYTES = 4096
+const MAX_PORTION_BYTES = 16_384
+const PORTIONS_PER_BOUND = 4
+
+export class Portions<Owner> {
+  /** Streams with grants that may be in flight */
+  readonly #granted = new Set<StreamState<Owner>>()
+  /** Streams with credit to give back, the next one first */
+  readonly #waiting = new Set<StreamState<Owner>>()
+
+  /** Credit is withheld */
+  get isWaiting (): boolean {
+    return this.#waiting.size > 0
+  }
+
+  isWaitingFor (stream: StreamState<Owner>): boolean {
+    return this.#waiting.has(stream)
+  }
+
+  /** Read, and neither granted nor enough to be due */
+  get withheldBytes (): number {
+    let withheldBytes = 0
+
+    for (const stream of this.#waiting) {
+      withheldBytes += givableBytes(stream)
+    }
+
+    return withheldBytes
+  }
+
+  /** Granted, and not known to be used */
+  get inFlightBytes (): number {
+    let inFlightBytes = 0
+
+    for (const stream of this.#granted) {
+      inFlightBytes += inFlightOf(stream)
+    }
+
+    return inFlightBytes
+  }
+
+  /** A ping is written: the grants so far are in front of it */
+  beginRound (): void {
+    for (const stream of this.#granted) {
+      stream.earlierGrantBytes += stream.laterGrantBytes
+      stream.laterGrantBytes = 0
+    }
+  }
+
+  /** Its pong has arrived, or nothing has for long */
+  endRound (): void {
+    for (const stream of this.#granted) {
+      stream.earlierGrantBytes = 0
+
+      if (stream.laterGrantBytes + stream.queuedGrantBytes === 0) {
+        this.#granted.delete(stream)
+      }
+    }
+  }
+
+  end (): void {
+    for (const stream of this.#granted) {
+      stream.earlierGrantBytes = 0
+      stream.laterGrantBytes = 0
+      stream.queuedGrantBytes = 0
+    }
+
+    this.#granted.clear()
+    this.#waiting.clear()
+  }
+
+  /** Bytes of the stream were read. It waits if it has a portion to give back, and not enough credit left. */
+  enlist (stream: StreamState<Owner>, boundBytes: number): void {
+    if (givableBytes(stream) >= MIN_PORTION_BYTES && isShort(stream, boundBytes)) {
+      this.#waiting.add(stream)
+    }
+  }
+
+  /** What an update gives back that is being written */
+  take (stream: StreamState<Owner>): number {
+    const { queuedGrantBytes } = stream
+    stream.queuedGrantBytes = 0
+
+    return queuedGrantBytes
+  }
+
+  /** An update with so much is being written */
+  onGranted (stream: StreamState<Owner>, deltaBytes: number): void {
+    stream.laterGrantBytes += deltaBytes
+    this.#granted.add(stream)
+  }
+
+  /**
+   * Grants what the bound allows. `grant` queues an update for the stream, or returns false if none may be written now. If a stream has nothing
+   * left to give back, its window may hold it back: `raise` raises that up to the bound, and returns by how much.
+   */
+  serve (boundBytes: number, grant: (stream: StreamState<Owner>) => boolean, raise: (stream: StreamState<Owner>, wishBytes: number) => number): void {
+    const portionBytes = Math.min(MAX_PORTION_BYTES, Math.max(MIN_PORTION_BYTES, Math.floor(boundBytes / PORTIONS_PER_BOUND)))
+    let inFlightBytes = this.#waiting.size > 0 ? this.inFlightBytes : 0
+
+    for (const stream of this.#waiting) {
+      if (inFlightBytes >= boundBytes) {
+        return
+      }
+
+      const restBytes = givableBytes(stream)
+      this.#waiting.delete(stream)
+
+      if (stream.life.remoteWriteStatus === 'writable' && restBytes >= MIN_PORTION_BYTES && isShort(stream, boundBytes) && grant(stream)) {
+        const bytes = Math.min(portionBytes, restBytes)
+        const wishBytes = bytes < restBytes ? 0 : Math.min(bytes, boundBytes - stream.receiveWindow.windowBytes)
+        const raisedBytes = wishBytes > 0 ? raise(stream, wishBytes) : 0
+        stream.queuedGrantBytes += bytes
+        inFlightBytes += bytes + raisedBytes
+        this.#granted.add(stream)
+        this.enlist(stream, boundBytes)
+      }
+    }
+  }
+}
+
+function givableBytes ({ receiveWindow, queuedGrantBytes }: StreamState): number {
+  return receiveWindow.readBytes - queuedGrantBytes
+}
+
+/**
+ * A stream that could fill the bound alone needs no more, before half of its window is used. Behind this side's FIN only the half counts: a
+ * peer that has sent little may have finished.
+ */
+function isShort ({ receiveWindow, queuedGrantBytes, life }: StreamState, boundBytes: number): boolean {
+  const halfBytes = receiveWindow.windowBytes / 2
+
+  return receiveWindow.availableBytes + queuedGrantBytes < (life.writeStatus === 'closed' ? halfBytes : Math.max(halfBytes, boundBytes))
+}
+
+/** Nothing uses credit behind the peer's FIN */
+function inFlightOf ({ receiveWindow, earlierGrantBytes, laterGrantBytes, queuedGrantBytes, life }: StreamState): number {
+  return life.remoteWriteStatus === 'closed' ? 0 : queuedGrantBytes + Math.min(receiveWindow.availableBytes, earlierGrantBytes + laterGrantBytes)
+}

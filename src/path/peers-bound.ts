@@ -1,0 +1,307 @@
+/**
+ * Bounds what the peer may have in flight, whatever muxer it runs, so that its urgent messages and its pongs do not wait behind its bulk.
+ *
+ * The law: credit in flight <= rate * (1.25 * the shortest round trip + slack). The rate is what arrives, and the highest of the last seconds
+ * counts. The slack is `maxPeerQueueDelayMs`, and more while data does not come steadily: a program that works for 100 ms in each turn, at
+ * either end, needs credit for 100 ms.
+ *
+ * Two-sided: nothing is bound until two pongs in a row have waited 50 ms behind data that comes without a break, nor from 100 Mbit/s on. The
+ * bound is lifted after two seconds in which no credit had to wait. Invariant: creditMs is finite once a round has ended.
+ */
+import type { PeerControl } from '../core/peer-control.ts'
+
+/** As much more than a round trip keeps the link busy, and finds that it has become faster */
+const ROUND_TRIP_GAIN = 1.25
+
+/** A pong that waits this long has a queue in front of it, and so must the next */
+const QUEUE_MS = 50
+const QUEUED_PONGS = 2
+/** A pong that is late by this much is not waited for */
+const LATE_MS = 250
+/** The bound is lifted after this time without need */
+const NEEDLESS_MS = 2000
+
+/** 100 Mbit/s. From there on queues are short. */
+const FAST_BYTES_PER_MS = 12_500
+/** Three portions of credit, or a slow path would be idle now and then */
+const MIN_BOUND_BYTES = 12_288
+
+/** Each rate is taken over this time or a round trip, and counts for seconds */
+const RATE_MS = 200
+const LONGEST_RATE_MS = 1000
+const RATE_VALID_MS = 5000
+
+/** How often pings are sent while data comes. Behind less data than this, none is. */
+const PING_EVERY_MS = 100
+const BOUND_PING_EVERY_MS = 25
+const PING_FROM_BYTES = 16_384
+/** The first ping of a connection waits for cold programs, so two more follow at once */
+const FIRST_PINGS = 3
+
+/** The slack grows by at most this much in a round, as a gap may be an exception, and to at most this much */
+const MAX_SLACK_STEP_MS = 50
+const MAX_SLACK_MS = 275
+/** The part of the additional slack that is given up after each round */
+const SLACK_DECAY = 1 / 32
+/** A link that carries this much less than it can is busy enough */
+const TOLERATED_PART = 0.03
+
+/** A period has less than usual if it has less than this part of the usual rate. More credit was a remedy if it has gained so much. */
+const SLOWED_PART = 0.85
+const REMEDY_GAIN = 1.05
+/** Longer than rates count, so that a link that becomes slower has a short queue again before the period ends */
+const PERIOD_MS = 8000
+const PERIOD_ROUNDS = 16
+
+export class PeersBound implements PeerControl {
+  boundBytes = Infinity
+  creditMs = Infinity
+  shortestMs = Infinity
+  readonly #minSlackMs: number
+  #slackMs: number
+  readonly #rate = new HighestRate()
+  #receivedBytes = 0
+  #chunkMs = 0
+  #askedMs = -Infinity
+  #askedBytes = 0
+
+  #isInRound = false
+  #rounds = 0
+  #roundFromMs = 0
+  #roundFromBytes = 0
+  /** In flight when the round began */
+  #roundCreditBytes = 0
+  /** Credit waited when the round began */
+  #wasWithheld = false
+  /** The longest time in this round for which the link has carried nothing */
+  #idleMs = 0
+  #queuedPongs = 0
+  /** When credit last had to wait */
+  #withheldMs = 0
+  #period = new Period(0, 0)
+  /** What arrived in the best period, until the link becomes slower */
+  #usualBytesPerMs = 0
+
+  constructor (maxPeerQueueDelayMs: number) {
+    this.#minSlackMs = maxPeerQueueDelayMs
+    this.#slackMs = maxPeerQueueDelayMs
+  }
+
+  onChunk (byteLength: number, nowMs: number): boolean {
+    const { lastBytesPerMs } = this.#rate
+    this.#receivedBytes += byteLength
+
+    // by the last rate: a link that has become slower is not idle
+    if (lastBytesPerMs > 0) {
+      this.#idleMs = Math.max(this.#idleMs, nowMs - this.#chunkMs - byteLength / lastBytesPerMs)
+    }
+
+    this.#chunkMs = nowMs
+    this.#rate.learn(this.#receivedBytes, this.shortestMs, nowMs)
+
+    if (!this.#isBound && this.#isInRound && this.#isQueue(nowMs - this.#roundFromMs, LATE_MS)) {
+      this.#bind(nowMs)
+    }
+
+    const isDue = this.#isBound
+      ? nowMs - this.#askedMs >= BOUND_PING_EVERY_MS
+      : nowMs - this.#askedMs >= PING_EVERY_MS && this.#receivedBytes - this.#askedBytes >= PING_FROM_BYTES
+
+    if (isDue) {
+      this.#askedMs = nowMs
+      this.#askedBytes = this.#receivedBytes
+    }
+
+    return isDue
+  }
+
+  onRoundBegun (creditBytes: number, isWithheld: boolean, nowMs: number): void {
+    this.#isInRound = true
+    this.#roundFromMs = nowMs
+    this.#roundFromBytes = this.#receivedBytes
+    this.#roundCreditBytes = creditBytes
+    this.#wasWithheld = isWithheld
+    this.#chunkMs = nowMs
+    this.#idleMs = 0
+  }
+
+  onRoundEnded (roundTripMs: number, nowMs: number): boolean {
+    this.#isInRound = false
+    this.#idleMs = Math.max(this.#idleMs, nowMs - this.#chunkMs)
+    this.#learnShortest(roundTripMs, nowMs)
+    this.#learnSlack(roundTripMs)
+    const isQueue = this.#isQueue(roundTripMs, QUEUE_MS)
+    this.#queuedPongs = isQueue ? this.#queuedPongs + 1 : 0
+
+    if (this.#isBound) {
+      this.#withheldMs = this.#wasWithheld || isQueue ? nowMs : this.#withheldMs
+      this.#setBound()
+    } else if (this.#queuedPongs >= QUEUED_PONGS) {
+      this.#bind(nowMs)
+    }
+
+    if (!this.#isSlow || nowMs - this.#withheldMs >= NEEDLESS_MS) {
+      this.#lift()
+    }
+
+    return ++this.#rounds < FIRST_PINGS
+  }
+
+  onSilence (): void {
+    this.#lift()
+  }
+
+  get #isBound (): boolean {
+    return this.boundBytes < Infinity
+  }
+
+  get #isSlow (): boolean {
+    const { bytesPerMs } = this.#rate
+
+    return bytesPerMs > 0 && bytesPerMs < FAST_BYTES_PER_MS
+  }
+
+  /** A pong that took so long has waited behind data, and not for a program or a radio */
+  #isQueue (roundTripMs: number, leastMs: number): boolean {
+    return this.#isSlow && roundTripMs - this.shortestMs > Math.max(leastMs, this.shortestMs / 2) && this.#idleMs < roundTripMs / 2
+  }
+
+  #bind (nowMs: number): void {
+    this.#withheldMs = nowMs
+    this.#slackMs = this.#minSlackMs
+    this.#setBound()
+  }
+
+  #setBound (): void {
+    this.creditMs = ROUND_TRIP_GAIN * this.shortestMs + this.#slackMs
+    this.boundBytes = Math.max(MIN_BOUND_BYTES, this.#rate.bytesPerMs * this.creditMs)
+  }
+
+  #lift (): void {
+    this.boundBytes = Infinity
+    this.#queuedPongs = 0
+  }
+
+  /** While credit waits, an idle link shows that the bound is too low. Otherwise it shows for how long at least windows must last. */
+  #learnSlack (roundTripMs: number): void {
+    const moreMs = this.#slackMs - this.#minSlackMs
+
+    if (this.#isBound && this.#wasWithheld) {
+      const lostMs = roundTripMs * (1 - TOLERATED_PART) - (this.#receivedBytes - this.#roundFromBytes) / Math.max(this.#rate.bytesPerMs, this.#usualBytesPerMs)
+      this.#slackMs += Math.max(0, Math.min(MAX_SLACK_STEP_MS, this.#idleMs, lostMs))
+    } else {
+      this.#slackMs = this.#minSlackMs + Math.max(moreMs, this.#idleMs)
+    }
+
+    this.#slackMs = Math.min(MAX_SLACK_MS, this.#slackMs) - SLACK_DECAY * moreMs
+    this.creditMs = ROUND_TRIP_GAIN * this.shortestMs + this.#slackMs
+  }
+
+  /** A shorter round trip counts at once, a longer one after a period in which less has arrived than usual */
+  #learnShortest (roundTripMs: number, nowMs: number): void {
+    const period = this.#period
+    this.shortestMs = Math.min(this.shortestMs, roundTripMs)
+
+    if (this.#wasWithheld) {
+      // what waits behind credit of this side is no part of the path, and waits that long at the usual rate
+      const ownQueueMs = Math.max(0, this.#roundCreditBytes / this.#usualBytesPerMs - this.shortestMs)
+      period.shortestMs = Math.min(period.shortestMs, roundTripMs - ownQueueMs)
+    }
+
+    if (++period.rounds >= PERIOD_ROUNDS && nowMs - period.fromMs >= PERIOD_MS) {
+      const bytesPerMs = (this.#receivedBytes - period.fromBytes) / (nowMs - period.fromMs)
+      this.#period = new Period(nowMs, this.#receivedBytes)
+      this.#onPeriod(bytesPerMs, period)
+    }
+  }
+
+  /** Either the path has become longer, and more credit is a remedy, or the link is slower */
+  #onPeriod (bytesPerMs: number, { shortestMs, lastShortestMs, lastBytesPerMs }: Period): void {
+    const isSlowed = bytesPerMs < SLOWED_PART * this.#usualBytesPerMs && shortestMs < Infinity
+
+    if (!isSlowed) {
+      this.#usualBytesPerMs = Math.max(this.#usualBytesPerMs, bytesPerMs)
+    } else if (lastShortestMs !== undefined && bytesPerMs < REMEDY_GAIN * lastBytesPerMs) {
+      this.#usualBytesPerMs = bytesPerMs
+      this.shortestMs = Math.min(this.shortestMs, lastShortestMs)
+    } else {
+      this.#period.lastShortestMs = this.shortestMs
+      this.#period.lastBytesPerMs = bytesPerMs
+      this.shortestMs = Math.max(this.shortestMs, shortestMs)
+    }
+  }
+}
+
+/** Seconds, and many rounds */
+class Period {
+  rounds = 0
+  /** The shortest round trip without the queue behind credit of this side, of rounds in which credit waited */
+  shortestMs = Infinity
+  /** The shortest round trip before it was taken to be longer, if it was just before this period, and what arrived then */
+  lastShortestMs: number | undefined
+  lastBytesPerMs = 0
+  readonly fromMs: number
+  readonly fromBytes: number
+
+  constructor (fromMs: number, fromBytes: number) {
+    this.fromMs = fromMs
+    this.fromBytes = fromBytes
+  }
+}
+
+/** The highest rate of the last seconds: a peer that has less to send for a moment does not make the link slower */
+class HighestRate {
+  /** Rates that may become the highest, the highest first */
+  readonly #rates: Array<{ atMs: number, bytesPerMs: number }> = []
+  #learnedMs = 0
+  #fromMs = 0
+  #fromBytes = 0
+  #lastBytesPerMs = 0
+
+  get bytesPerMs (): number {
+    return this.#rates.length > 0 ? this.#rates[0].bytesPerMs : 0
+  }
+
+  /** The last one, which is 0 if nothing came */
+  get lastBytesPerMs (): number {
+    return this.#lastBytesPerMs
+  }
+
+  /**
+   * An event loop that stood still reads much at once, so the lower of two in a row counts. A gap in which nothing comes is no time: after an
+   * outage the link is as fast as before.
+   */
+  learn (receivedBytes: number, shortestMs: number, nowMs: number): void {
+    const gapMs = nowMs - this.#learnedMs
+    this.#learnedMs = nowMs
+
+    if (gapMs > LONGEST_RATE_MS) {
+      this.#fromMs = nowMs
+      this.#fromBytes = receivedBytes
+      this.#rates.forEach(rate => { rate.atMs += gapMs })
+    }
+
+    const tookMs = nowMs - this.#fromMs
+
+    if (tookMs < Math.max(RATE_MS, Math.min(LONGEST_RATE_MS, shortestMs))) {
+      return
+    }
+
+    const rates = this.#rates
+    const lastBytesPerMs = (receivedBytes - this.#fromBytes) / tookMs
+    const bytesPerMs = Math.min(lastBytesPerMs, this.#lastBytesPerMs)
+    this.#lastBytesPerMs = lastBytesPerMs
+    this.#fromMs = nowMs
+    this.#fromBytes = receivedBytes
+
+    while (rates.length > 0 && rates[rates.length - 1].bytesPerMs <= bytesPerMs) {
+      rates.pop()
+    }
+
+    rates.push({ atMs: nowMs, bytesPerMs })
+
+    while (rates[0].atMs < nowMs - RATE_VALID_MS) {
+      rates.shift()
+    }
+  }
+}

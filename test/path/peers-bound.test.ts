@@ -1,0 +1,206 @@
+// What a peer may have in flight, over a model of a link: bytes that a peer with endless bulk sends as credit allows, a queue, and a delay.
+import { describe, expect, test } from 'vitest'
+import { NO_PEER_CONTROL } from '../../src/core/peer-control.ts'
+import { PeersBound } from '../../src/path/peers-bound.ts'
+
+const MBIT_BYTES_PER_MS = 125
+const QUEUE_MS = 25
+/** What streams begin with: the queue that nobody can take back */
+const FIRST_CREDIT_BYTES = 1_310_720
+const BULK_FROM_MS = 1000
+const RECORD_BYTES = 16_384
+
+interface PeerInit {
+  mbit: number | ((ms: number) => number)
+  roundTripMs: number | ((ms: number) => number)
+  /** How long the peer's program works in each turn, in which it sends nothing and answers no ping */
+  turnMs?: number
+  answersPings?: boolean
+}
+
+interface Seen {
+  ms: number
+  arrivedBytes: number
+  roundTripMs?: number
+  isBound: boolean
+}
+
+const valueAt = (value: number | ((ms: number) => number), ms: number): number => typeof value === 'number' ? value : value(ms)
+
+/** Millisecond by millisecond: what arrives, and how long each ping takes */
+function watch (forMs: number, { mbit, roundTripMs, turnMs = 0, answersPings = true }: PeerInit, control = new PeersBound(QUEUE_MS)): Seen[] {
+  const seen: Seen[] = []
+  // a connection begins with a ping
+  const toPeer: Array<{ atMs: number, creditBytes?: number, pingMs?: number }> = []
+  const toHere: Array<{ atMs: number, byteLength?: number, pingMs?: number }> = []
+  const queue: Array<{ byteLength: number, pingMs?: number }> = []
+  let creditBytes = 0
+  let carriedBytes = 0
+  let readBytes = 0
+  /** What the peer may still send, as this side sees it */
+  let availableBytes = 0
+  /** Granted before the last ping, and since */
+  let earlierBytes = 0
+  let laterBytes = 0
+  let isInRound = false
+  const isAtWork = (ms: number): boolean => turnMs > 0 && ms % turnMs !== 0
+  const inFlightBytes = (): number => Math.min(availableBytes, earlierBytes + laterBytes)
+
+  for (let ms = 1; ms <= forMs; ms++) {
+    if (ms === 1) {
+      ask(true, valueAt(roundTripMs, ms) / 2, ms)
+    } else if (ms === BULK_FROM_MS) {
+      creditBytes = FIRST_CREDIT_BYTES
+      availableBytes = FIRST_CREDIT_BYTES
+    }
+
+    const delayMs = valueAt(roundTripMs, ms) / 2
+    const bytesPerMs = valueAt(mbit, ms) * MBIT_BYTES_PER_MS
+    let arrivedBytes = 0
+    let endedMs: number | undefined
+
+    while (toPeer.length > 0 && toPeer[0].atMs <= ms && !isAtWork(ms)) {
+      const { creditBytes: bytes, pingMs } = toPeer.shift() as typeof toPeer[number]
+      creditBytes += bytes ?? 0
+
+      // what was allowed by then is in front of the pong
+      if (pingMs !== undefined && answersPings) {
+        send()
+        queue.push({ byteLength: 12, pingMs })
+      }
+    }
+
+    if (!isAtWork(ms)) {
+      send()
+    }
+
+    carriedBytes = queue.length > 0 ? carriedBytes + bytesPerMs : 0
+
+    while (queue.length > 0 && carriedBytes >= queue[0].byteLength) {
+      const { byteLength, pingMs } = queue.shift() as typeof queue[number]
+      carriedBytes -= byteLength
+      toHere.push({ atMs: ms + delayMs, byteLength, pingMs })
+    }
+
+    while (toHere.length > 0 && toHere[0].atMs <= ms) {
+      const { byteLength = 0, pingMs } = toHere.shift() as typeof toHere[number]
+
+      if (pingMs === undefined) {
+        arrivedBytes += byteLength
+        readBytes += byteLength
+        availableBytes -= byteLength
+        ask(control.onChunk(byteLength, ms), ms + delayMs, ms)
+      } else {
+        isInRound = false
+        earlierBytes = 0
+        endedMs = ms - pingMs
+        ask(control.onRoundEnded(endedMs, ms) || (control.boundBytes < Infinity && readBytes > 0), ms + delayMs, ms)
+      }
+    }
+
+    const grantBytes = Math.min(readBytes, Math.max(0, control.boundBytes - inFlightBytes()))
+
+    if (grantBytes >= 4096 || (grantBytes > 0 && control.boundBytes === Infinity)) {
+      readBytes -= grantBytes
+      availableBytes += grantBytes
+      laterBytes += grantBytes
+      toPeer.push({ atMs: ms + delayMs, creditBytes: grantBytes })
+    }
+
+    seen.push({ ms, arrivedBytes, roundTripMs: endedMs, isBound: control.boundBytes < Infinity })
+  }
+
+  function send (): void {
+    while (creditBytes >= 1) {
+      const byteLength = Math.min(creditBytes, RECORD_BYTES)
+      creditBytes -= byteLength
+      queue.push({ byteLength })
+    }
+  }
+
+  function ask (isWanted: boolean, atMs: number, ms: number): void {
+    if (isWanted && !isInRound) {
+      isInRound = true
+      earlierBytes += laterBytes
+      laterBytes = 0
+      control.onRoundBegun(inFlightBytes(), readBytes >= 4096, ms)
+      toPeer.push({ atMs, pingMs: ms })
+    }
+  }
+
+  return seen
+}
+
+/** From an instant on: of the link's rate, the part that arrived; and the longest round trip */
+function judge (seen: Seen[], fromMs: number, toMs: number, mbit: number): { part: number, longestMs: number } {
+  const window = seen.filter(({ ms }) => ms > fromMs && ms <= toMs)
+
+  return {
+    part: window.reduce((sum, { arrivedBytes }) => sum + arrivedBytes, 0) / ((toMs - fromMs) * mbit * MBIT_BYTES_PER_MS),
+    longestMs: Math.max(...window.map(({ roundTripMs = 0 }) => roundTripMs))
+  }
+}
+
+const SETTLED_MS = 10_000
+const END_MS = 30_000
+
+describe('bulk that queues at the peer', () => {
+  test.each([[2, 0.5], [10, 0.5], [10, 40], [10, 200], [50, 40], [90, 100]])('at %d Mbit/s and %d ms stays as long as the bound says, and the link stays busy', (mbit, roundTripMs) => {
+    const { part, longestMs } = judge(watch(END_MS, { mbit, roundTripMs }), SETTLED_MS, END_MS, mbit)
+    // a record that is being sent is in front of the pong, too, and no bound is below two of 4 KiB
+    const recordMs = Math.min(RECORD_BYTES, Math.max(4096, mbit * MBIT_BYTES_PER_MS * roundTripMs)) / (mbit * MBIT_BYTES_PER_MS)
+
+    expect(part).toBeGreaterThan(0.97)
+    expect(longestMs).toBeLessThan(1.25 * roundTripMs + 2 * QUEUE_MS + recordMs)
+  })
+
+  test('waits for a second and more without a bound', () => {
+    expect(judge(watch(END_MS, { mbit: 10, roundTripMs: 40 }, NO_PEER_CONTROL as PeersBound), SETTLED_MS, END_MS, 10).part).toBeGreaterThan(0.97)
+    expect(FIRST_CREDIT_BYTES / (10 * MBIT_BYTES_PER_MS)).toBeGreaterThan(1000)
+  })
+})
+
+describe('nothing is withheld', () => {
+  test.each([
+    ['from 100 Mbit/s on', { mbit: 120, roundTripMs: 20 }],
+    ['from a peer that answers no ping', { mbit: 10, roundTripMs: 40, answersPings: false }]
+  ])('%s', (_, init) => {
+    expect(watch(END_MS, init).filter(({ ms, isBound }) => ms > SETTLED_MS && isBound)).toEqual([])
+  })
+
+  test('any more after the peer has nothing to send for seconds', () => {
+    const control = new PeersBound(QUEUE_MS)
+    watch(SETTLED_MS, { mbit: 10, roundTripMs: 40 }, control)
+    expect(control.boundBytes).toBeLessThan(Infinity)
+
+    control.onRoundBegun(0, false, SETTLED_MS + 3000)
+    control.onRoundEnded(40, SETTLED_MS + 3040)
+    expect(control.boundBytes).toBe(Infinity)
+  })
+})
+
+describe('the link stays busy', () => {
+  test.each([20, 50, 100, 200])('while the program of the peer works %d ms in each turn', turnMs => {
+    expect(judge(watch(END_MS, { mbit: 10, roundTripMs: 20, turnMs }), SETTLED_MS, END_MS, 10).part).toBeGreaterThan(0.93)
+  })
+
+  test('mostly when the path has become ten times as long', () => {
+    const seen = watch(60_000, { mbit: 10, roundTripMs: ms => ms < 15_000 ? 20 : 200 })
+
+    expect(judge(seen, 20_000, 60_000, 10).part).toBeGreaterThan(0.85)
+  })
+
+  test.each([[10, 50], [2, 20]])('when the rate rises from %d to %d Mbit/s', (before, after) => {
+    const seen = watch(END_MS, { mbit: ms => ms < 15_000 ? before : after, roundTripMs: 40 })
+
+    expect(judge(seen, 20_000, END_MS, after).part).toBeGreaterThan(0.95)
+  })
+})
+
+test('the queue is short again seconds after the rate has fallen to a fifth', () => {
+  const seen = watch(END_MS, { mbit: ms => ms < 15_000 ? 10 : 2, roundTripMs: 40 })
+
+  expect(judge(seen, 15_000, 22_000, 2).longestMs).toBeLessThan(1000)
+  expect(judge(seen, 22_000, END_MS, 2)).toMatchObject({ part: expect.closeTo(1, 1) })
+  expect(judge(seen, 22_000, END_MS, 2).longestMs).toBeLessThan(200)
+})

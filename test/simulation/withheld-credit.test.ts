@@ -1,0 +1,169 @@
+// Bulk and small messages of a stock muxer, over links of a fixed rate, to a receiver that withholds credit and to one that does not.
+import { quantile } from 'simple-statistics'
+import { describe, expect, test } from 'vitest'
+import { muxers } from '../../testing/muxers.ts'
+import { simulate } from '../../testing/simulation/simulate.ts'
+import type { CreateMuxer } from '../../testing/muxers.ts'
+import type { Stream } from '@libp2p/interface'
+
+const MBIT_BYTES_PER_S = 125_000
+const WINDOW_BYTES = 262_144
+const BULK_MESSAGE_BYTES = 65_536
+const MESSAGE_BYTES = 100
+const EVERY_MS = 50
+const MEASURED_MS = 15_000
+/** What a kernel takes, and where it takes more again */
+const SOCKET = { socketBufferBytes: 2_097_152, drainAtBytes: 1_900_000, segmentBytes: 65_519 }
+const TIMEOUT_MS = 60_000
+
+const limits = { maxInboundStreams: 100, maxOutboundStreams: 100, maxEarlyStreams: 100 }
+const stock = await muxers.stock(limits)
+const usual = await muxers.ours(limits)
+const withholding = await muxers.ours({ ...limits, coalesce: { maxPeerQueueDelayMs: 25 } })
+
+interface Work {
+  mbit: number
+  streams: number
+  roundTripMs: number
+}
+
+interface Measured {
+  /** Of the small messages, one way */
+  p99Ms: number
+  bulkBytes: number
+}
+
+const drain = async (stream: Stream): Promise<void> => new Promise(resolve => { stream.addEventListener('drain', () => { resolve() }, { once: true }) })
+
+async function measure (receiver: CreateMuxer, { mbit, streams, roundTripMs }: Work, sender = stock): Promise<Measured> {
+  const rateBytesPerS = mbit * MBIT_BYTES_PER_S
+
+  return simulate({}, async sim => {
+    const { dialler, listener } = sim.connect({ ...SOCKET, rateBytesPerS, delayMs: roundTripMs / 2 + 0.1 }, { dialler: sender, listener: receiver })
+    const sentMs: number[] = []
+    const latenciesMs: number[] = []
+    let bulkBytes = 0
+    let opened = 0
+    const work = { isOver: false }
+
+    listener.addEventListener('stream', ({ detail: stream }) => {
+      const isBulk = opened++ > 0
+      let receivedBytes = 0
+
+      stream.addEventListener('message', ({ data }) => {
+        if (isBulk) {
+          bulkBytes += data.byteLength
+          return
+        }
+
+        for (receivedBytes += data.byteLength; latenciesMs.length < Math.floor(receivedBytes / MESSAGE_BYTES);) {
+          latenciesMs.push(sim.nowMs - sentMs[latenciesMs.length])
+        }
+      })
+    })
+
+    const saturate = async (stream: Stream): Promise<void> => {
+      while (!work.isOver) {
+        if (!stream.send(new Uint8Array(BULK_MESSAGE_BYTES))) {
+          await drain(stream)
+        }
+      }
+    }
+
+    const small = await dialler.createStream()
+    await sim.sleep(3 * roundTripMs + 10)
+
+    for (let index = 0; index < streams; index++) {
+      saturate(await dialler.createStream()).catch(() => {})
+    }
+
+    // until twice what the streams begin with has arrived
+    const fromMs = sim.nowMs + 5000 + 2000 * streams * WINDOW_BYTES / rateBytesPerS
+    let beforeBytes = 0
+    let before = 0
+
+    while (sim.nowMs < fromMs + MEASURED_MS) {
+      if (before === 0 && sim.nowMs >= fromMs) {
+        beforeBytes = bulkBytes
+        before = sentMs.length
+      }
+
+      sentMs.push(sim.nowMs)
+      small.send(new Uint8Array(MESSAGE_BYTES))
+      await sim.sleep(EVERY_MS)
+    }
+
+    const measuredBytes = bulkBytes - beforeBytes
+    await sim.until(() => latenciesMs.length === sentMs.length)
+    work.isOver = true
+
+    return { p99Ms: quantile(latenciesMs.slice(before), 0.99), bulkBytes: measuredBytes }
+  })
+}
+
+describe('while a stock muxer sends all it can', () => {
+  test.each<Work>([
+    { mbit: 2, streams: 5, roundTripMs: 0 },
+    { mbit: 10, streams: 1, roundTripMs: 40 },
+    { mbit: 10, streams: 5, roundTripMs: 40 },
+    { mbit: 50, streams: 20, roundTripMs: 40 }
+  ])('its messages take a seventh of the time at $mbit Mbit/s, $streams streams and $roundTripMs ms, and bulk loses a fortieth at most', async work => {
+    const [before, now] = [await measure(usual, work), await measure(withholding, work)]
+
+    expect(now.p99Ms).toBeLessThan(before.p99Ms / 7)
+    expect(now.bulkBytes).toBeGreaterThan(before.bulkBytes * 0.975)
+  }, TIMEOUT_MS)
+
+  test('over 1 Gbit/s nothing changes', async () => {
+    const work = { mbit: 1000, streams: 5, roundTripMs: 1 }
+
+    expect((await measure(withholding, work)).bulkBytes).toBeGreaterThan((await measure(usual, work)).bulkBytes * 0.99)
+  }, TIMEOUT_MS)
+})
+
+test('beside a sender that bounds its own data it withholds nothing', async () => {
+  const work = { mbit: 10, streams: 5, roundTripMs: 40 }
+
+  const [before, now] = [await measure(usual, work, usual), await measure(withholding, work, usual)]
+
+  expect(now.p99Ms).toBeCloseTo(before.p99Ms, 0)
+  expect(now.bulkBytes / before.bulkBytes).toBeCloseTo(1, 2)
+}, TIMEOUT_MS)
+
+describe('an answer on a new stream', () => {
+  test.each([[10, 0], [10, 200], [50, 20], [50, 200], [1000, 20], [1000, 200]])('takes at most a round trip or a quarter longer at %d Mbit/s and %d ms', async (mbit, roundTripMs) => {
+    const answersMs = async (receiver: CreateMuxer, answerBytes: number): Promise<number[]> => simulate({}, async sim => {
+      const { dialler, listener } = sim.connect({ ...SOCKET, rateBytesPerS: mbit * MBIT_BYTES_PER_S, delayMs: roundTripMs / 2 + 0.1 }, { dialler: receiver, listener: stock })
+      const took: number[] = []
+
+      listener.addEventListener('stream', ({ detail: stream }) => {
+        stream.addEventListener('message', () => {
+          stream.send(new Uint8Array(answerBytes))
+          stream.close().catch(() => {})
+        }, { once: true })
+      })
+      await sim.sleep(4 * roundTripMs + 20)
+
+      for (let request = 0; request < 8; request++) {
+        const fromMs = sim.nowMs
+        const stream = await dialler.createStream()
+        let receivedBytes = 0
+
+        stream.addEventListener('message', ({ data }) => { receivedBytes += data.byteLength })
+        stream.send(new Uint8Array(MESSAGE_BYTES))
+        await sim.until(() => receivedBytes === answerBytes)
+        took.push(sim.nowMs - fromMs)
+        stream.close().catch(() => {})
+        await sim.sleep(roundTripMs)
+      }
+
+      return took
+    })
+
+    for (const answerBytes of [65_536, 1_048_576, 4_194_304]) {
+      const [before, now] = [await answersMs(usual, answerBytes), await answersMs(withholding, answerBytes)]
+
+      expect(Math.max(...now)).toBeLessThan(Math.max(...before) + Math.max(roundTripMs + 50, 0.25 * Math.max(...before)))
+    }
+  }, TIMEOUT_MS)
+})
