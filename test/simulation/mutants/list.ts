@@ -457,6 +457,28 @@ export const mutants: Mutant[] = [
         'sink.piece(piece.subarray(start, end))'
       ]
     ]
+  },
+  {
+    name: 'grants-never-confirmed',
+    bug: 'While the peer is bound, credit that nobody uses counts as in flight for ever.',
+    edits: [
+      [
+        'src/core/window/portions.ts',
+        'stream.earlierGrantBytes = 0\n\n      if',
+        'if'
+      ]
+    ]
+  },
+  {
+    name: 'withheld-credit-kept',
+    bug: 'When the bound of the peer is lifted, nothing is given back.',
+    edits: [
+      [
+        'src/core/window/credit.ts',
+        'this.giveBack(stream, 0)',
+        'stream.pending |= 0'
+      ]
+    ]
   }
 ]
 

@@ -18,6 +18,8 @@ export interface SidePlan {
   isOurs: boolean
   /** As light has it: nothing bounds what is in flight */
   isLight: boolean
+  /** What its peer may have in flight changes at any time */
+  capricesSeed?: number
   /** When its application begins to listen for streams */
   listensAtMs: number
   options: YamuxMuxerInit
@@ -106,6 +108,7 @@ export function planOf (seed: number, isLight = false): Plan {
   planBounds(plan, random.fork())
   planRequests(plan, random.fork())
   planStockWindow(plan, random.fork())
+  planPeers(plan, random.fork())
 
   if (isLight) {
     planLight(plan, new Random(seed ^ LIGHT))
@@ -136,6 +139,13 @@ function planStockWindow ({ sides: { dialler, listener } }: Plan, random: Random
 function planRequests (plan: Plan, random: Random): void {
   plan.weights.ask = random.pick([0, 0, 1, 4])
   plan.negotiationChance = random.pick([0, 0.3, 0.8])
+}
+
+/** How much the peer may have in flight */
+function planPeers ({ sides }: Plan, random: Random): void {
+  for (const side of Object.values(sides)) {
+    side.capricesSeed = random.chance(0.3) ? random.integer(1, 1e9) : undefined
+  }
 }
 
 /** How much of what is handed down may wait below the muxer */

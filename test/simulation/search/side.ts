@@ -5,7 +5,9 @@ import { fullControl, NoControl } from '../../../src/path-control.ts'
 import { createConfig } from '../../../src/options/config.ts'
 import { NodeMetrics } from '../../../src/observe/metrics.ts'
 import { Muxer } from '../../../src/muxer/muxer.ts'
+import { Random } from '../../../testing/simulation/random.ts'
 import { act } from './actions.ts'
+import { capricious } from './capricious.ts'
 import { endConnection } from './endings.ts'
 import { BrokenLaw, law } from './flow.ts'
 import { createSink } from './metrics-sink.ts'
@@ -20,7 +22,6 @@ import type { CreatePathControl } from '../../../src/core/path-control.ts'
 import type { Session } from '../../../src/core/session.ts'
 import type { FrameHeader } from '../../../testing/protocol/header-reader.ts'
 import type { LinkEnd } from '../../../testing/simulation/link.ts'
-import type { Random } from '../../../testing/simulation/random.ts'
 import type { Stream, StreamMuxer } from '@libp2p/interface'
 
 const FRAME_BYTES = 16_384
@@ -97,8 +98,9 @@ export class Side {
   }
 
   start (linkEnd: LinkEnd): void {
-    const { options, listensAtMs, isLight } = this.plan
-    const createPathControl: CreatePathControl = isLight ? init => new NoControl(init) : fullControl()
+    const { options, listensAtMs, isLight, capricesSeed } = this.plan
+    const usual: CreatePathControl = isLight ? init => new NoControl(init) : fullControl()
+    const createPathControl = capricesSeed === undefined ? usual : capricious(usual, new Random(capricesSeed))
     this.#linkEnd = linkEnd
     this.#muxer = this.isOurs
       ? new Muxer(linkEnd, createConfig(options), systemClock, { createPathControl, metrics: this.#nodeMetrics })
