@@ -21,6 +21,7 @@ export const muxers: Record<MuxerName, () => Promise<CreateMuxer>> = {
   'ours-adaptive': async () => ours({ strategy: 'adaptive' }),
   'ours-apart': async () => ours({ mergeMessages: false }),
   'ours-unbounded': async () => ours({ maxQueueDelayMs: Infinity }),
+  'ours-withholding': async () => ours({ maxPeerQueueDelayMs: 25 }),
   'ours-gossip': async () => ours(undefined, gossipFirst),
   'ours-gossip-unbounded': async () => ours({ maxQueueDelayMs: Infinity }, gossipFirst),
   'ours-merged': async () => ours({ mergeMessages: true }),

@@ -10,7 +10,7 @@ import { bytesAt, isAt, startOfStream } from '../../testing/verified/pattern.ts'
 import { onIndexed, sendIndex } from '../../testing/verified/stream-index.ts'
 import { openStreams, viewsOf } from '../../testing/verified/streams.ts'
 import { sampleWatched, watchMuxer } from './in-flight.ts'
-import { BULK_MESSAGE_BYTES, LATEST_ECHO_MS, PAUSE_EVERY_MS, PAUSE_MS, URGENT_INDEX, URGENT_INTERVAL_MS, URGENT_MESSAGE_BYTES } from './workload.ts'
+import { BULK_MESSAGE_BYTES, BUSY_TURN_MS, LATEST_ECHO_MS, PAUSE_EVERY_MS, PAUSE_MS, URGENT_INDEX, URGENT_INTERVAL_MS, URGENT_MESSAGE_BYTES } from './workload.ts'
 import type { Endpoint } from '../pair/endpoints/endpoint.ts'
 import type { Instant } from './in-flight.ts'
 import type { Contestant, Window } from './workload.ts'
@@ -124,6 +124,16 @@ const commands = {
         saturate(stream, index).catch(err => { fail(err, index) })
       }
     })
+  },
+
+  startWorking (): void {
+    const untilMs = nowMs() + BUSY_TURN_MS
+
+    while (nowMs() < untilMs) {
+      // a program that computes
+    }
+
+    setImmediate(commands.startWorking)
   },
 
   startPausing (): void {

@@ -52,7 +52,7 @@ export function startSession (contestant: Contestant, link: Link, { scenario, st
 
   async function connect (): Promise<void> {
     for (const { sender, receiver } of pairs) {
-      const [addresses] = await Promise.all([receiver.start(contestant, link.addresses[RECEIVER_END]), sender.start(contestant, link.addresses[SENDER_END])])
+      const [addresses] = await Promise.all([receiver.start(contestant, link.addresses[RECEIVER_END]), sender.start({ ...contestant, muxer: contestant.sender ?? contestant.muxer }, link.addresses[SENDER_END])])
       await sender.dial(await link.reach(addresses))
     }
 
@@ -71,6 +71,10 @@ export function startSession (contestant: Contestant, link: Link, { scenario, st
 
       if (scenario === 'pause') {
         await Promise.all(receivers.map(async peer => peer.startPausing()))
+      }
+
+      if (scenario === 'busy') {
+        await Promise.all(senders.map(async peer => peer.startWorking()))
       }
 
       const leadInMs = warmUpMs + (scenario === 'halved' ? measuredMs / 2 : 0)

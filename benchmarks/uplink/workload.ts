@@ -18,6 +18,9 @@ export const LATEST_ECHO_MS = 10_000
 export const PAUSE_EVERY_MS = 3000
 export const PAUSE_MS = 1000
 
+/** Of the busy sender: how long each turn of its event loop is */
+export const BUSY_TURN_MS = 100
+
 /** Of the link */
 export interface Rate extends Labelled {
   /** Infinity is loopback, where there is no link */
@@ -37,6 +40,8 @@ export const CONGESTION = 'cubic'
 
 export interface Contestant extends Labelled {
   muxer: ContestantMuxer
+  /** Of the end that sends bulk, if that has another */
+  sender?: ContestantMuxer
   /** The urgent stream is marked as such, and so is its echo */
   isMarked: boolean
 }
@@ -50,11 +55,19 @@ export const contestants: Contestant[] = [
   { id: 'quic', label: 'QUIC', muxer: 'quic', isMarked: false }
 ]
 
+/** The sender has the stock muxer, whatever the receiver has */
+export const downlinkContestants: Contestant[] = [
+  { id: 'withheld', label: 'ours, withholds', muxer: 'ours-withholding', sender: 'stock', isMarked: false },
+  { id: 'ours', label: 'ours', muxer: 'ours', sender: 'stock', isMarked: false },
+  { id: 'stock', label: '@libp2p/yamux', muxer: 'stock', sender: 'stock', isMarked: false }
+]
+
 export const scenarios = {
   plain: 'one connection, bulk goes one way',
   shared: 'two connections share the link; bulk is of both together, latencies are of either',
   both: 'bulk goes both ways, and is of both together',
   halved: 'the rate is halved, and only what comes after it counts',
+  busy: `the program of the sender works ${BUSY_TURN_MS} ms in each turn of the event loop`,
   pause: `the reader of bulk pauses ${PAUSE_MS / 1000} s in every ${PAUSE_EVERY_MS / 1000} s`
 }
 

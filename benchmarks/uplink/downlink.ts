@@ -1,0 +1,77 @@
+// An urgent message of a stock peer beside its bulk, on a link of a fixed rate, by what the receiver runs.
+import { oneOf, parseCount } from '../../testing/programs/names.ts'
+import { parseOptions } from '../harness/options.ts'
+import { report } from '../harness/report.ts'
+import { runRounds } from '../harness/rounds.ts'
+import { endAfter, runBenchmark } from '../../testing/programs/run.ts'
+import { figure, format, renderSamples, times } from '../harness/table.ts'
+import { BURST, canLayLink, LATENCY, layLink, layNoLink } from './link.ts'
+import { startSession } from './session.ts'
+import { BULK_MESSAGE_BYTES, CONGESTION, downlinkContestants, mbits, rateOf, scenarios, URGENT_INTERVAL_MS, URGENT_MESSAGE_BYTES, WARM_UP_MS } from './workload.ts'
+import type { Sample } from '../harness/samples.ts'
+import type { Rate, Scenario, UplinkMetrics, Work } from './workload.ts'
+
+const MEGABYTE_MBIT = 8
+/** What each stream begins with: nobody can take it back, so it has to be over */
+const WINDOW_MBIT = 262_144 * MEGABYTE_MBIT / 1e6
+const WINDOWS = 2
+
+const columns = [
+  figure('p50\nms', 'p50Ms'),
+  figure('p99\nms', 'p99Ms'),
+  times('p99', 'p99Ms', 'stock'),
+  figure('bulk\nMbit/s', 'besideMegabytesPerS', MEGABYTE_MBIT),
+  times('bulk', 'besideMegabytesPerS', 'stock'),
+  figure('in\nflight KB', 'inFlightMegabytes', 1000),
+  figure('sender\nCPU s\nper GB', 'senderCpuSPerGigabyte'),
+  figure('receiver\nCPU s\nper GB', 'receiverCpuSPerGigabyte'),
+  figure('late\np99 ms', 'lateP99Ms')
+]
+
+const legend = ({ scenario, streams }: Omit<Work, 'warmUpMs'>): string => [
+  `As in "uplink": a link of that rate between two network namespaces, tbf with a burst of ${BURST} and a limit of ${LATENCY}, TCP with ${CONGESTION}, Noise.`,
+  `The sender has @libp2p/yamux. ${streams} streams send messages of ${BULK_MESSAGE_BYTES / 1024} KiB as fast as they may; on one more ${URGENT_MESSAGE_BYTES} B go every ${URGENT_INTERVAL_MS} ms, which the`,
+  `receiver sends back at once. All that arrives is verified. Measured after ${WINDOWS} windows of each stream and ${WARM_UP_MS / 1000} s. Scenario "${scenario}": ${scenarios[scenario]}.`,
+  '',
+  'muxer     of the receiver. Withholds: coalesce.maxPeerQueueDelayMs is 25',
+  `p50, p99  of the round trip of the ${URGENT_MESSAGE_BYTES} B, from when they were due`,
+  '× stock   within each round: median (lowest–highest)',
+  'in flight what the sender\'s muxer has handed down and has not reached the receiver\'s, 10^3 bytes, median over the window',
+  'late      how late the 100 B were sent, because the process or the machine was busy; part of p50 and p99'
+].join('\n')
+
+await runBenchmark(async stopAtEnd => {
+  const { muxers, json, counts: { rounds, seconds, streams }, own } = parseOptions({
+    contestants: downlinkContestants,
+    counts: { rounds: 3, seconds: 10, streams: 5 },
+    own: {
+      only: { takes: 'rates', isList: true, about: 'in Mbit/s, or loopback', default: mbits.join() },
+      scenario: { takes: 'name', about: `one of ${Object.keys(scenarios).join(', ')}`, default: 'plain' }
+    }
+  })
+  const rates = own.only.map(mbit => rateOf(mbit === 'loopback' ? Infinity : parseCount('only', mbit)))
+  const work = { scenario: oneOf('scenario', own.scenario, Object.keys(scenarios) as Scenario[]), streams, measuredMs: seconds * 1000 }
+  const samples: Array<Sample<keyof UplinkMetrics>> = []
+
+  if (rates.some(({ mbit }) => mbit !== Infinity) && !canLayLink('npm run bench downlink')) {
+    return
+  }
+
+  const warmUpMs = ({ mbit }: Rate): number => WARM_UP_MS + 1000 * WINDOWS * streams * WINDOW_MBIT / mbit
+
+  for (const rate of rates) {
+    samples.push(...await runRounds({
+      row: rate,
+      contestants: muxers,
+      rounds,
+      async measure (contestant) {
+        const link = rate.mbit === Infinity ? layNoLink() : layLink(rate.mbit)
+
+        return endAfter(startSession(contestant, link, { ...work, warmUpMs: warmUpMs(rate) }), stopAtEnd, async session => session.measure())
+      },
+      describe: ({ p99Ms, besideMegabytesPerS = NaN }) => `p99 ${format(p99Ms)} ms, ${format(besideMegabytesPerS * MEGABYTE_MBIT)} Mbit/s`
+    }))
+  }
+
+  await report({ tables: [renderSamples(samples, rates, muxers, columns)], extent: `${rounds} rounds of ${seconds} s`, legend: legend(work), json, measured: { work, samples } })
+})
