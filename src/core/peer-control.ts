@@ -13,12 +13,12 @@ export interface PeerControl {
   /** The shortest round trip of the path. Infinity until it was measured. */
   readonly shortestMs: number
 
-  /** A chunk has arrived. Returns true if a ping should be sent. Hot: runs once per chunk. */
-  onChunk (byteLength: number, nowMs: number): boolean
+  /** So much has arrived: a chunk while credit is bound, otherwise a frame or more. Returns true if a ping should be sent. */
+  onReceived (byteLength: number, nowMs: number): boolean
   /** A round has begun: a ping is written. So much credit is in flight; `isWithheld`: more waits to be given back. */
   onRoundBegun (creditBytes: number, isWithheld: boolean, nowMs: number): void
-  /** The pong ends the round. Returns true if another ping should be sent. */
-  onRoundEnded (roundTripMs: number, nowMs: number): boolean
+  /** The pong ends the round */
+  onRoundEnded (roundTripMs: number, nowMs: number): void
   /** Credit is withheld, and nothing has arrived for seconds, no pong either: nothing may be bound any more */
   onSilence (): void
 }
@@ -28,8 +28,8 @@ export const NO_PEER_CONTROL: PeerControl = {
   boundBytes: Infinity,
   creditMs: Infinity,
   shortestMs: Infinity,
-  onChunk: () => false,
+  onReceived: () => false,
   onRoundBegun () {},
-  onRoundEnded: () => false,
+  onRoundEnded () {},
   onSilence () {}
 }

@@ -54,6 +54,8 @@ export class Session<Owner> {
   readonly #sender: Sender<Owner>
   readonly #receiver: Receiver<Owner>
   #hasTolerated = false
+  /** Received since the peer control was told */
+  #untoldBytes = 0
   /** Streams whose FIN is in a write that the transport has not taken yet */
   finsInBatch: Array<StreamState<Owner>> = []
 
@@ -234,22 +236,26 @@ export class Session<Owner> {
    * `programMs` is how long the program works in each turn of the event loop, if that is long: the next chunk waits for it. Throws a
    * ProtocolError if the peer breaks a rule; the frames before that have taken effect.
    */
-  receive (chunk: Uint8Array | readonly Uint8Array[], nowMs: number, programMs = 0): void {
+  receive (chunk: Uint8Array | readonly Uint8Array[], nowMs: number, programMs = 0, byteLength = lengthOf(chunk)): void {
     const { decoder } = this.#receiver
     const parts = chunk instanceof Uint8Array ? [chunk] : chunk
     this.receivedMs = nowMs
     this.credit.programMs = programMs
 
     if (this.positions.confirmedBytes < this.positions.markedBytes) {
-      this.path.onChunk(lengthOf(parts), nowMs)
+      this.path.onChunk(byteLength, nowMs)
     }
 
     for (let i = 0; i < parts.length; i++) {
       decoder.push(parts[i])
     }
 
-    if (this.credit.hasPeerControl) {
-      this.credit.onChunk(lengthOf(parts), nowMs)
+    this.#untoldBytes += byteLength
+
+    // little tells nothing of the path
+    if (this.#untoldBytes >= this.credit.toldFromBytes) {
+      this.credit.onReceived(this.#untoldBytes, nowMs)
+      this.#untoldBytes = 0
     }
   }
 
@@ -422,7 +428,11 @@ export class Session<Owner> {
   }
 }
 
-function lengthOf (parts: Iterable<Uint8Array>): number {
+function lengthOf (parts: Uint8Array | readonly Uint8Array[]): number {
+  if (parts instanceof Uint8Array) {
+    return parts.byteLength
+  }
+
   let byteLength = 0
 
   for (const part of parts) {

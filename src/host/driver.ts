@@ -282,11 +282,14 @@ export class Driver<Owner extends StreamOwner> implements SessionObserver {
         const nowMs = this.clock.nowMs()
         this.#traces?.received.push(parts)
 
-        if (chunk.byteLength >= this.#youngFromBytes) {
-          fillYoungMemory(chunk.byteLength)
+        // a Uint8ArrayList adds up its length at each call
+        const { byteLength } = chunk
+
+        if (byteLength >= this.#youngFromBytes) {
+          fillYoungMemory(byteLength)
         }
 
-        this.session.receive(parts, nowMs, loop.onChunk(nowMs))
+        this.session.receive(parts, nowMs, loop.onChunk(nowMs), byteLength)
       }
     } catch (err) {
       violation = toError(err, 'A chunk could not be read:')

@@ -21,7 +21,6 @@
  *    2116    probing  The rate is 625 bytes a ms, less than 3/4 of the old one. The bound is 19 kB, 3/4 of what the path holds.
  *    2263    steady   A mark has found the path empty: the round trip is still 40 ms. The bound is 53 kB, and 45 kB from 2419 ms on.
  */
-import { NO_PEER_CONTROL } from '../core/peer-control.ts'
 import { HEADER_BYTES } from '../core/wire/frame.ts'
 import { Marks } from './marks.ts'
 import { FIRST_BYTES, MARKS_IN_FLIGHT, MIN_MARK_EVERY_BYTES, PathEstimate } from './path-estimate.ts'
@@ -97,7 +96,7 @@ export class BytesInFlight implements PathControl {
   constructor (init: PathInit, positions: Positions, nodePaths: NodePaths) {
     const { maxQueueDelayMs, maxPeerQueueDelayMs, recordBytes, frameBytes } = init
     this.#sizes = init
-    this.peer = maxPeerQueueDelayMs === Infinity ? NO_PEER_CONTROL : new PeersBound(maxPeerQueueDelayMs)
+    this.peer = new PeersBound(maxPeerQueueDelayMs)
     this.#positions = positions
     this.estimate = new PathEstimate(maxQueueDelayMs, recordBytes, nodePaths)
     this.bound = this.estimate.bound

@@ -10,6 +10,9 @@
  */
 import type { PeerControl } from '../core/peer-control.ts'
 
+/** If none is asked for */
+const USUAL_SLACK_MS = 25
+
 /** As much more than a round trip keeps the link busy, and finds that it has become faster */
 const ROUND_TRIP_GAIN = 1.25
 
@@ -31,12 +34,9 @@ const RATE_MS = 200
 const LONGEST_RATE_MS = 1000
 const RATE_VALID_MS = 5000
 
-/** How often pings are sent while data comes. Behind less data than this, none is. */
+/** How often pings are sent while data comes */
 const PING_EVERY_MS = 100
 const BOUND_PING_EVERY_MS = 25
-const PING_FROM_BYTES = 16_384
-/** The first ping of a connection waits for cold programs, so two more follow at once */
-const FIRST_PINGS = 3
 
 /** The slack grows by at most this much in a round, as a gap may be an exception, and to at most this much */
 const MAX_SLACK_STEP_MS = 50
@@ -58,15 +58,14 @@ export class PeersBound implements PeerControl {
   creditMs = Infinity
   shortestMs = Infinity
   readonly #minSlackMs: number
+  readonly #mayBind: boolean
   #slackMs: number
   readonly #rate = new HighestRate()
   #receivedBytes = 0
   #chunkMs = 0
   #askedMs = -Infinity
-  #askedBytes = 0
 
   #isInRound = false
-  #rounds = 0
   #roundFromMs = 0
   #roundFromBytes = 0
   /** In flight when the round began */
@@ -82,12 +81,14 @@ export class PeersBound implements PeerControl {
   /** What arrived in the best period, until the link becomes slower */
   #usualBytesPerMs = 0
 
+  /** With Infinity nothing is bound, and only windows depend on what is measured */
   constructor (maxPeerQueueDelayMs: number) {
-    this.#minSlackMs = maxPeerQueueDelayMs
-    this.#slackMs = maxPeerQueueDelayMs
+    this.#minSlackMs = maxPeerQueueDelayMs === Infinity ? USUAL_SLACK_MS : maxPeerQueueDelayMs
+    this.#slackMs = this.#minSlackMs
+    this.#mayBind = maxPeerQueueDelayMs < Infinity
   }
 
-  onChunk (byteLength: number, nowMs: number): boolean {
+  onReceived (byteLength: number, nowMs: number): boolean {
     const { lastBytesPerMs } = this.#rate
     this.#receivedBytes += byteLength
 
@@ -103,14 +104,8 @@ export class PeersBound implements PeerControl {
       this.#bind(nowMs)
     }
 
-    const isDue = this.#isBound
-      ? nowMs - this.#askedMs >= BOUND_PING_EVERY_MS
-      : nowMs - this.#askedMs >= PING_EVERY_MS && this.#receivedBytes - this.#askedBytes >= PING_FROM_BYTES
-
-    if (isDue) {
-      this.#askedMs = nowMs
-      this.#askedBytes = this.#receivedBytes
-    }
+    const isDue = nowMs - this.#askedMs >= (this.#isBound ? BOUND_PING_EVERY_MS : PING_EVERY_MS)
+    this.#askedMs = isDue ? nowMs : this.#askedMs
 
     return isDue
   }
@@ -125,7 +120,7 @@ export class PeersBound implements PeerControl {
     this.#idleMs = 0
   }
 
-  onRoundEnded (roundTripMs: number, nowMs: number): boolean {
+  onRoundEnded (roundTripMs: number, nowMs: number): void {
     this.#isInRound = false
     this.#idleMs = Math.max(this.#idleMs, nowMs - this.#chunkMs)
     this.#learnShortest(roundTripMs, nowMs)
@@ -143,8 +138,6 @@ export class PeersBound implements PeerControl {
     if (!this.#isSlow || nowMs - this.#withheldMs >= NEEDLESS_MS) {
       this.#lift()
     }
-
-    return ++this.#rounds < FIRST_PINGS
   }
 
   onSilence (): void {
@@ -163,7 +156,7 @@ export class PeersBound implements PeerControl {
 
   /** A pong that took so long has waited behind data, and not for a program or a radio */
   #isQueue (roundTripMs: number, leastMs: number): boolean {
-    return this.#isSlow && roundTripMs - this.shortestMs > Math.max(leastMs, this.shortestMs / 2) && this.#idleMs < roundTripMs / 2
+    return this.#mayBind && this.#isSlow && roundTripMs - this.shortestMs > Math.max(leastMs, this.shortestMs / 2) && this.#idleMs < roundTripMs / 2
   }
 
   #bind (nowMs: number): void {

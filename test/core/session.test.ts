@@ -2,6 +2,7 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { EVENT_DRAINED } from '../../src/core/stream-state.ts'
 import { ACK, data, FIN, pattern, PING, ping, SYN, WINDOW_UPDATE, windowUpdate } from '../../testing/protocol/frames.ts'
+import { NoControl } from '../../src/core/path-control.ts'
 import { controlOf, createSession, pull, pullAll, SESSION_INIT, takeEvents } from '../../testing/core/sessions.ts'
 import type { Session } from '../../src/core/session.ts'
 import type { StreamState } from '../../src/core/stream-state.ts'
@@ -98,6 +99,8 @@ describe('a clock that jumps while a ping is in flight', () => {
 
 describe('credit', () => {
   test('makes the session measure the round trip, if the last figure is old: windows grow by it', () => {
+    // the full control measures it more often
+    session = createSession({ createPathControl: init => new NoControl(init) })
     const stream = accept()
     const receiveAndRead = (nowMs: number): number => {
       session.receive(data(2, pattern(HALF_WINDOW_BYTES)), nowMs)

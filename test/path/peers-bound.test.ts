@@ -89,12 +89,13 @@ function watch (forMs: number, { mbit, roundTripMs, turnMs = 0, answersPings = t
         arrivedBytes += byteLength
         readBytes += byteLength
         availableBytes -= byteLength
-        ask(control.onChunk(byteLength, ms), ms + delayMs, ms)
+        ask(control.onReceived(byteLength, ms), ms + delayMs, ms)
       } else {
         isInRound = false
         earlierBytes = 0
         endedMs = ms - pingMs
-        ask(control.onRoundEnded(endedMs, ms) || (control.boundBytes < Infinity && readBytes > 0), ms + delayMs, ms)
+        control.onRoundEnded(endedMs, ms)
+        ask(control.boundBytes < Infinity && readBytes > 0, ms + delayMs, ms)
       }
     }
 

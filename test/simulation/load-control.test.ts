@@ -73,7 +73,7 @@ test.each([
   ['exports-a-number', 'export default 5', /It is a number\.$/],
   ['exports-the-control-itself', 'export default ({ recordBytes }) => ({ recordBytes })', /It throws: TypeError: /],
   ['makes-nothing', 'export default () => undefined', /Its result is no function of \(init, positions\), but undefined\.$/],
-  ['lacks-members', 'export default () => () => ({ isHeld: false })', /The control that it makes lacks isUrgentSpent, .*figures\.$/]
+  ['lacks-members', 'export default () => () => ({ isHeld: false })', /The control that it makes lacks peer, isUrgentSpent, .*figures\.$/]
 ])('a module that %s is refused', async (name, text, message) => {
   const file = join(folder, `${name}.mjs`)
   await writeFile(file, text)

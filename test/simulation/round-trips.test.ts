@@ -55,7 +55,7 @@ describe('an idle connection', () => {
 })
 
 describe('a connection with traffic', () => {
-  it('is measured every two seconds and no more often, and by that the round trip is what the link makes it', async () => {
+  it('is measured with updates, every 100 ms at most, and by that the round trip is what the link makes it', async () => {
     const { pings, link, createMuxer } = watchPings({ enableKeepAlive: false }, ['dialler'])
 
     await simulate({}, async sim => {
@@ -68,8 +68,8 @@ describe('a connection with traffic', () => {
         await sim.sleep(10)
       }
 
-      expect(pings.length).toBeGreaterThanOrEqual(9)
-      expect(pings.slice(1).every((atMs, i) => atMs - pings[i] >= 2000)).toBe(true)
+      expect(pings.length).toBeGreaterThanOrEqual(100)
+      expect(pings.slice(1).every((atMs, i) => atMs - pings[i] >= 100)).toBe(true)
       expect(listener.getRTT()).toBeGreaterThan(2 * LINK.delayMs)
       // the answer waits for what is in the socket
       expect(listener.getRTT()).toBeLessThan(2 * LINK.delayMs + 10)

@@ -65,6 +65,8 @@ type LanesSession = LanesHost<unknown> & ControlHost<unknown> & CreditHost<unkno
 function sessionOf ({ emit = () => {}, onFinWritten = () => {}, onFinDue = () => {}, onResetWritten = () => {}, onPingWritten = () => {} }: LanesInit): LanesSession {
   const host = {
     receivedMs: 0,
+    isGoingAway: false,
+    remoteGoAwayCode: undefined,
     roundTrip: new RoundTrip(),
     streams: { freeSlot: onResetWritten, budget: new ConnectionBudget(0), values: () => [] },
     path: { peer: NO_PEER_CONTROL },

@@ -15,6 +15,9 @@ import type { RoundTrip } from './round-trip.ts'
 export const WITHHELD_LOOK_MS = 1000
 const SILENCE_MS = 10_000
 
+/** A frame */
+const TOLD_FROM_BYTES = 16_384
+
 /** For metrics */
 export interface WithheldFigures {
   boundBytes: number
@@ -24,6 +27,8 @@ export interface WithheldFigures {
 
 export interface CreditHost<Owner> {
   readonly receivedMs: number
+  readonly isGoingAway: boolean
+  readonly remoteGoAwayCode: number | undefined
   readonly roundTrip: RoundTrip
   readonly streams: { readonly budget: ConnectionBudget, values (): Iterable<StreamState<Owner>> }
   readonly path: { readonly peer: PeerControl }
@@ -40,17 +45,23 @@ export class Credit<Owner> {
   readonly #peer: PeerControl
   /** Spares calls where nothing is ever withheld */
   readonly hasPeerControl: boolean
+  /** `onReceived` is told when so much has arrived: each chunk while the peer is bound, so that a few small messages cost nothing */
+  toldFromBytes: number
   readonly #portions = new Portions<Owner>()
   /** Credit goes back in portions */
   isBound = false
+  /** How long credit travels, as far as windows should allow for it: on a slow path most of a round trip may be the queue of the peer */
+  #travelMs: number | undefined
   /** A round lasts from a ping to its pong */
   #isInRound = false
   #roundPing = -1
+  #wantsPing = false
 
   constructor (host: CreditHost<Owner>) {
     this.#host = host
     this.#peer = host.path.peer
     this.hasPeerControl = this.#peer !== NO_PEER_CONTROL
+    this.toldFromBytes = this.hasPeerControl ? TOLD_FROM_BYTES : Infinity
   }
 
   /**
@@ -74,7 +85,7 @@ export class Credit<Owner> {
       return
     }
 
-    const isDue = receiveWindow.isUpdateDue(nowMs, this.hasPeerControl ? this.#creditMs : roundTrip.smoothedMs, this.programMs)
+    const isDue = receiveWindow.isUpdateDue(nowMs, this.#travelMs, this.programMs)
 
     if ((isDue || hasHeadStart) && !stream.life.isReset) {
       if (!stream.mayGrant || this.#host.delaysUpdate(stream, nowMs)) {
@@ -84,7 +95,7 @@ export class Credit<Owner> {
 
       this.#host.schedule(stream, PENDING_UPDATE, !isDue)
 
-      if (isDue && roundTrip.isStale(nowMs)) {
+      if (isDue && (this.#wantsPing || roundTrip.isStale(nowMs))) {
         this.#host.ping()
       }
     }
@@ -113,7 +124,7 @@ export class Credit<Owner> {
     const { receiveWindow } = stream
 
     if (!this.isBound) {
-      return receiveWindow.takeUpdate(nowMs, this.hasPeerControl ? this.#creditMs : this.#host.roundTrip.smoothedMs, this.#host.streams.budget, this.programMs)
+      return receiveWindow.takeUpdate(nowMs, this.#travelMs, this.#host.streams.budget, this.programMs)
     }
 
     const deltaBytes = receiveWindow.takePortion(this.#portions.take(stream), nowMs)
@@ -134,17 +145,21 @@ export class Credit<Owner> {
     return this.isBound ? { boundBytes: this.#peer.boundBytes, inFlightBytes: this.#portions.inFlightBytes, withheldBytes: this.#portions.withheldBytes } : undefined
   }
 
-  /** A chunk has been handled. Hot: runs once per chunk. */
-  onChunk (byteLength: number, nowMs: number): void {
-    if (this.#peer.onChunk(byteLength, nowMs) && !this.#isInRound) {
-      this.#host.ping()
-    }
-
+  /** So much has arrived, and was handled */
+  onReceived (byteLength: number, nowMs: number): void {
+    this.#wantsPing ||= this.#peer.onReceived(byteLength, nowMs) && !this.#isInRound
     this.#serve()
+
+    // otherwise it goes with the next update: a peer may close its socket behind what it has sent, and a write would cost it the rest
+    if (this.isBound && this.#wantsPing) {
+      this.#ping()
+    }
   }
 
   /** A round begins, unless one is in progress: grants until then are in front of the ping */
   onPingWritten (nowMs: number): void {
+    this.#wantsPing = false
+
     if (this.hasPeerControl && !this.#isInRound) {
       this.#isInRound = true
       this.#roundPing = this.#host.roundTrip.lastValue
@@ -158,12 +173,26 @@ export class Credit<Owner> {
     if (this.#isInRound && !this.#host.roundTrip.isAwaited(this.#roundPing)) {
       this.#isInRound = false
       this.#portions.endRound()
-      const needsMore = this.#peer.onRoundEnded(roundTripMs, nowMs)
+      this.#peer.onRoundEnded(roundTripMs, nowMs)
       this.#serve()
 
-      if (needsMore || this.isWithheld) {
-        this.#host.ping()
+      if (this.isWithheld) {
+        this.#ping()
       }
+    }
+
+    const { smoothedMs } = this.#host.roundTrip
+    this.#travelMs = smoothedMs !== undefined && this.#peer.creditMs < smoothedMs ? this.#peer.creditMs : smoothedMs
+  }
+
+  /** Neither end is leaving. A write to a closed socket would cost the peer data that it has not read. */
+  get #mayPing (): boolean {
+    return !this.#host.isGoingAway && this.#host.remoteGoAwayCode === undefined
+  }
+
+  #ping (): void {
+    if (this.#mayPing) {
+      this.#host.ping()
     }
   }
 
@@ -174,18 +203,20 @@ export class Credit<Owner> {
         this.#peer.onSilence()
         this.#serve()
       } else if (this.#host.roundTrip.isStale(nowMs)) {
-        this.#host.ping()
+        this.#ping()
       }
     }
   }
 
   /** Grants the portions that the bound allows now. When there is no bound any more, all is given back. */
   #serve (): void {
-    const { boundBytes } = this.#peer
+    // nothing is withheld if no pong would free it
+    const boundBytes = this.#mayPing ? this.#peer.boundBytes : Infinity
 
     if (boundBytes < Infinity) {
       if (!this.isBound) {
         this.isBound = true
+        this.toldFromBytes = 1
         // an update that is queued and not written gives back no more than its portion
         this.#forEach(stream => { this.#portions.enlist(stream, boundBytes) })
       }
@@ -193,6 +224,7 @@ export class Credit<Owner> {
       this.#portions.serve(boundBytes, stream => this.#grant(stream), (stream, wishBytes) => stream.receiveWindow.raise(wishBytes, this.#host.receivedMs, this.#host.streams.budget))
     } else if (this.isBound) {
       this.isBound = false
+      this.toldFromBytes = TOLD_FROM_BYTES
       this.#portions.end()
 
       this.#forEach(stream => { this.giveBack(stream, 0) })
@@ -213,13 +245,6 @@ export class Credit<Owner> {
     }
 
     return !stream.hasDelayedUpdate
-  }
-
-  /** How long credit travels, as far as windows should allow for it: on a slow path most of a round trip may be the queue of the peer */
-  get #creditMs (): number | undefined {
-    const { smoothedMs } = this.#host.roundTrip
-
-    return smoothedMs === undefined ? undefined : Math.min(smoothedMs, this.#peer.creditMs)
   }
 
   /** Gives a stream its head start when its first bytes are read. Credit takes about as long as the peer's first answer did, its program included. */

@@ -77,8 +77,8 @@ describe('while the peer is bound', () => {
     open(1)
     receive(1, WINDOW_BYTES)
     boundBytes = BOUND_BYTES
-    // a frame of the peer that gives nothing to read
-    session.receive(frame(TYPE_PING, FLAG_SYN, 0, 1), nowMs)
+    // the control sees this first, and nothing is read
+    session.receive(frame(TYPE_DATA, FLAG_SYN, 3, PORTION_BYTES, new Uint8Array(PORTION_BYTES)), nowMs)
 
     expect(granted()).toEqual({ 1: BOUND_BYTES })
     expect(session.credit.isWithheld).toBe(true)

@@ -19,7 +19,7 @@ function capriciousPeer (random: Random): PeerControl {
     get boundBytes () { return boundBytes },
     creditMs: random.pick([0, 10, Infinity]),
     shortestMs: random.pick([0, 10, Infinity]),
-    onChunk: change,
+    onReceived: change,
     onRoundEnded: change,
     onSilence () { boundBytes = Infinity }
   }
