@@ -461,11 +461,17 @@ export const mutants: Mutant[] = [
   {
     name: 'grants-never-confirmed',
     bug: 'While the peer is bound, credit that nobody uses counts as in flight for ever.',
+    test: 'test/core/window/portions.test.ts',
     edits: [
       [
         'src/core/window/portions.ts',
         'stream.earlierGrantBytes = 0\n\n      if',
         'if'
+      ],
+      [
+        'src/core/window/portions.ts',
+        'this.#granted.delete(stream)',
+        'stream.queuedGrantBytes += 0'
       ]
     ]
   },
