@@ -10,7 +10,7 @@ import type { YamuxMuxerInit } from './options/config.ts'
 
 export * from './exports.ts'
 
-/** As `yamux()` of the package itself, with the same options. `coalesce.maxQueueDelayMs` is ignored without a `pathControl`. */
+/** As `yamux()` of the package itself, with the same options. `coalesce.maxQueueDelayMs` and `maxPeerQueueDelayMs` are ignored without a `pathControl`. */
 export function yamux (init?: YamuxMuxerInit | null): YamuxFactory {
   return createFactory(init, () => ({ createPathControl: init => new NoControl(init) }))
 }

@@ -96,7 +96,8 @@ export interface CoalesceOptions {
   /**
    * How long data of the peer may wait in kernels and routers on its way here, in addition to a quarter of the round trip, whatever
    * muxer the peer runs. From 10 on. Streams then get credit only as data arrives, so that urgent messages of the peer and its pongs
-   * do not wait behind its bulk: see [bytes in flight](../../docs/bytes-in-flight.md). `Infinity`: credit is given back as it is read.
+   * do not wait behind its bulk: see [bytes in flight](../../docs/bytes-in-flight.md#what-the-peer-has-in-flight). `Infinity`: credit
+   * is given back as data is read. Experimental. Only a path control uses it: `libp2p-coalescing-yamux/light` ignores it.
    *
    * @unit ms
    * @default Infinity

@@ -5,8 +5,12 @@
  * counts. The slack is `maxPeerQueueDelayMs`, and more while data does not come steadily: a program that works for 100 ms in each turn, at
  * either end, needs credit for 100 ms.
  *
+ * Windows grow by the same time, creditMs, whether credit is bound or not: they need not hold the queue at the peer.
+ *
  * Two-sided: nothing is bound until two pongs in a row have waited 50 ms behind data that comes without a break, nor from 100 Mbit/s on. The
- * bound is lifted after two seconds in which no credit had to wait. Invariant: creditMs is finite once a round has ended.
+ * bound is lifted after two seconds in which no credit had to wait. What else was tried is in benchmarks/tried.md#credit-that-is-withheld.
+ *
+ * Invariant: creditMs is finite once a round has ended.
  */
 import type { PeerControl } from '../core/peer-control.ts'
 
