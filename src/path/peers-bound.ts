@@ -199,7 +199,7 @@ export class PeersBound implements PeerControl {
     const period = this.#period
     this.shortestMs = Math.min(this.shortestMs, roundTripMs)
 
-    if (this.#wasWithheld) {
+    if (this.#wasWithheld && this.#usualBytesPerMs > 0) {
       // what waits behind credit of this side is no part of the path, and waits that long at the usual rate
       const ownQueueMs = Math.max(0, this.#roundCreditBytes / this.#usualBytesPerMs - this.shortestMs)
       period.shortestMs = Math.min(period.shortestMs, roundTripMs - ownQueueMs)

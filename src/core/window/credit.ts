@@ -1,11 +1,12 @@
 /**
- * Grants credit to the peer: when a stream gives back the bytes that were read, and when its window is raised. The size of windows and the
- * connection's budget are in receive-window.ts. Hot: `giveBack` runs once per event.
+ * Grants credit to the peer: when a stream gives back the bytes that were read, and when its window is raised. While the peer control bounds
+ * what the peer may have in flight, portions.ts chooses who gets credit. The size of windows and the connection's budget are in
+ * receive-window.ts. Hot: `giveBack` runs once per event.
  */
-import { PENDING_UPDATE } from '../stream-state.ts'
-import { FAR_MS } from './receive-window.ts'
 import { NO_PEER_CONTROL } from '../peer-control.ts'
+import { PENDING_UPDATE } from '../stream-state.ts'
 import { Portions } from './portions.ts'
+import { FAR_MS } from './receive-window.ts'
 import type { PeerControl } from '../peer-control.ts'
 import type { StreamState } from '../stream-state.ts'
 import type { ConnectionBudget } from './receive-window.ts'
@@ -44,7 +45,7 @@ export class Credit<Owner> {
   readonly #host: CreditHost<Owner>
   readonly #peer: PeerControl
   /** Spares calls where nothing is ever withheld */
-  readonly hasPeerControl: boolean
+  readonly #hasPeerControl: boolean
   /** `onReceived` is told when so much has arrived: each chunk while the peer is bound, so that a few small messages cost nothing */
   toldFromBytes: number
   readonly #portions = new Portions<Owner>()
@@ -60,8 +61,8 @@ export class Credit<Owner> {
   constructor (host: CreditHost<Owner>) {
     this.#host = host
     this.#peer = host.path.peer
-    this.hasPeerControl = this.#peer !== NO_PEER_CONTROL
-    this.toldFromBytes = this.hasPeerControl ? TOLD_FROM_BYTES : Infinity
+    this.#hasPeerControl = this.#peer !== NO_PEER_CONTROL
+    this.toldFromBytes = this.#hasPeerControl ? TOLD_FROM_BYTES : Infinity
   }
 
   /**
@@ -160,7 +161,7 @@ export class Credit<Owner> {
   onPingWritten (nowMs: number): void {
     this.#wantsPing = false
 
-    if (this.hasPeerControl && !this.#isInRound) {
+    if (this.#hasPeerControl && !this.#isInRound) {
       this.#isInRound = true
       this.#roundPing = this.#host.roundTrip.lastValue
       this.#portions.beginRound()
@@ -252,7 +253,7 @@ export class Credit<Owner> {
     const { roundTrip, receivedMs, streams } = this.#host
     const answerMs = stream.isOutbound ? receivedMs - stream.openedMs : Math.max(roundTrip.shorterMs ?? 0, this.programMs)
 
-    if (!this.hasPeerControl) {
+    if (!this.#hasPeerControl) {
       return answerMs >= FAR_MS && stream.mayGrant && stream.receiveWindow.addHeadStart(answerMs, streams.budget)
     }
 

@@ -26,7 +26,7 @@ export class Portions<Owner> {
     return this.#waiting.has(stream)
   }
 
-  /** Read, and neither granted nor enough to be due */
+  /** Read, and waiting to be given back */
   get withheldBytes (): number {
     let withheldBytes = 0
 
@@ -56,7 +56,7 @@ export class Portions<Owner> {
     }
   }
 
-  /** Its pong has arrived, or nothing has for long */
+  /** Its pong has arrived */
   endRound (): void {
     for (const stream of this.#granted) {
       stream.earlierGrantBytes = 0
@@ -117,7 +117,8 @@ export class Portions<Owner> {
 
       if (stream.life.remoteWriteStatus === 'writable' && restBytes >= MIN_PORTION_BYTES && isShort(stream, boundBytes) && grant(stream)) {
         const bytes = Math.min(portionBytes, restBytes)
-        const wishBytes = bytes < restBytes ? 0 : Math.min(bytes, boundBytes - stream.receiveWindow.windowBytes)
+        // a bound may have fractions, but windows must not
+        const wishBytes = bytes < restBytes ? 0 : Math.min(bytes, Math.floor(boundBytes) - stream.receiveWindow.windowBytes)
         const raisedBytes = wishBytes > 0 ? raise(stream, wishBytes) : 0
         stream.queuedGrantBytes += bytes
         inFlightBytes += bytes + raisedBytes

@@ -4,7 +4,7 @@ import type { CreatePathControl } from '../../../src/core/path-control.ts'
 import type { PeerControl } from '../../../src/core/peer-control.ts'
 import type { Random } from '../../../testing/simulation/random.ts'
 
-const BOUNDS_BYTES = [1, 5000, 20_000, 300_000, Infinity]
+const BOUNDS_BYTES = [1, 5000, 20_000.25, 300_000.7, Infinity]
 
 function capriciousPeer (random: Random): PeerControl {
   let boundBytes = Infinity
