@@ -1,27 +1,29 @@
 /**
  * Guards a connection against a path control of the program. If that throws, or returns a value that no write can have, the connection ends
- * with an error that names the member. Until then nothing is held, so that the call in progress can finish.
+ * with an error that names the member. Until then nothing is held or withheld, so that the call in progress can finish.
  */
 import { InvalidParametersError } from '@libp2p/interface'
 import { NoControl } from '../core/path-control.ts'
+import { NO_PEER_CONTROL } from '../core/peer-control.ts'
 import { FIRST_MARK_VALUE } from '../core/wire/frame.ts'
 import { toError } from './values.ts'
 import type { PathControl, PathInit, WritePlan } from '../core/path-control.ts'
+import type { PeerControl } from '../core/peer-control.ts'
 
 /** A smaller write would hold little but its frame header */
 const LEAST_WRITE_BYTES = 1024
 
+type Checks = Record<string, (value: any) => unknown>
+
 /**
- * `onError` is called once, in a microtask, as the call that failed may be in the middle of a write. Throws InvalidParametersError if a
- * member is missing.
+ * `onError` is called once for each part that fails, in a microtask, as the call that failed may be in the middle of a write. Throws
+ * InvalidParametersError if a member is missing.
  */
 export function guardControl (control: PathControl, init: PathInit, onError: (err: Error) => void): PathControl {
-  const none: any = new NoControl(init)
-  const guarded = {}
   const plan: WritePlan = { writeBytes: 0, quantumBytes: 0, extraQueueBytes: 0 }
-  let inner: any = control
 
-  const checks: Record<string, (value: any) => unknown> = {
+  return guard(control, new NoControl(init), {
+    peer: (peer: PeerControl) => peer === NO_PEER_CONTROL ? peer : guard(peer, NO_PEER_CONTROL, {}, 'peer.', onError),
     fullWriteBytes: wholeBytes,
     planWrite: ({ writeBytes, quantumBytes, extraQueueBytes }: WritePlan) => {
       plan.writeBytes = wholeBytes(writeBytes)
@@ -32,40 +34,47 @@ export function guardControl (control: PathControl, init: PathInit, onError: (er
     },
     mark: value => {
       // otherwise the next write would begin with a mark again, without end
-      if (inner.isMarkDue || (value !== undefined && !(value >= FIRST_MARK_VALUE && value < 2 * FIRST_MARK_VALUE))) {
-        throw new Error(`it returned ${value}, isMarkDue is ${inner.isMarkDue}`)
+      if (control.isMarkDue || (value !== undefined && !(value >= FIRST_MARK_VALUE && value < 2 * FIRST_MARK_VALUE))) {
+        throw new Error(`it returned ${value}, isMarkDue is ${control.isMarkDue}`)
       }
 
       return value
     }
-  }
+  }, '', onError)
+}
 
-  for (const member of [...Object.keys(none), ...Object.getOwnPropertyNames(NoControl.prototype)]) {
-    const isMethod = typeof none[member] === 'function'
+/** A copy of `part` that checks what its members return, and is as `none` once one of them has failed. `path` comes before their names in errors. */
+function guard<Part extends object> (part: Part, none: Part, checks: Checks, path: string, onError: (err: Error) => void): Part {
+  const [given, fallback]: any[] = [part, none]
+  const guarded = {}
+  let inner = given
 
-    if (!(member in control)) {
-      throw new InvalidParametersError(`What pathControl returns has no ${member}, it must be a PathControl`)
+  for (const member of [...Object.keys(fallback), ...Object.getOwnPropertyNames(NoControl.prototype)].filter(name => name in fallback)) {
+    const isMethod = typeof fallback[member] === 'function'
+
+    if (!(member in part)) {
+      throw new InvalidParametersError(`What pathControl returns has no ${path}${member}, it must be a PathControl`)
     }
 
     const read = (args?: unknown[]): unknown => {
       try {
         const value = isMethod ? inner[member](...args ?? []) : inner[member]
 
-        return inner === control && member in checks ? checks[member](value) : value
+        return inner === given && member in checks ? checks[member](value) : value
       } catch (err) {
-        if (inner !== none) {
-          inner = none
-          queueMicrotask(() => { onError(Object.assign(new Error(`${member} of the pathControl failed: ${toError(err, 'It threw').message}`), { cause: err })) })
+        if (inner !== fallback) {
+          inner = fallback
+          queueMicrotask(() => { onError(Object.assign(new Error(`${path}${member} of the pathControl failed: ${toError(err, 'It threw').message}`), { cause: err })) })
         }
 
-        return isMethod ? none[member](...args ?? []) : none[member]
+        return isMethod ? fallback[member](...args ?? []) : fallback[member]
       }
     }
 
     Object.defineProperty(guarded, member, isMethod ? { value: (...args: unknown[]) => read(args) } : { get: () => read() })
   }
 
-  return guarded as PathControl
+  return guarded as Part
 }
 
 /** Fractions of bytes would be lost, and a write of next to nothing would be followed by another without end */

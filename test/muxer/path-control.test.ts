@@ -3,8 +3,9 @@ import { describe, expect, test, vi } from 'vitest'
 import { yamux } from '../../src/index.ts'
 import { yamux as lightYamux } from '../../src/light.ts'
 import { ForwardingControl, fullControl, NoControl } from '../../src/path-control.ts'
+import { NO_PEER_CONTROL } from '../../src/core/peer-control.ts'
 import { Positions } from '../../src/core/positions.ts'
-import { ACK, DATA, pattern, windowUpdate } from '../../testing/protocol/frames.ts'
+import { ACK, data, DATA, pattern, ping, windowUpdate } from '../../testing/protocol/frames.ts'
 import { createRawPeer, nextTurn, RawTransport } from '../../testing/protocol/raw-peer.ts'
 import { createMeteredPeer, openStreams } from './fixtures/metered-peer.ts'
 import type { YamuxStream } from '../../src/index.ts'
@@ -213,6 +214,30 @@ describe('a control of the program', () => {
 
     await vi.waitFor(() => { expect(stream.status).not.toBe('open') })
     expect(peer.transport.abortedWith).toMatchObject({ message: `${member} of the pathControl failed: no`, cause: { message: 'no' } })
+  })
+
+  test.each(['boundBytes', 'onReceived', 'onRoundBegun', 'onRoundEnded'] as const)('whose peer control throws in %s ends its connection with an error that names it', async member => {
+    let isBroken = false
+    const orThrow = <Value>(value: Value): Value => {
+      if (isBroken) {
+        throw new Error('no')
+      }
+
+      return value
+    }
+    const throwing = Object.defineProperty({ ...NO_PEER_CONTROL }, member, { get: () => orThrow(NO_PEER_CONTROL[member]) })
+    const peer = createRawPeer({ pathControl: init => Object.assign(new NoControl(init), { peer: throwing }) })
+    const stream = await peer.muxer.createStream()
+    stream.addEventListener('message', () => {})
+    isBroken = true
+    const measured = peer.muxer.ping().catch(() => {})
+    await nextTurn()
+    peer.deliver(data(1, pattern(20_000), ACK))
+    peer.deliver(ping(0, ACK))
+    await measured
+    await nextTurn()
+
+    expect(peer.transport.abortedWith).toMatchObject({ message: `peer.${member} of the pathControl failed: no` })
   })
 
   test.each(['look', 'end', 'figures', 'onClosing'] as const)('that throws in %s ends no process', async member => {
