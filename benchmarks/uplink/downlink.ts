@@ -4,29 +4,19 @@ import { parseOptions } from '../harness/options.ts'
 import { report } from '../harness/report.ts'
 import { runRounds } from '../harness/rounds.ts'
 import { endAfter, runBenchmark } from '../../testing/programs/run.ts'
-import { figure, format, renderSamples, times } from '../harness/table.ts'
+import { format, renderSamples } from '../harness/table.ts'
+import { columnsBeside, MEGABYTE_MBIT } from './columns.ts'
 import { BURST, canLayLink, LATENCY, layLink, layNoLink } from './link.ts'
 import { startSession } from './session.ts'
 import { BULK_MESSAGE_BYTES, CONGESTION, downlinkContestants, mbits, rateOf, scenarios, URGENT_INTERVAL_MS, URGENT_MESSAGE_BYTES, WARM_UP_MS } from './workload.ts'
 import type { Sample } from '../harness/samples.ts'
 import type { Rate, Scenario, UplinkMetrics, Work } from './workload.ts'
 
-const MEGABYTE_MBIT = 8
 /** What each stream begins with: nobody can take it back, so it has to be over */
 const WINDOW_MBIT = 262_144 * MEGABYTE_MBIT / 1e6
 const WINDOWS = 2
 
-const columns = [
-  figure('p50\nms', 'p50Ms'),
-  figure('p99\nms', 'p99Ms'),
-  times('p99', 'p99Ms', 'stock'),
-  figure('bulk\nMbit/s', 'besideMegabytesPerS', MEGABYTE_MBIT),
-  times('bulk', 'besideMegabytesPerS', 'stock'),
-  figure('in\nflight KB', 'inFlightMegabytes', 1000),
-  figure('sender\nCPU s\nper GB', 'senderCpuSPerGigabyte'),
-  figure('receiver\nCPU s\nper GB', 'receiverCpuSPerGigabyte'),
-  figure('late\np99 ms', 'lateP99Ms')
-]
+const columns = columnsBeside('stock')
 
 const legend = ({ scenario, streams }: Omit<Work, 'warmUpMs'>): string => [
   `As in "uplink": a link of that rate between two network namespaces, tbf with a burst of ${BURST} and a limit of ${LATENCY}, TCP with ${CONGESTION}, Noise.`,
