@@ -19,6 +19,8 @@ const TIMEOUT_MS = 60_000
 const limits = { maxInboundStreams: 100, maxOutboundStreams: 100, maxEarlyStreams: 100 }
 const stock = await muxers.stock(limits)
 const usual = await muxers.ours(limits)
+/** Its windows grow by the whole round trip */
+const light = await muxers.light(limits)
 const withholding = await muxers.ours({ ...limits, coalesce: { maxPeerQueueDelayMs: 25 } })
 
 interface Work {
@@ -112,6 +114,14 @@ describe('while a stock muxer sends all it can', () => {
 
     expect(now.p99Ms).toBeLessThan(before.p99Ms / 7)
     expect(now.bulkBytes).toBeGreaterThan(before.bulkBytes * 0.975)
+  }, TIMEOUT_MS)
+
+  test.each([1, 5])('%d windows that do not grow by its queue leave it shorter on a short path, also where nothing is withheld', async streams => {
+    const work = { mbit: 10, streams, roundTripMs: 0 }
+    const [before, now] = [await measure(light, work), await measure(usual, work)]
+
+    expect(now.p99Ms).toBeLessThan(0.6 * before.p99Ms)
+    expect(now.bulkBytes).toBeGreaterThan(before.bulkBytes * 0.99)
   }, TIMEOUT_MS)
 
   test('over 1 Gbit/s nothing changes', async () => {
