@@ -6,6 +6,7 @@ require (
 	github.com/hashicorp/yamux v0.1.2
 	github.com/libp2p/go-libp2p v0.51.0
 	github.com/libp2p/go-yamux/v5 v5.1.0
+	github.com/multiformats/go-multiaddr v0.16.1
 )
 
 require (
@@ -40,7 +41,6 @@ require (
 	github.com/mr-tron/base58 v1.3.0 // indirect
 	github.com/multiformats/go-base32 v0.1.0 // indirect
 	github.com/multiformats/go-base36 v0.2.0 // indirect
-	github.com/multiformats/go-multiaddr v0.16.1 // indirect
 	github.com/multiformats/go-multiaddr-dns v0.6.0 // indirect
 	github.com/multiformats/go-multiaddr-fmt v0.1.0 // indirect
 	github.com/multiformats/go-multibase v0.3.0 // indirect

@@ -13,11 +13,14 @@ import (
 	"github.com/libp2p/go-libp2p/p2p/security/noise"
 	"github.com/libp2p/go-libp2p/p2p/transport/tcp"
 	"github.com/libp2p/go-yamux/v5"
+	"github.com/multiformats/go-multiaddr"
 
 	"peers/peer"
 )
 
 const protocol = "/interop/1.0.0"
+
+var loopback = multiaddr.StringCast("/ip4/127.0.0.1/tcp/0")
 
 type stream struct{ network.Stream }
 
@@ -54,6 +57,10 @@ func (e *endpoint) Closed() <-chan struct{} { return e.closed }
 
 func (e *endpoint) Listen(accepted chan<- peer.Connection) (string, error) {
 	e.accepted = accepted
+	if err := e.host.Network().Listen(loopback); err != nil {
+		return "", err
+	}
+
 	addresses, err := libp2ppeer.AddrInfoToP2pAddrs(host.InfoFromHost(e.host))
 	if err != nil {
 		return "", err
@@ -86,7 +93,8 @@ func resetCode(err error) (code uint32, isReset bool) {
 
 func main() {
 	node, err := libp2p.New(
-		libp2p.ListenAddrStrings("/ip4/127.0.0.1/tcp/0"),
+		// one that only dials may have no loopback interface
+		libp2p.NoListenAddrs,
 		libp2p.Transport(tcp.NewTCPTransport),
 		libp2p.Security(noise.ID, noise.New),
 		libp2p.Muxer(muxer.ID, muxer.DefaultTransport),
