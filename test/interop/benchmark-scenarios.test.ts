@@ -1,9 +1,9 @@
 // The benchmarks' scenarios in Go and Rust: each peer with itself, and with the JavaScript halves of the same scenarios.
 import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest'
 import { messages } from '../../benchmarks/pair/scenarios/messages.ts'
-import { bytesAt, startOfStream } from '../../testing/verified/pattern.ts'
+import { bytesAt, isAt, startOfStream } from '../../testing/verified/pattern.ts'
 import { requests } from '../../benchmarks/pair/scenarios/requests.ts'
-import { sendIndex } from '../../testing/verified/stream-index.ts'
+import { onIndexed, sendIndex } from '../../testing/verified/stream-index.ts'
 import { PEERS } from '../../peers/list.ts'
 import { PeerProcess } from '../../peers/process.ts'
 import { createEndpoint } from '../../testing/interop/create-endpoint.ts'
@@ -22,6 +22,16 @@ const MANY_STREAMS = 300
 
 /** The JavaScript sender opens all before it sends on any, and rust acknowledges a stream with what it sends on it */
 const UNACKNOWLEDGED_STREAMS = 250
+
+const URGENT_INDEX = 0
+const URGENT_BYTES = 100
+const URGENT_INTERVAL_MS = 5
+const BULK_BYTES = 64 * KIB
+const BULK_STREAMS = 3
+/** More than all windows that a stream begins with */
+const MUCH_BULK_BYTES = KIB * KIB
+/** Longer than any echo takes */
+const LONG_MS = 50_000
 
 const oneStream = messagesRow(1, 100, 200)
 const manyStreams = messagesRow(MANY_STREAMS, 4 * KIB, 3)
@@ -183,6 +193,82 @@ for (const kind of PEERS.filter(({ toolchain }) => toolchain === 'go' || toolcha
 
         await expect(sender.call('work', 0)).rejects.toThrow(message)
       }
+    })
+
+    async function openBulkAndUrgent (): Promise<void> {
+      await sender.call('dial', await endpoint.listen())
+      await sender.call('open-bulk-and-urgent', BULK_STREAMS)
+    }
+
+    async function sendUrgent (fromMs: number, toMs: number, giveUpMs: number): Promise<{ latenciesMs: number[], lateMs: number[], spent: { cpuMs: number } }> {
+      return JSON.parse(await sender.call('send-urgent', URGENT_BYTES, URGENT_INTERVAL_MS, fromMs, toMs, giveUpMs))
+    }
+
+    test('sends bulk that is verified, and urgent messages beside it that come back', async () => {
+      const verifiedBytes = Array.from({ length: 1 + BULK_STREAMS }, () => 0)
+      const wrong: number[] = []
+
+      onStream = stream => {
+        onIndexed(stream, index => bytes => {
+          if (!isAt(startOfStream(index) + verifiedBytes[index], bytes)) {
+            wrong.push(index)
+          }
+
+          verifiedBytes[index] += bytes.byteLength
+
+          if (index === URGENT_INDEX) {
+            stream.send(bytes)
+          }
+        })
+      }
+      await openBulkAndUrgent()
+      await sender.call('send-bulk', BULK_BYTES)
+      const { latenciesMs, lateMs, spent } = await sendUrgent(100, 300, LONG_MS)
+
+      expect(verifiedBytes[URGENT_INDEX]).toBe(300 / URGENT_INTERVAL_MS * URGENT_BYTES)
+      expect(latenciesMs).toHaveLength(200 / URGENT_INTERVAL_MS)
+      expect(Math.min(...latenciesMs)).toBeGreaterThan(0)
+      expect(Math.max(...latenciesMs)).toBeLessThan(LONG_MS - 300)
+      expect(lateMs).toHaveLength(latenciesMs.length)
+      expect(Math.min(...lateMs)).toBeGreaterThanOrEqual(0)
+      expect(spent.cpuMs).toBeGreaterThan(0)
+
+      const bulk = (): number[] => verifiedBytes.toSpliced(URGENT_INDEX, 1)
+      await expect.poll(() => Math.min(...bulk()), { timeout: LONG_MS }).toBeGreaterThan(MUCH_BULK_BYTES)
+      expect(wrong).toEqual([])
+    })
+
+    test('takes urgent messages without an echo as coming back when it gives up', async () => {
+      onStream = () => {}
+      await openBulkAndUrgent()
+      await sender.call('send-bulk', BULK_BYTES)
+      const { latenciesMs } = await sendUrgent(10, 20, 100)
+
+      expect(latenciesMs).toHaveLength(2)
+      expect(latenciesMs[0]).toBeGreaterThanOrEqual(90)
+      expect(latenciesMs[1]).toBeGreaterThanOrEqual(85)
+    })
+
+    test('fails when an echo is wrong, or a stream of bulk ends', async () => {
+      onStream = stream => {
+        onIndexed(stream, () => bytes => { stream.send(bytes.map(byte => byte ^ 1)) })
+      }
+      await openBulkAndUrgent()
+      await sender.call('send-bulk', BULK_BYTES)
+      await expect(sendUrgent(0, 20, LONG_MS)).rejects.toThrow('an echo differs from its message')
+
+      onStream = stream => {
+        onIndexed(stream, index => {
+          if (index === 2) {
+            stream.abort(new Error('it ends'))
+          }
+
+          return () => {}
+        })
+      }
+      await sender.call('open-bulk-and-urgent', BULK_STREAMS)
+      await sender.call('send-bulk', BULK_BYTES)
+      await expect(sendUrgent(0, 20, LONG_MS)).rejects.toThrow('stream 2')
     })
 
     test('answers a command that it does not know with an error', async () => {

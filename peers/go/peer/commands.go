@@ -17,6 +17,7 @@ type program struct {
 	accepted   chan Connection
 	connection Connection
 	sender     sender
+	bulk       *bulkAndUrgent
 	spentSince func() spent
 }
 
@@ -89,6 +90,19 @@ func (p *program) run(command string, parameters []string) (result string, err e
 			return "", errors.New("nothing is open to work on")
 		}
 		sent, err := work(p.sender, numbers[0])
+		return toJSON(sent), err
+	case "open-bulk-and-urgent":
+		p.bulk, err = openBulkAndUrgent(p.connected(), numbers[0])
+	case "send-bulk":
+		if p.bulk == nil {
+			return "", errors.New("nothing is open for bulk")
+		}
+		p.bulk.sendBulk(numbers[0])
+	case "send-urgent":
+		if p.bulk == nil {
+			return "", errors.New("nothing is open for urgent messages")
+		}
+		sent, err := p.bulk.sendUrgent(urgentWork{numbers[0], numbers[1], numbers[2], numbers[3], numbers[4]})
 		return toJSON(sent), err
 	case "count":
 		p.spentSince = startCounting()

@@ -32,15 +32,12 @@ func openMessages(connection Connection, streams, messageBytes, unitBytes int) (
 	s := &messageSender{make([]lane, streams), messageBytes, unitBytes}
 
 	err := forEach(streams, func(index int) error {
-		stream, err := connection.Open()
+		stream, err := openIndexed(connection, index)
 		if err != nil {
 			return err
 		}
 
 		s.lanes[index] = lane{stream: stream, position: startOfStream(index)}
-		if _, err := stream.Write(binary.BigEndian.AppendUint32(nil, uint32(index))); err != nil {
-			return err
-		}
 
 		return s.lanes[index].confirm(0)
 	})

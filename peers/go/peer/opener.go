@@ -5,6 +5,7 @@ package peer
 import (
 	"bytes"
 	"crypto/sha256"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"sync"
@@ -21,6 +22,17 @@ func open(connection Connection, job string, parameters ...any) (Stream, error) 
 	}
 
 	_, err = fmt.Fprintf(stream, job, parameters...)
+	return stream, err
+}
+
+// openIndexed tells the receiver which bytes to expect.
+func openIndexed(connection Connection, index int) (Stream, error) {
+	stream, err := connection.Open()
+	if err != nil {
+		return nil, err
+	}
+
+	_, err = stream.Write(binary.BigEndian.AppendUint32(nil, uint32(index)))
 	return stream, err
 }
 

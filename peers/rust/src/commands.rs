@@ -10,6 +10,7 @@ use tokio::{
 
 use crate::{
     acceptor::Receiver,
+    bulk_and_urgent::{BulkAndUrgent, UrgentWork},
     connection::Connection,
     messages::MessageSender,
     muxer::Endpoint,
@@ -26,6 +27,7 @@ pub async fn serve<E: Endpoint>(endpoint: E) -> io::Result<()> {
         accepting: None,
         connection: None,
         sender: None,
+        bulk: None,
         counter: None,
         awake: None,
     };
@@ -48,6 +50,7 @@ struct Program<E> {
     accepting: Option<JoinHandle<io::Result<Connection>>>,
     connection: Option<Connection>,
     sender: Option<Sender>,
+    bulk: Option<BulkAndUrgent>,
     counter: Option<Counter>,
     /// While requests are answered.
     awake: Option<KeepAwake>,
@@ -116,6 +119,25 @@ impl<E: Endpoint> Program<E> {
             ("work", &[at_least_ms]) => {
                 let sender = self.sender.as_mut().ok_or_else(|| missing("sender"))?;
                 return work(sender, at_least_ms).await;
+            }
+            ("open-bulk-and-urgent", &[bulk_streams]) => {
+                let opener = self.opener().await?;
+                self.bulk = Some(BulkAndUrgent::open(opener, bulk_streams).await?);
+            }
+            ("send-bulk", &[message_bytes]) => {
+                let bulk = self.bulk.as_mut().ok_or_else(|| missing("bulk"))?;
+                bulk.send_bulk(message_bytes);
+            }
+            ("send-urgent", &[message_bytes, interval_ms, from_ms, to_ms, give_up_ms]) => {
+                let bulk = self.bulk.take().ok_or_else(|| missing("bulk"))?;
+                let work = UrgentWork {
+                    message_bytes,
+                    interval_ms,
+                    from_ms,
+                    to_ms,
+                    give_up_ms,
+                };
+                return bulk.send_urgent(work).await;
             }
             ("count", _) => self.counter = Some(Counter::start()),
             ("spent", _) => {

@@ -1,6 +1,7 @@
 //! Answers the lines that `../../README.md` describes, for any muxer.
 
 mod acceptor;
+mod bulk_and_urgent;
 mod commands;
 mod connection;
 mod messages;

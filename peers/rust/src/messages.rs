@@ -92,12 +92,10 @@ impl MessageSender {
 impl Lane {
     async fn open(opener: &Opener, index: usize) -> io::Result<Self> {
         let mut lane = Self {
-            stream: opener.open().await?,
+            stream: opener.open_indexed(index).await?,
             position: start_of_stream(index),
             confirmed_bytes: 0,
         };
-        let index = u32::try_from(index).map_err(io::Error::other)?;
-        lane.stream.write_all(&index.to_be_bytes()).await?;
         lane.confirm(0).await?;
 
         Ok(lane)

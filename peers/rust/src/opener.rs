@@ -40,6 +40,16 @@ impl Opener {
 
         (self.agree)(stream, true).await
     }
+
+    /// Tells the receiver which bytes to expect.
+    pub async fn open_indexed(&self, index: usize) -> io::Result<Stream> {
+        let mut stream = self.open().await?;
+        let index = u32::try_from(index).map_err(io::Error::other)?;
+        stream.write_all(&index.to_be_bytes()).await?;
+        stream.flush().await?;
+
+        Ok(stream)
+    }
 }
 
 async fn open(opener: &Opener, job: &str) -> io::Result<Stream> {

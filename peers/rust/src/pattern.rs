@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 const PERIOD_BYTES: usize = 100_900;
-const LONGEST_MESSAGE_BYTES: usize = 1024 * 1024;
+pub const LONGEST_MESSAGE_BYTES: usize = 1024 * 1024;
 
 static REPEATED: LazyLock<Vec<u8>> = LazyLock::new(|| {
     // xorshift32
