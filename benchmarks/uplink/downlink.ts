@@ -1,5 +1,6 @@
-// An urgent message of a stock peer beside its bulk, on a link of a fixed rate, by what the receiver runs.
-import { oneOf, parseCount } from '../../testing/programs/names.ts'
+// An urgent message of another muxer's peer beside its bulk, on a link of a fixed rate, by what the receiver runs.
+import { buildPeers } from '../../peers/build.ts'
+import { byId, oneOf, parseCount } from '../../testing/programs/names.ts'
 import { parseOptions } from '../harness/options.ts'
 import { report } from '../harness/report.ts'
 import { runRounds } from '../harness/rounds.ts'
@@ -8,7 +9,7 @@ import { format, renderSamples } from '../harness/table.ts'
 import { columnsBeside, MEGABYTE_MBIT } from './columns.ts'
 import { BURST, canLayLink, LATENCY, layLink, layNoLink } from './link.ts'
 import { startSession } from './session.ts'
-import { BULK_MESSAGE_BYTES, CONGESTION, downlinkContestants, mbits, rateOf, scenarios, URGENT_INTERVAL_MS, URGENT_MESSAGE_BYTES, WARM_UP_MS } from './workload.ts'
+import { BULK_MESSAGE_BYTES, CONGESTION, downlinkContestants, downlinkSenders, javaScriptScenarios, mbits, rateOf, scenarios, URGENT_INTERVAL_MS, URGENT_MESSAGE_BYTES, WARM_UP_MS } from './workload.ts'
 import type { Sample } from '../harness/samples.ts'
 import type { Rate, Scenario, UplinkMetrics, Work } from './workload.ts'
 
@@ -20,13 +21,14 @@ const columns = columnsBeside('stock')
 
 const legend = ({ scenario, streams }: Omit<Work, 'warmUpMs'>): string => [
   `As in "uplink": a link of that rate between two network namespaces, tbf with a burst of ${BURST} and a limit of ${LATENCY}, TCP with ${CONGESTION}, Noise.`,
-  `The sender has @libp2p/yamux. ${streams} streams send messages of ${BULK_MESSAGE_BYTES / 1024} KiB as fast as they may; on one more ${URGENT_MESSAGE_BYTES} B go every ${URGENT_INTERVAL_MS} ms, which the`,
-  `receiver sends back at once. All that arrives is verified. Measured after ${WINDOWS} windows of each stream and ${WARM_UP_MS / 1000} s. Scenario "${scenario}": ${scenarios[scenario]}.`,
+  `The row names the sender: a node with @libp2p/yamux, go-libp2p or rust-libp2p. ${streams} streams send messages of ${BULK_MESSAGE_BYTES / 1024} KiB as fast as they may; on one more`,
+  `${URGENT_MESSAGE_BYTES} B go every ${URGENT_INTERVAL_MS} ms, which the receiver sends back at once. All that arrives is verified. Measured after ${WINDOWS} windows of each stream and ${WARM_UP_MS / 1000} s.`,
+  `Scenario "${scenario}": ${scenarios[scenario]}.`,
   '',
   'muxer     of the receiver. Withholds: coalesce.maxPeerQueueDelayMs is 25',
   `p50, p99  of the round trip of the ${URGENT_MESSAGE_BYTES} B, from when they were due`,
   '× stock   within each round: median (lowest–highest)',
-  'in flight what the sender\'s muxer has handed down and has not reached the receiver\'s, 10^3 bytes, median over the window',
+  'in flight what the sender\'s muxer has handed down and has not reached the receiver\'s, 10^3 bytes, median over the window; unknown of go and rust',
   'late      how late the 100 B were sent, because the process or the machine was busy; part of p50 and p99'
 ].join('\n')
 
@@ -36,32 +38,42 @@ await runBenchmark(async stopAtEnd => {
     counts: { rounds: 3, seconds: 10, streams: 5 },
     own: {
       only: { takes: 'rates', isList: true, about: 'in Mbit/s, or loopback', default: mbits.join() },
+      senders: { takes: 'names', isList: true, about: `who sends, of ${downlinkSenders.map(({ id }) => id).join(', ')}`, default: 'stock' },
       scenario: { takes: 'name', about: `one of ${Object.keys(scenarios).join(', ')}`, default: 'plain' }
     }
   })
   const rates = own.only.map(mbit => rateOf(mbit === 'loopback' ? Infinity : parseCount('only', mbit)))
   const work = { scenario: oneOf('scenario', own.scenario, Object.keys(scenarios) as Scenario[]), streams, measuredMs: seconds * 1000 }
+  const senders = own.senders.map(id => byId('sender', id, downlinkSenders))
+  const programs = senders.flatMap(({ sender }) => typeof sender === 'string' ? [] : [sender])
   const samples: Array<Sample<keyof UplinkMetrics>> = []
 
   if (rates.some(({ mbit }) => mbit !== Infinity) && !canLayLink('npm run bench downlink')) {
     return
   }
 
+  if (programs.length > 0 && javaScriptScenarios.includes(work.scenario)) {
+    throw new Error(`In the scenario "${work.scenario}" the sender has to be stock`)
+  }
+
+  const present = buildPeers(programs)
+  const sending = senders.filter(({ sender }) => typeof sender === 'string' || present.includes(sender))
+  const rows = rates.flatMap(rate => sending.map(({ id, label, sender }) => ({ id: `${rate.id}-${id}`, label: `${rate.label} from\n${label}`, rate, sender })))
   const warmUpMs = ({ mbit }: Rate): number => WARM_UP_MS + 1000 * WINDOWS * streams * WINDOW_MBIT / mbit
 
-  for (const rate of rates) {
+  for (const { rate, sender, ...row } of rows) {
     samples.push(...await runRounds({
-      row: rate,
+      row,
       contestants: muxers,
       rounds,
       async measure (contestant) {
         const link = rate.mbit === Infinity ? layNoLink() : layLink(rate.mbit)
 
-        return endAfter(startSession(contestant, link, { ...work, warmUpMs: warmUpMs(rate) }), stopAtEnd, async session => session.measure())
+        return endAfter(startSession({ ...contestant, sender }, link, { ...work, warmUpMs: warmUpMs(rate) }), stopAtEnd, async session => session.measure())
       },
       describe: ({ p99Ms, besideMegabytesPerS = NaN }) => `p99 ${format(p99Ms)} ms, ${format(besideMegabytesPerS * MEGABYTE_MBIT)} Mbit/s`
     }))
   }
 
-  await report({ tables: [renderSamples(samples, rates, muxers, columns)], extent: `${rounds} rounds of ${seconds} s`, legend: legend(work), json, measured: { work, samples } })
+  await report({ tables: [renderSamples(samples, rows, muxers, columns)], extent: `${rounds} rounds of ${seconds} s`, legend: legend(work), json, measured: { work, samples } })
 })

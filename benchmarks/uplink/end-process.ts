@@ -29,6 +29,22 @@ export interface Urgent {
   lateMs: Float64Array
 }
 
+/** What a sender says of the window */
+export type Sent = Urgent & Watched
+
+/** An end that sends bulk: a process of this module, or a program that does the same */
+export interface Sender {
+  commands: {
+    start(as: Contestant, host: string): Promise<string[]>
+    dial(addresses: string[]): Promise<void>
+    open(bulkStreams: number): Promise<void>
+    startBulk(): Promise<void>
+    startWorking?(): Promise<void>
+    measure(window: Window): Promise<Sent>
+  }
+  stop(): Promise<void>
+}
+
 const POLL_MS = 10
 
 let contestant: Contestant
@@ -183,6 +199,12 @@ const commands = {
       latenciesMs: Float64Array.from(measured, ({ dueMs, echoedMs }) => (echoedMs ?? nowMs()) - dueMs),
       lateMs: Float64Array.from(measured, ({ lateMs }) => lateMs)
     }
+  },
+
+  async measure (window: Window): Promise<Sent> {
+    const [urgent, watched] = await Promise.all([commands.sendUrgent(window), commands.watch(window)])
+
+    return { ...urgent, ...watched }
   }
 }
 

@@ -4,9 +4,10 @@ import { median, quantile, sum } from 'simple-statistics'
 import { nowMs } from '../../testing/programs/clock.ts'
 import { startAt } from './link.ts'
 import { inFlightBytes } from './in-flight.ts'
+import { startNativeSender } from './native-sender.ts'
 import type { Child } from '../../testing/programs/child.ts'
 import type { Link } from './link.ts'
-import type { PeerCommands, Urgent, Watched } from './end-process.ts'
+import type { PeerCommands, Sender, Sent, Watched } from './end-process.ts'
 import type { Contestant, UplinkMetrics, Work } from './workload.ts'
 
 export interface Session {
@@ -25,8 +26,8 @@ function allInFlightBytes (senders: Watched[], receivers: Watched[]): number[] {
   return ways.filter(([, to]) => to.bulkBytes > 0).flatMap(([from, to]) => inFlightBytes(from.instants, to.instants))
 }
 
-function toMetrics (urgent: Urgent[], senders: Watched[], receivers: Watched[], measuredMs: number): UplinkMetrics {
-  const latenciesMs = urgent.flatMap(({ latenciesMs }) => [...latenciesMs])
+function toMetrics (senders: Sent[], receivers: Watched[], measuredMs: number): UplinkMetrics {
+  const latenciesMs = senders.flatMap(({ latenciesMs }) => [...latenciesMs])
   const total = (peers: Watched[], what: 'bulkBytes' | 'cpuMs'): number => sum(peers.map(watched => watched[what]))
   const inFlight = allInFlightBytes(senders, receivers)
   const megabytes = (total(senders, 'bulkBytes') + total(receivers, 'bulkBytes')) / 1e6
@@ -35,7 +36,7 @@ function toMetrics (urgent: Urgent[], senders: Watched[], receivers: Watched[], 
     p50Ms: quantile(latenciesMs, 0.5),
     p99Ms: quantile(latenciesMs, 0.99),
     inFlightMegabytes: inFlight.length === 0 ? undefined : median(inFlight) / 1e6,
-    lateP99Ms: quantile(urgent.flatMap(({ lateMs }) => [...lateMs]), 0.99),
+    lateP99Ms: quantile(senders.flatMap(({ lateMs }) => [...lateMs]), 0.99),
     besideMegabytesPerS: megabytes / measuredMs * 1000,
     senderCpuSPerGigabyte: total(senders, 'cpuMs') / megabytes,
     receiverCpuSPerGigabyte: total(receivers, 'cpuMs') / megabytes
@@ -43,16 +44,18 @@ function toMetrics (urgent: Urgent[], senders: Watched[], receivers: Watched[], 
 }
 
 export function startSession (contestant: Contestant, link: Link, { scenario, streams, measuredMs, warmUpMs }: Work, nodeOptions?: string[]): Session {
+  const { sender: sendsWith = contestant.muxer } = contestant
   const start = (end: number, title: string): Child<PeerCommands> => startAt<PeerCommands>(link, end, peer, title, nodeOptions)
-  const children = Array.from({ length: scenario === 'shared' ? 2 : 1 }, () => [start(SENDER_END, 'sender'), start(RECEIVER_END, 'receiver')])
-  const pairs = children.map(([sender, receiver]) => ({ sender: sender.commands, receiver: receiver.commands }))
+  const startSender = (): Sender => typeof sendsWith === 'string' ? start(SENDER_END, 'sender') : startNativeSender(sendsWith, link.commands[SENDER_END])
+  const children = Array.from({ length: scenario === 'shared' ? 2 : 1 }, () => ({ sender: startSender(), receiver: start(RECEIVER_END, 'receiver') }))
+  const pairs = children.map(({ sender, receiver }) => ({ sender: sender.commands, receiver: receiver.commands }))
   const senders = pairs.map(({ sender }) => sender)
   const receivers = pairs.map(({ receiver }) => receiver)
   const saturating = scenario === 'both' ? [...senders, ...receivers] : senders
 
   async function connect (): Promise<void> {
     for (const { sender, receiver } of pairs) {
-      const [addresses] = await Promise.all([receiver.start(contestant, link.addresses[RECEIVER_END]), sender.start({ ...contestant, muxer: contestant.sender ?? contestant.muxer }, link.addresses[SENDER_END])])
+      const [addresses] = await Promise.all([receiver.start(contestant, link.addresses[RECEIVER_END]), sender.start({ ...contestant, muxer: typeof sendsWith === 'string' ? sendsWith : contestant.muxer }, link.addresses[SENDER_END])])
       await sender.dial(await link.reach(addresses))
     }
 
@@ -74,24 +77,23 @@ export function startSession (contestant: Contestant, link: Link, { scenario, st
       }
 
       if (scenario === 'busy') {
-        await Promise.all(senders.map(async peer => peer.startWorking()))
+        await Promise.all(senders.map(async peer => peer.startWorking?.()))
       }
 
       const leadInMs = warmUpMs + (scenario === 'halved' ? measuredMs / 2 : 0)
       const fromMs = nowMs() + leadInMs
       const window = { fromMs, toMs: fromMs + measuredMs }
-      const [urgent, sent, received] = await Promise.all([
-        Promise.all(senders.map(async peer => peer.sendUrgent(window))),
-        Promise.all(senders.map(async peer => peer.watch(window))),
+      const [sent, received] = await Promise.all([
+        Promise.all(senders.map(async peer => peer.measure(window))),
         Promise.all(receivers.map(async peer => peer.watch(window))),
         scenario === 'halved' && halve(leadInMs)
       ])
 
-      return toMetrics(urgent, sent, received, measuredMs)
+      return toMetrics(sent, received, measuredMs)
     },
 
     async stop () {
-      await Promise.all(children.flat().map(async child => child.stop()))
+      await Promise.all(children.flatMap(({ sender, receiver }) => [sender, receiver]).map(async child => child.stop()))
       await link.remove()
     }
   }

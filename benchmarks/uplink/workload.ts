@@ -1,4 +1,6 @@
 // What is sent over the link, for how long, and by whom.
+import { PEERS } from '../../peers/list.ts'
+import type { PeerKind } from '../../peers/list.ts'
 import type { ContestantMuxer } from '../contestants.ts'
 import type { Labelled } from '../harness/table.ts'
 import type { Metrics } from '../report/metrics.ts'
@@ -40,8 +42,8 @@ export const CONGESTION = 'cubic'
 
 export interface Contestant extends Labelled {
   muxer: ContestantMuxer
-  /** Of the end that sends bulk, if that has another */
-  sender?: ContestantMuxer
+  /** Of the end that sends bulk, if that has another: a muxer, or a program of `peers` */
+  sender?: ContestantMuxer | PeerKind
   /** The urgent stream is marked as such, and so is its echo */
   isMarked: boolean
 }
@@ -55,11 +57,16 @@ export const contestants: Contestant[] = [
   { id: 'quic', label: 'QUIC', muxer: 'quic', isMarked: false }
 ]
 
-/** The sender has the stock muxer, whatever the receiver has */
 export const downlinkContestants: Contestant[] = [
-  { id: 'withheld', label: 'ours, withholds', muxer: 'ours-withholding', sender: 'stock', isMarked: false },
-  { id: 'ours', label: 'ours', muxer: 'ours', sender: 'stock', isMarked: false },
-  { id: 'stock', label: '@libp2p/yamux', muxer: 'stock', sender: 'stock', isMarked: false }
+  { id: 'withheld', label: 'ours, withholds', muxer: 'ours-withholding', isMarked: false },
+  { id: 'ours', label: 'ours', muxer: 'ours', isMarked: false },
+  { id: 'stock', label: '@libp2p/yamux', muxer: 'stock', isMarked: false }
+]
+
+/** Who sends, whatever the receiver has */
+export const downlinkSenders: Array<Labelled & Required<Pick<Contestant, 'sender'>>> = [
+  { id: 'stock', label: '@libp2p/yamux', sender: 'stock' },
+  ...PEERS.filter(({ name }) => name === 'go-libp2p' || name === 'rust-libp2p').map(peer => ({ id: peer.toolchain, label: peer.name, sender: peer }))
 ]
 
 export const scenarios = {
@@ -72,6 +79,9 @@ export const scenarios = {
 }
 
 export type Scenario = keyof typeof scenarios
+
+/** Whose sender has to be JavaScript: programs of `peers` verify no bulk, and have no event loop to keep busy */
+export const javaScriptScenarios: Scenario[] = ['both', 'busy']
 
 export interface Work {
   scenario: Scenario

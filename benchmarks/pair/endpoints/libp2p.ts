@@ -11,7 +11,8 @@ import type { Libp2p } from 'libp2p'
 
 type CreateMuxer = () => StreamMuxerFactory
 
-const protocol = '/benchmark/1.0.0'
+/** That of programs in `peers`, which may be at the other end */
+const protocol = '/interop/1.0.0'
 
 /** `wrap` gets between the muxer and libp2p */
 export async function createLibp2pEndpoint (muxer: ContestantMuxer, transport: TransportName, host?: string, wrap = (create: CreateMuxer) => create): Promise<Endpoint> {
