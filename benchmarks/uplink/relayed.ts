@@ -4,14 +4,14 @@ import { layRelay } from './link.ts'
 import { startSession } from './session.ts'
 import { URGENT_INTERVAL_MS, URGENT_MESSAGE_BYTES } from './workload.ts'
 import type { MuxerName } from '../contestants.ts'
-import type { RelayedLink } from '../../testing/relay/link.ts'
+import type { ConstantLink } from '../../testing/relay/link.ts'
 import type { Metrics } from '../report/metrics.ts'
 import type { TableRow } from '../report/table.ts'
 import type { StopAtEnd } from '../../testing/programs/run.ts'
 import type { Work } from './workload.ts'
 
 /** An uplink of 10 Mbit/s, with what a router at home buffers */
-const LINK: RelayedLink = { bytesPerMs: 1250, delayMs: 10, bufferBytes: 1_000_000, segmentBytes: 1460 }
+const LINK: ConstantLink = { bytesPerMs: 1250, delayMs: 10, bufferBytes: 1_000_000, segmentBytes: 1460 }
 const WORK: Work = { scenario: 'plain', streams: 5, warmUpMs: 2000, measuredMs: 3000 }
 
 export const relayedUplink: TableRow = {

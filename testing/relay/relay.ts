@@ -10,9 +10,9 @@ function onReleased (lateMs: number): void {
 }
 
 const commands = {
-  /** Returns the port whose connections go on to the target, each over a link of its own */
-  async relayTo (targetPort: number, link: RelayedLink): Promise<number> {
-    const { port } = await relayTo(targetPort, link, { onReleased })
+  /** Returns the port whose connections go on to the target, each over a link of its own; the way back is the same unless told otherwise */
+  async relayTo (targetPort: number, there: RelayedLink, back = there): Promise<number> {
+    const { port } = await relayTo(targetPort, there, { onReleased }, back)
 
     return port
   },

@@ -12,21 +12,21 @@ export interface RelayHandler {
   onConnection?(inbound: Socket, outbound: Socket): void
 }
 
-function createRelay (targetPort: number, link: RelayedLink, handler: RelayHandler): Server {
+function createRelay (targetPort: number, there: RelayedLink, handler: RelayHandler, back: RelayedLink): Server {
   const options = { allowHalfOpen: true, noDelay: true }
 
   return createServer(options, inbound => {
     const outbound = connect({ ...options, host: '127.0.0.1', port: targetPort })
 
-    carry(inbound, outbound, link, handler.onReleased)
-    carry(outbound, inbound, link, handler.onReleased)
+    carry(inbound, outbound, there, handler.onReleased)
+    carry(outbound, inbound, back, handler.onReleased)
     handler.onConnection?.(inbound, outbound)
   })
 }
 
-/** Returns the port whose connections go on to the target, and what listens there */
-export async function relayTo (targetPort: number, link: RelayedLink, handler: RelayHandler): Promise<{ port: number, server: Server }> {
-  const server = createRelay(targetPort, link, handler)
+/** Returns the port whose connections go on to the target, and what listens there. The way back is the same unless told otherwise. */
+export async function relayTo (targetPort: number, there: RelayedLink, handler: RelayHandler, back = there): Promise<{ port: number, server: Server }> {
+  const server = createRelay(targetPort, there, handler, back)
 
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -36,7 +36,7 @@ export async function relayTo (targetPort: number, link: RelayedLink, handler: R
 
 /** The same from a Unix socket, for which kernels buffer some 200 KB where they have 4 MB and more for TCP on the loopback interface */
 export async function relayFrom (path: string, targetPort: number, link: RelayedLink, handler: RelayHandler): Promise<void> {
-  const server = createRelay(targetPort, link, handler)
+  const server = createRelay(targetPort, link, handler, link)
 
   server.listen(path)
   await once(server, 'listening')
