@@ -7,7 +7,7 @@ import { toMetrics } from '../report/metrics.ts'
 import { findRow, matrixRows } from '../rows.ts'
 import { layLink } from '../uplink/link.ts'
 import { startSession } from '../uplink/session.ts'
-import { rateOf, WARM_UP_MS } from '../uplink/workload.ts'
+import { rateOf, URGENT_INTERVAL_MS, WARM_UP_MS } from '../uplink/workload.ts'
 import type { MuxerName, TransportName } from '../contestants.ts'
 import type { Column, Labelled } from '../harness/table.ts'
 import type { Metrics } from '../report/metrics.ts'
@@ -95,7 +95,7 @@ const notsentLowat: Recipe = {
     }
 
     const contestant = { id: muxer, label: muxer, muxer, isMarked: true }
-    const uplink = { scenario: 'plain', streams: URGENT_BESIDE_STREAMS, warmUpMs: WARM_UP_MS, measuredMs: URGENT_SECONDS * 1000 } as const
+    const uplink = { scenario: 'plain', streams: URGENT_BESIDE_STREAMS, urgentIntervalMs: URGENT_INTERVAL_MS, warmUpMs: WARM_UP_MS, measuredMs: URGENT_SECONDS * 1000 } as const
 
     return endAfter(startSession(contestant, link, uplink), stopAtEnd, async session => session.measure())
   },

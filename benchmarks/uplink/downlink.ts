@@ -43,7 +43,7 @@ await runBenchmark(async stopAtEnd => {
     }
   })
   const rates = own.only.map(mbit => rateOf(mbit === 'loopback' ? Infinity : parseCount('only', mbit)))
-  const work = { scenario: oneOf('scenario', own.scenario, Object.keys(scenarios) as Scenario[]), streams, measuredMs: seconds * 1000 }
+  const work = { scenario: oneOf('scenario', own.scenario, Object.keys(scenarios) as Scenario[]), streams, urgentIntervalMs: URGENT_INTERVAL_MS, measuredMs: seconds * 1000 }
   const senders = own.senders.map(id => byId('sender', id, downlinkSenders))
   const programs = senders.flatMap(({ sender }) => typeof sender === 'string' ? [] : [sender])
   const samples: Array<Sample<keyof UplinkMetrics>> = []

@@ -10,7 +10,7 @@ import { bytesAt, isAt, startOfStream } from '../../testing/verified/pattern.ts'
 import { onIndexed, sendIndex } from '../../testing/verified/stream-index.ts'
 import { openStreams, viewsOf } from '../../testing/verified/streams.ts'
 import { sampleWatched, watchMuxer } from './in-flight.ts'
-import { BULK_MESSAGE_BYTES, BUSY_TURN_MS, LATEST_ECHO_MS, PAUSE_EVERY_MS, PAUSE_MS, URGENT_INDEX, URGENT_INTERVAL_MS, URGENT_MESSAGE_BYTES } from './workload.ts'
+import { BULK_MESSAGE_BYTES, BUSY_TURN_MS, LATEST_ECHO_MS, PAUSE_EVERY_MS, PAUSE_MS, URGENT_INDEX, URGENT_MESSAGE_BYTES } from './workload.ts'
 import type { Endpoint } from '../pair/endpoints/endpoint.ts'
 import type { Instant } from './in-flight.ts'
 import type { Contestant, Window } from './workload.ts'
@@ -40,7 +40,7 @@ export interface Sender {
     open(bulkStreams: number): Promise<void>
     startBulk(): Promise<void>
     startWorking?(): Promise<void>
-    measure(window: Window): Promise<Sent>
+    measure(window: Window, urgentIntervalMs: number): Promise<Sent>
   }
   stop(): Promise<void>
 }
@@ -171,7 +171,7 @@ const commands = {
   },
 
   /** From now on; resolves when all are echoed */
-  async sendUrgent ({ fromMs, toMs }: Window): Promise<Urgent> {
+  async sendUrgent ({ fromMs, toMs }: Window, intervalMs: number): Promise<Urgent> {
     const stream = streams[URGENT_INDEX]
     const sent: Array<{ dueMs: number, lateMs: number, echoedMs?: number }> = []
     let echoedBytes = 0
@@ -188,7 +188,7 @@ const commands = {
     })
 
     // not asked whether to wait: what waits in the muxer counts
-    await eachInterval(Math.floor((toMs - nowMs()) / URGENT_INTERVAL_MS), URGENT_INTERVAL_MS, nowMs, (message, dueMs) => {
+    await eachInterval(Math.floor((toMs - nowMs()) / intervalMs), intervalMs, nowMs, (message, dueMs) => {
       sent.push({ dueMs, lateMs: nowMs() - dueMs })
       stream.send(bytesAt(message * URGENT_MESSAGE_BYTES, URGENT_MESSAGE_BYTES))
     })
@@ -201,8 +201,8 @@ const commands = {
     }
   },
 
-  async measure (window: Window): Promise<Sent> {
-    const [urgent, watched] = await Promise.all([commands.sendUrgent(window), commands.watch(window)])
+  async measure (window: Window, urgentIntervalMs: number): Promise<Sent> {
+    const [urgent, watched] = await Promise.all([commands.sendUrgent(window, urgentIntervalMs), commands.watch(window)])
 
     return { ...urgent, ...watched }
   }

@@ -1,7 +1,7 @@
 // A program of `peers` as the end that sends bulk: what end-process.ts does, in the peers' lines.
 import { PeerProcess } from '../../peers/process.ts'
 import { nowMs } from '../../testing/programs/clock.ts'
-import { BULK_MESSAGE_BYTES, LATEST_ECHO_MS, URGENT_INTERVAL_MS, URGENT_MESSAGE_BYTES } from './workload.ts'
+import { BULK_MESSAGE_BYTES, LATEST_ECHO_MS, URGENT_MESSAGE_BYTES } from './workload.ts'
 import type { PeerKind } from '../../peers/list.ts'
 import type { Sender } from './end-process.ts'
 
@@ -17,10 +17,10 @@ export function startNativeSender ({ name, command }: PeerKind, runsAt: string[]
       async open (bulkStreams) { await program.call('open-bulk-and-urgent', bulkStreams) },
       async startBulk () { await program.call('send-bulk', BULK_MESSAGE_BYTES) },
 
-      async measure ({ fromMs, toMs }) {
+      async measure ({ fromMs, toMs }, urgentIntervalMs) {
         const beginMs = nowMs()
         const timesMs = [fromMs, toMs, toMs + LATEST_ECHO_MS].map(atMs => Math.round(atMs - beginMs))
-        const { latenciesMs, lateMs, spent } = JSON.parse(await program.call('send-urgent', URGENT_MESSAGE_BYTES, URGENT_INTERVAL_MS, ...timesMs))
+        const { latenciesMs, lateMs, spent } = JSON.parse(await program.call('send-urgent', URGENT_MESSAGE_BYTES, urgentIntervalMs, ...timesMs))
 
         // what it hands down is not known
         return { latenciesMs: Float64Array.from(latenciesMs), lateMs: Float64Array.from(lateMs), bulkBytes: 0, cpuMs: spent.cpuMs, instants: [] }

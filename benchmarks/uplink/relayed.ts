@@ -12,7 +12,7 @@ import type { Work } from './workload.ts'
 
 /** An uplink of 10 Mbit/s, with what a router at home buffers */
 const LINK: ConstantLink = { bytesPerMs: 1250, delayMs: 10, bufferBytes: 1_000_000, segmentBytes: 1460 }
-const WORK: Work = { scenario: 'plain', streams: 5, warmUpMs: 2000, measuredMs: 3000 }
+const WORK: Work = { scenario: 'plain', streams: 5, urgentIntervalMs: URGENT_INTERVAL_MS, warmUpMs: 2000, measuredMs: 3000 }
 
 export const relayedUplink: TableRow = {
   id: 'uplink',

@@ -30,20 +30,25 @@ function toMetrics (senders: Sent[], receivers: Watched[], measuredMs: number): 
   const latenciesMs = senders.flatMap(({ latenciesMs }) => [...latenciesMs])
   const total = (peers: Watched[], what: 'bulkBytes' | 'cpuMs'): number => sum(peers.map(watched => watched[what]))
   const inFlight = allInFlightBytes(senders, receivers)
-  const megabytes = (total(senders, 'bulkBytes') + total(receivers, 'bulkBytes')) / 1e6
+  const [there, back] = [receivers, senders].map(peers => total(peers, 'bulkBytes') / 1e6)
+  const megabytes = there + back
+  const measuredS = measuredMs / 1000
 
   return {
     p50Ms: quantile(latenciesMs, 0.5),
     p99Ms: quantile(latenciesMs, 0.99),
     inFlightMegabytes: inFlight.length === 0 ? undefined : median(inFlight) / 1e6,
     lateP99Ms: quantile(senders.flatMap(({ lateMs }) => [...lateMs]), 0.99),
-    besideMegabytesPerS: megabytes / measuredMs * 1000,
+    besideMegabytesPerS: megabytes / measuredS,
+    thereMegabytesPerS: there / measuredS,
+    backMegabytesPerS: back / measuredS,
+    lowerMegabytesPerS: Math.min(there, back) / measuredS,
     senderCpuSPerGigabyte: total(senders, 'cpuMs') / megabytes,
     receiverCpuSPerGigabyte: total(receivers, 'cpuMs') / megabytes
   }
 }
 
-export function startSession (contestant: Contestant, link: Link, { scenario, streams, measuredMs, warmUpMs }: Work, nodeOptions?: string[]): Session {
+export function startSession (contestant: Contestant, link: Link, { scenario, streams, urgentIntervalMs, measuredMs, warmUpMs }: Work, nodeOptions?: string[]): Session {
   const { sender: sendsWith = contestant.muxer } = contestant
   const start = (end: number, title: string): Child<PeerCommands> => startAt<PeerCommands>(link, end, peer, title, nodeOptions)
   const startSender = (): Sender => typeof sendsWith === 'string' ? start(SENDER_END, 'sender') : startNativeSender(sendsWith, link.commands[SENDER_END])
@@ -59,7 +64,10 @@ export function startSession (contestant: Contestant, link: Link, { scenario, st
       await sender.dial(await link.reach(addresses))
     }
 
-    await Promise.all(saturating.map(async peer => peer.open(streams)))
+    // senders come first: with a delay, a receiver has the connection later than its dialler, and ahead of the first stream
+    for (const peer of saturating) {
+      await peer.open(streams)
+    }
   }
 
   async function halve (afterMs: number): Promise<void> {
@@ -84,7 +92,7 @@ export function startSession (contestant: Contestant, link: Link, { scenario, st
       const fromMs = nowMs() + leadInMs
       const window = { fromMs, toMs: fromMs + measuredMs }
       const [sent, received] = await Promise.all([
-        Promise.all(senders.map(async peer => peer.measure(window))),
+        Promise.all(senders.map(async peer => peer.measure(window, urgentIntervalMs))),
         Promise.all(receivers.map(async peer => peer.watch(window))),
         scenario === 'halved' && halve(leadInMs)
       ])

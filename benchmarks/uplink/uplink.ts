@@ -47,7 +47,7 @@ await runBenchmark(async stopAtEnd => {
     }
   })
   const rates = own.only.map(mbit => rateOf(mbit === 'loopback' ? Infinity : parseCount('only', mbit)))
-  const work: Work = { scenario: oneOf('scenario', own.scenario, Object.keys(scenarios) as Scenario[]), streams, warmUpMs: WARM_UP_MS, measuredMs: seconds * 1000 }
+  const work: Work = { scenario: oneOf('scenario', own.scenario, Object.keys(scenarios) as Scenario[]), streams, urgentIntervalMs: URGENT_INTERVAL_MS, warmUpMs: WARM_UP_MS, measuredMs: seconds * 1000 }
 
   if (rates.some(({ mbit }) => mbit !== Infinity) && !canLayLink('npm run bench uplink')) {
     return

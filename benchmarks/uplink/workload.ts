@@ -35,7 +35,12 @@ export function rateOf (mbit: number): Rate {
   return { id: String(mbit), label: mbit === Infinity ? 'loopback' : `${mbit} Mbit/s`, mbit }
 }
 
-export type UplinkMetrics = Pick<Metrics, 'p50Ms' | 'p99Ms' | 'inFlightMegabytes' | 'lateP99Ms' | 'besideMegabytesPerS' | 'senderCpuSPerGigabyte' | 'receiverCpuSPerGigabyte'>
+export interface UplinkMetrics extends Pick<Metrics, 'p50Ms' | 'p99Ms' | 'inFlightMegabytes' | 'lateP99Ms' | 'besideMegabytesPerS' | 'senderCpuSPerGigabyte' | 'receiverCpuSPerGigabyte'> {
+  /** Bulk of each way, and the lower of both */
+  thereMegabytesPerS: number
+  backMegabytesPerS: number
+  lowerMegabytesPerS: number
+}
 
 /** How TCP decides what it sends: what most kernels come with */
 export const CONGESTION = 'cubic'
@@ -87,6 +92,7 @@ export interface Work {
   scenario: Scenario
   /** That always have more to send */
   streams: number
+  urgentIntervalMs: number
   warmUpMs: number
   measuredMs: number
 }
