@@ -16,6 +16,7 @@ export const benchmarks: Benchmark[] = [
   { name: 'matrix', module: 'matrix/matrix.ts', about: 'scenario × muxer × transport, beside no muxer, QUIC, HTTP/2, go-yamux and rust-yamux; --short is what CI runs' },
   { name: 'uplink', module: 'uplink/uplink.ts', about: 'urgent messages during bulk transfers, on a slow link between network namespaces; needs root' },
   { name: 'downlink', module: 'uplink/downlink.ts', about: 'urgent messages of a peer during its bulk, by what the receiver runs; needs root' },
+  { name: 'recorded', module: 'uplink/recorded.ts', about: 'urgent messages beside bulk on a mobile link that somebody has recorded; needs root' },
   { name: 'lodestar-uplink', module: 'lodestar/uplink.ts', about: 'gossip of a validator\'s node at home, beside blocks; needs root' },
   { name: 'lodestar', module: 'lodestar/lodestar.ts', about: 'CPU, memory and scores of a node as Lodestar runs it, with 100 peers that come and go; also beside quic' },
   { name: 'apps', module: 'apps/apps.ts', about: 'Helia, gossipsub, ReqResp and kad-dht: what a user of each gets' },

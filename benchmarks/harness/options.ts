@@ -29,6 +29,8 @@ interface Taken<Contestant, Count extends string, Own> {
   /** Options that take a number, with what they are if nothing is said */
   counts: Record<Count, number>
   own?: Own
+  /** What it takes beside options, if it does */
+  names?: string
 }
 
 /** The benchmark that runs, as the list has it */
@@ -44,17 +46,17 @@ export function takeNoOptions (): void {
   readOptions(thisBenchmark(), {})
 }
 
-/** --muxers, --json, those that take a number, and the benchmark's own */
+/** --muxers, --json, those that take a number, the benchmark's own, and names */
 export function parseOptions <Contestant extends { id: string }, Count extends keyof typeof counts = never, const Own extends Record<string, OptionInit> = Record<never, never>> (
-  { contestants, usual = contestants.map(({ id }) => id).join(), counts: byDefault, own }: Taken<Contestant, Count, Own>
-): { muxers: Contestant[], json?: string, counts: Record<Count, number>, own: Values<Own> } {
+  { contestants, usual = contestants.map(({ id }) => id).join(), counts: byDefault, own, names }: Taken<Contestant, Count, Own>
+): { muxers: Contestant[], json?: string, counts: Record<Count, number>, own: Values<Own>, names: string[] } {
   const countNames = Object.keys(byDefault) as Count[]
   const countOptions = Object.fromEntries(countNames.map(name => [name, { takes: 'number', about: counts[name], default: String(byDefault[name]) }]))
   const shared = {
     muxers: { takes: 'names', isList: true, about: `who is compared, of ${contestants.map(({ id }) => id).join(', ')}`, default: usual },
     json: { takes: 'path', about: 'writes all that was measured there' }
   } as const
-  const values = readOptions(thisBenchmark(), { ...shared, ...countOptions, ...own })
+  const values = readOptions({ ...thisBenchmark(), names }, { ...shared, ...countOptions, ...own })
   const { muxers, json } = values as unknown as Values<typeof shared>
   const numbers = values as unknown as Record<Count, string>
 
@@ -62,6 +64,7 @@ export function parseOptions <Contestant extends { id: string }, Count extends k
     muxers: muxers.map(id => byId('muxer', id, contestants)),
     json,
     counts: Object.fromEntries(countNames.map(name => [name, parseCount(name, numbers[name])])) as Record<Count, number>,
-    own: values as unknown as Values<Own>
+    own: values as unknown as Values<Own>,
+    names: values.names
   }
 }

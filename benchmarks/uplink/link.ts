@@ -1,13 +1,13 @@
-// What the two ends are connected by: a link of a fixed rate between network namespaces, or what stands in for it.
+// What the two ends are connected by: a link of a fixed rate between network namespaces, or a relay that imitates one.
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startChild } from '../../testing/programs/child.ts'
-import { portOf } from '../../testing/relay/address.ts'
+import { atPort, portOf } from '../../testing/relay/address.ts'
 import { CONGESTION, rateOf } from './workload.ts'
 import type { Child } from '../../testing/programs/child.ts'
-import type { RelayedLink } from '../../testing/relay/link.ts'
+import type { RecordedLink, RelayedLink } from '../../testing/relay/link.ts'
 import type { RelayCommands } from '../../testing/relay/relay.ts'
 
 /** What passes at once. 65 ms at 2 Mbit/s, so no more. */
@@ -41,6 +41,8 @@ const addresses = ['192.0.2.1', '192.0.2.2']
 const DEVICE = 'uplink'
 
 let links = 0
+
+const relayProcess = new URL('../../testing/relay/relay.ts', import.meta.url)
 
 function run (command: string, ...args: string[]): string {
   try {
@@ -151,7 +153,7 @@ export function layNoLink (): Link {
  * on the loopback interface would hold several times what a router does.
  */
 export function layRelay (label: string, link: RelayedLink): Link {
-  const relay = startChild<RelayCommands>(new URL('../../testing/relay/relay.ts', import.meta.url), 'relay')
+  const relay = startChild<RelayCommands>(relayProcess, 'relay')
   const folder = mkdtempSync(join(tmpdir(), 'uplink-'))
   const path = join(folder, 'relay')
 
@@ -172,6 +174,60 @@ export function layRelay (label: string, link: RelayedLink): Link {
   }
 }
 
+/** Of each socket: what a kernel holds of what its program has sent, and what it receives ahead of its program. About 1 MB together. */
+const KERNEL_LIMITS = { tcp_wmem: '4096 65536 1000000', tcp_rmem: '4096 65536 65536' }
+const MTU_BYTES = 1500
+
+/** Both ends and the relay share a network namespace, as its kernel lets connections hold less than this machine's */
+export function layRecorded (label: string, there: RecordedLink, back: RecordedLink): Link {
+  const namespace = layNamespace()
+  const commands = [namespace.command, namespace.command]
+  const link: Link = { ...layNoLink(), label, commands }
+  const relay = startAt<RelayCommands>(link, 0, relayProcess, 'relay')
+
+  return {
+    ...link,
+
+    async reach ([address]) {
+      return [atPort(address, await relay.commands.relayTo(portOf(address), there, back))]
+    },
+
+    async remove () {
+      await relay.stop()
+      namespace.remove()
+    }
+  }
+}
+
+/** Nobody but root may add one */
+export function layNamespace (): { command: string[], remove(): void } {
+  const name = `recorded-${process.pid}-${links++}`
+  const command = ['ip', 'netns', 'exec', name]
+  let isLaid = true
+
+  function remove (): void {
+    if (isLaid) {
+      isLaid = false
+      run('ip', 'netns', 'delete', name)
+    }
+  }
+
+  run('ip', 'netns', 'add', name)
+
+  try {
+    run('ip', '-n', name, 'link', 'set', 'lo', 'mtu', String(MTU_BYTES), 'up')
+
+    for (const [limit, bytes] of Object.entries(KERNEL_LIMITS)) {
+      run('ip', 'netns', 'exec', name, 'sysctl', '--quiet', '--write', `net.ipv4.${limit}=${bytes}`)
+    }
+  } catch (err) {
+    remove()
+    throw err
+  }
+
+  return { command, remove }
+}
+
 /** A process at an end of it */
 export function startAt <Commands extends object> ({ commands }: Link, end: number, module: URL, title: string, nodeOptions: string[] = []): Child<Commands> {
   const [execPath, ...execArgv] = [...commands[end], process.execPath, ...nodeOptions]
@@ -180,9 +236,9 @@ export function startAt <Commands extends object> ({ commands }: Link, end: numb
 }
 
 /** Says why not if this machine lets nobody lay one, and fails in CI, where it has to */
-export function canLayLink (command: string): boolean {
+export function canLayLink (command: string, lay: () => { remove(): void } = () => layLink(1)): boolean {
   try {
-    layLink(1).remove()
+    lay().remove()
 
     return true
   } catch (err: any) {

@@ -5,7 +5,7 @@ import { startSession } from '../../benchmarks/uplink/session.ts'
 import { downlinkContestants, downlinkSenders } from '../../benchmarks/uplink/workload.ts'
 
 const [RECEIVER] = downlinkContestants
-const WORK = { scenario: 'plain', streams: 2, warmUpMs: 200, measuredMs: 500 } as const
+const WORK = { scenario: 'plain', streams: 2, urgentIntervalMs: 20, warmUpMs: 200, measuredMs: 500 } as const
 
 for (const { label, sender } of downlinkSenders) {
   const isPresent = typeof sender === 'string' || inject('presentPeers').includes(sender.name)
