@@ -7,9 +7,9 @@ import { runRounds } from '../harness/rounds.ts'
 import { endAfter, runBenchmark } from '../../testing/programs/run.ts'
 import { format, renderSamples } from '../harness/table.ts'
 import { columnsBeside, MEGABYTE_MBIT } from './columns.ts'
-import { BURST, canLayLink, LATENCY, layLink, layNoLink } from './link.ts'
+import { canLayLink, describeRate, layRate } from './link.ts'
 import { startSession } from './session.ts'
-import { BULK_MESSAGE_BYTES, CONGESTION, downlinkContestants, downlinkSenders, javaScriptScenarios, mbits, rateOf, scenarios, URGENT_INTERVAL_MS, URGENT_MESSAGE_BYTES, WARM_UP_MS } from './workload.ts'
+import { BULK_MESSAGE_BYTES, downlinkContestants, downlinkSenders, javaScriptScenarios, mbits, parseDelay, rateOf, scenarios, URGENT_INTERVAL_MS, URGENT_MESSAGE_BYTES, WARM_UP_MS } from './workload.ts'
 import type { Sample } from '../harness/samples.ts'
 import type { Rate, Scenario, UplinkMetrics, Work } from './workload.ts'
 
@@ -19,8 +19,8 @@ const WINDOWS = 2
 
 const columns = columnsBeside('stock')
 
-const legend = ({ scenario, streams }: Omit<Work, 'warmUpMs'>): string => [
-  `As in "uplink": a link of that rate between two network namespaces, tbf with a burst of ${BURST} and a limit of ${LATENCY}, TCP with ${CONGESTION}, Noise.`,
+const legend = ({ scenario, streams }: Omit<Work, 'warmUpMs'>, delayMs?: number): string => [
+  `As in "uplink". ${describeRate(delayMs)}, Noise.`,
   `The row names the sender: a node with @libp2p/yamux, go-libp2p or rust-libp2p. ${streams} streams send messages of ${BULK_MESSAGE_BYTES / 1024} KiB as fast as they may; on one more`,
   `${URGENT_MESSAGE_BYTES} B go every ${URGENT_INTERVAL_MS} ms, which the receiver sends back at once. All that arrives is verified. Measured after ${WINDOWS} windows of each stream and ${WARM_UP_MS / 1000} s.`,
   `Scenario "${scenario}": ${scenarios[scenario]}.`,
@@ -39,6 +39,7 @@ await runBenchmark(async stopAtEnd => {
     own: {
       only: { takes: 'rates', isList: true, about: 'in Mbit/s, or loopback', default: mbits.join() },
       senders: { takes: 'names', isList: true, about: `who sends, of ${downlinkSenders.map(({ id }) => id).join(', ')}`, default: 'stock' },
+      delay: { takes: 'milliseconds', about: 'of each way, by a relay instead of namespaces: without root, and the scenarios shared and halved' },
       scenario: { takes: 'name', about: `one of ${Object.keys(scenarios).join(', ')}`, default: 'plain' }
     }
   })
@@ -48,7 +49,9 @@ await runBenchmark(async stopAtEnd => {
   const programs = senders.flatMap(({ sender }) => typeof sender === 'string' ? [] : [sender])
   const samples: Array<Sample<keyof UplinkMetrics>> = []
 
-  if (rates.some(({ mbit }) => mbit !== Infinity) && !canLayLink('npm run bench downlink')) {
+  const delayMs = parseDelay(own.delay, work.scenario)
+
+  if (delayMs == null && rates.some(({ mbit }) => mbit !== Infinity) && !canLayLink('npm run bench downlink')) {
     return
   }
 
@@ -67,13 +70,11 @@ await runBenchmark(async stopAtEnd => {
       contestants: muxers,
       rounds,
       async measure (contestant) {
-        const link = rate.mbit === Infinity ? layNoLink() : layLink(rate.mbit)
-
-        return endAfter(startSession({ ...contestant, sender }, link, { ...work, warmUpMs: warmUpMs(rate) }), stopAtEnd, async session => session.measure())
+        return endAfter(startSession({ ...contestant, sender }, layRate(rate, delayMs), { ...work, warmUpMs: warmUpMs(rate) }), stopAtEnd, async session => session.measure())
       },
       describe: ({ p99Ms, besideMegabytesPerS = NaN }) => `p99 ${format(p99Ms)} ms, ${format(besideMegabytesPerS * MEGABYTE_MBIT)} Mbit/s`
     }))
   }
 
-  await report({ tables: [renderSamples(samples, rows, muxers, columns)], extent: `${rounds} rounds of ${seconds} s`, legend: legend(work), json, measured: { work, samples } })
+  await report({ tables: [renderSamples(samples, rows, muxers, columns)], extent: `${rounds} rounds of ${seconds} s`, legend: legend(work, delayMs), json, measured: { work, delayMs, samples } })
 })

@@ -5,15 +5,17 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startChild } from '../../testing/programs/child.ts'
 import { atPort, portOf } from '../../testing/relay/address.ts'
-import { CONGESTION, rateOf } from './workload.ts'
+import { CONGESTION, MBIT_BYTES_PER_MS, rateOf, SEGMENT_BYTES } from './workload.ts'
 import type { Child } from '../../testing/programs/child.ts'
 import type { RecordedLink, RelayedLink } from '../../testing/relay/link.ts'
 import type { RelayCommands } from '../../testing/relay/relay.ts'
+import type { Rate } from './workload.ts'
 
 /** What passes at once. 65 ms at 2 Mbit/s, so no more. */
 export const BURST = '16kb'
+const LATENCY_S = 1
 /** What waits longer than this is dropped, as by a router with so much memory */
-export const LATENCY = '1s'
+export const LATENCY = `${LATENCY_S}s`
 
 export interface Link {
   label: string
@@ -172,6 +174,24 @@ export function layRelay (label: string, link: RelayedLink): Link {
       rmSync(folder, { recursive: true, force: true })
     }
   }
+}
+
+/** Of that rate: between network namespaces, or with a delay one that a process imitates, whose buffer is as long */
+export function layRate ({ mbit, label }: Rate, delayMs?: number): Link {
+  if (delayMs == null) {
+    return mbit === Infinity ? layNoLink() : layLink(mbit)
+  }
+
+  const bytesPerMs = mbit * MBIT_BYTES_PER_MS
+
+  return layRelay(label, { bytesPerMs, delayMs, bufferBytes: bytesPerMs * (1000 * LATENCY_S + delayMs), segmentBytes: SEGMENT_BYTES })
+}
+
+/** For the legend */
+export function describeRate (delayMs?: number): string {
+  return delayMs == null
+    ? `Two network namespaces and a veth pair of that rate both ways: tbf with a burst of ${BURST} and a limit of ${LATENCY}. The kernel's TCP with ${CONGESTION}`
+    : `A relay of that rate and ${delayMs} ms each way, dialled at a Unix socket. It holds its sender back when more waits than passes in ${LATENCY_S} s. TCP`
 }
 
 /** Of each socket: what a kernel holds of what its program has sent, and what it receives ahead of its program. About 1 MB together. */

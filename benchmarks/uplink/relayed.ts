@@ -2,7 +2,7 @@
 import { named } from '../../testing/programs/run.ts'
 import { layRelay } from './link.ts'
 import { startSession } from './session.ts'
-import { URGENT_INTERVAL_MS, URGENT_MESSAGE_BYTES } from './workload.ts'
+import { MBIT_BYTES_PER_MS, SEGMENT_BYTES, URGENT_INTERVAL_MS, URGENT_MESSAGE_BYTES } from './workload.ts'
 import type { MuxerName } from '../contestants.ts'
 import type { ConstantLink } from '../../testing/relay/link.ts'
 import type { Metrics } from '../report/metrics.ts'
@@ -11,7 +11,7 @@ import type { StopAtEnd } from '../../testing/programs/run.ts'
 import type { Work } from './workload.ts'
 
 /** An uplink of 10 Mbit/s, with what a router at home buffers */
-const LINK: ConstantLink = { bytesPerMs: 1250, delayMs: 10, bufferBytes: 1_000_000, segmentBytes: 1460 }
+const LINK: ConstantLink = { bytesPerMs: 10 * MBIT_BYTES_PER_MS, delayMs: 10, bufferBytes: 1_000_000, segmentBytes: SEGMENT_BYTES }
 const WORK: Work = { scenario: 'plain', streams: 5, urgentIntervalMs: URGENT_INTERVAL_MS, warmUpMs: 2000, measuredMs: 3000 }
 
 export const relayedUplink: TableRow = {

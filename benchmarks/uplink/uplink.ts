@@ -9,18 +9,18 @@ import { writeCharts } from '../report/svg.ts'
 import { installQuic } from '../quic/install.ts'
 import { drawChart, latenciesOf } from './chart.ts'
 import { columnsBeside, MEGABYTE_MBIT } from './columns.ts'
-import { BURST, canLayLink, LATENCY, layLink, layNoLink } from './link.ts'
+import { canLayLink, describeRate, layRate } from './link.ts'
 import { startSession } from './session.ts'
-import { BULK_MESSAGE_BYTES, CONGESTION, contestants, LATEST_ECHO_MS, mbits, rateOf, scenarios, URGENT_INTERVAL_MS, URGENT_MESSAGE_BYTES, WARM_UP_MS } from './workload.ts'
+import { BULK_MESSAGE_BYTES, contestants, LATEST_ECHO_MS, mbits, parseDelay, rateOf, scenarios, URGENT_INTERVAL_MS, URGENT_MESSAGE_BYTES, WARM_UP_MS } from './workload.ts'
 import type { Sample } from '../harness/samples.ts'
 import type { Scenario, UplinkMetrics, Work } from './workload.ts'
 
 const columns = columnsBeside('stock', 'mplex')
 
-function renderLegend ({ scenario, streams, warmUpMs }: Work): string {
+function renderLegend ({ scenario, streams, warmUpMs }: Work, delayMs?: number): string {
   return [
-    `Two network namespaces and a veth pair of that rate both ways: tbf with a burst of ${BURST} and a limit of ${LATENCY}. The kernel's TCP with`,
-    `${CONGESTION}, Noise, libp2p nodes in two processes. Link, processes and connection are new for each measurement, the first ${warmUpMs / 1000} s of which do not count.`,
+    `${describeRate(delayMs)},`,
+    `Noise, libp2p nodes in two processes. Link, processes and connection are new for each measurement, the first ${warmUpMs / 1000} s of which do not count.`,
     `${streams} streams send messages of ${BULK_MESSAGE_BYTES / 1024} KiB as fast as they may; on one more ${URGENT_MESSAGE_BYTES} B go every ${URGENT_INTERVAL_MS} ms, which the peer sends back at once. All that`,
     `arrives is verified. Scenario "${scenario}": ${scenarios[scenario]}.`,
     '',
@@ -42,6 +42,7 @@ await runBenchmark(async stopAtEnd => {
     counts: { rounds: 3, seconds: 6, streams: 5 },
     own: {
       only: { takes: 'rates', isList: true, about: 'in Mbit/s, or loopback', default: mbits.join() },
+      delay: { takes: 'milliseconds', about: 'of each way, by a relay instead of namespaces: without root, QUIC, and the scenarios shared and halved' },
       scenario: { takes: 'name', about: `one of ${Object.keys(scenarios).join(', ')}`, default: 'plain' },
       chart: { takes: 'path', about: 'draws the latencies there as SVG, and for dark pages beside it' }
     }
@@ -49,11 +50,13 @@ await runBenchmark(async stopAtEnd => {
   const rates = own.only.map(mbit => rateOf(mbit === 'loopback' ? Infinity : parseCount('only', mbit)))
   const work: Work = { scenario: oneOf('scenario', own.scenario, Object.keys(scenarios) as Scenario[]), streams, urgentIntervalMs: URGENT_INTERVAL_MS, warmUpMs: WARM_UP_MS, measuredMs: seconds * 1000 }
 
-  if (rates.some(({ mbit }) => mbit !== Infinity) && !canLayLink('npm run bench uplink')) {
+  const delayMs = parseDelay(own.delay, work.scenario)
+
+  if (delayMs == null && rates.some(({ mbit }) => mbit !== Infinity) && !canLayLink('npm run bench uplink')) {
     return
   }
 
-  const hasQuic = muxers.some(({ muxer }) => muxer === 'quic') && await installQuic()
+  const hasQuic = delayMs == null && muxers.some(({ muxer }) => muxer === 'quic') && await installQuic()
   const compared = muxers.filter(({ muxer }) => muxer !== 'quic' || hasQuic)
   const samples: Array<Sample<keyof UplinkMetrics>> = []
 
@@ -63,9 +66,7 @@ await runBenchmark(async stopAtEnd => {
       contestants: compared,
       rounds,
       async measure (contestant) {
-        const link = rate.mbit === Infinity ? layNoLink() : layLink(rate.mbit)
-
-        return endAfter(startSession(contestant, link, work), stopAtEnd, async session => session.measure())
+        return endAfter(startSession(contestant, layRate(rate, delayMs), work), stopAtEnd, async session => session.measure())
       },
       describe: ({ p99Ms, besideMegabytesPerS = NaN }) => `p99 ${format(p99Ms)} ms, ${format(besideMegabytesPerS * MEGABYTE_MBIT)} Mbit/s`
     }))
@@ -74,9 +75,9 @@ await runBenchmark(async stopAtEnd => {
   await report({
     tables: [renderSamples(samples, rates, compared, columns)],
     extent: `${rounds} rounds of ${seconds} s`,
-    legend: renderLegend(work),
+    legend: renderLegend(work, delayMs),
     json,
-    measured: { work, samples }
+    measured: { work, delayMs, samples }
   })
 
   if (own.chart != null) {

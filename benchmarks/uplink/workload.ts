@@ -1,5 +1,6 @@
 // What is sent over the link, for how long, and by whom.
 import { PEERS } from '../../peers/list.ts'
+import { parseCount } from '../../testing/programs/names.ts'
 import type { PeerKind } from '../../peers/list.ts'
 import type { ContestantMuxer } from '../contestants.ts'
 import type { Labelled } from '../harness/table.ts'
@@ -41,6 +42,10 @@ export interface UplinkMetrics extends Pick<Metrics, 'p50Ms' | 'p99Ms' | 'inFlig
   backMegabytesPerS: number
   lowerMegabytesPerS: number
 }
+
+export const MBIT_BYTES_PER_MS = 125
+/** What TCP puts into a packet of 1500 bytes */
+export const SEGMENT_BYTES = 1460
 
 /** How TCP decides what it sends: what most kernels come with */
 export const CONGESTION = 'cubic'
@@ -87,6 +92,15 @@ export type Scenario = keyof typeof scenarios
 
 /** Whose sender has to be JavaScript: programs of `peers` verify no bulk, and have no event loop to keep busy */
 export const javaScriptScenarios: Scenario[] = ['both', 'busy']
+
+/** Of a link that a process imitates, if there is one: it has one connection and one rate */
+export function parseDelay (value: string | undefined, scenario: Scenario): number | undefined {
+  if (value != null && (scenario === 'shared' || scenario === 'halved')) {
+    throw new Error(`--delay has no scenario "${scenario}"`)
+  }
+
+  return value == null ? undefined : parseCount('delay', value)
+}
 
 export interface Work {
   scenario: Scenario
