@@ -83,6 +83,12 @@ export class Credit<Owner> {
 
       this.#portions.enlist(stream, this.#peer.boundBytes)
       this.#serve()
+
+      // no pong is on its way that would free it
+      if (this.isWithheld && !this.#isInRound) {
+        this.#ping()
+      }
+
       return
     }
 

@@ -6,5 +6,6 @@ export interface PinnedSeed {
 }
 
 export const pinnedSeeds: PinnedSeed[] = [
-  { seed: 21_342, bug: 'a loop within a frame never ended when this side closed the connection' }
+  { seed: 21_342, bug: 'a loop within a frame never ended when this side closed the connection' },
+  { seed: 4695, bug: 'credit that was withheld after the last pong waited for a second, as no ping was on its way' }
 ]
