@@ -51,12 +51,12 @@ test('the table and one path are told of it', async () => {
 
   try {
     searchPaths(SEED, 1, createControl)
-    expect(createControl).toHaveBeenCalledTimes(2)
+    expect(createControl).toHaveBeenCalledTimes(3)
     expect(info.mock.calls.flat().join('\n')).toContain('one connection: 1 links; what they carry, compared with no bound: least 1.000')
     info.mockClear()
 
     replayPath(SEED, createControl)
-    expect(createControl).toHaveBeenCalledTimes(6)
+    expect(createControl).toHaveBeenCalledTimes(9)
     expect(info.mock.calls.flat().join('\n')).toContain('0 of any KB, 0 KB/s, - ms')
   } finally {
     info.mockRestore()

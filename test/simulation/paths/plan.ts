@@ -29,6 +29,8 @@ export type Work =
 
 export interface LinkPlan {
   steps: BottleneckStep[]
+  /** From the peers to this node; the same if it is left out */
+  backSteps?: BottleneckStep[]
   jitterMs: number
 }
 

@@ -112,11 +112,11 @@ export function run (plan: Plan, { maxQueueDelayMs, createControl = fullControl,
   const program = new Program(timeline, turnsOf(plan.turns, random.fork()))
   const createPathControl = createControl()
 
-  const links = plan.links.map(({ steps, jitterMs }) => {
+  const links = plan.links.map(({ steps, backSteps = steps, jitterMs }) => {
     const [there, back] = [random.fork(), random.fork()]
     const jitterOf = (random: Random): () => number => () => random.next() * jitterMs
 
-    return { there: new Bottleneck(timeline, { steps, jitterMs: jitterOf(there) }), back: new Bottleneck(timeline, { steps, jitterMs: jitterOf(back) }) }
+    return { there: new Bottleneck(timeline, { steps, jitterMs: jitterOf(there) }), back: new Bottleneck(timeline, { steps: backSteps, jitterMs: jitterOf(back) }) }
   })
 
   const connections = plan.connections.map(({ link, buffers, peerTurns, answering, work, peersWork = work, startMs, isTwoWay, isPeerUnbounded = false, furtherMs = 0 }) => {

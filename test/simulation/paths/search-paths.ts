@@ -1,6 +1,7 @@
 // Of `npm run simulate`: the bound on bytes in flight on many paths, or one of them with all that happens.
 import { quantile } from 'simple-statistics'
 import { judge } from './judge.ts'
+import { drawMobile } from './mobile.ts'
 import { describePlan, drawPlan, drawRequests } from './plan.ts'
 import { run } from './run.ts'
 import type { CreatePathControl } from '../../../src/path-control.ts'
@@ -18,7 +19,7 @@ const groups: Array<[name: string, isMeant: (verdict: Verdict) => boolean]> = [
   ['several connections, both ways', ({ isAlone, isTwoWay }) => !isAlone && isTwoWay]
 ]
 
-const draws: Array<[work: string, draw: (seed: number) => Plan]> = [['bulk and bursts', drawPlan], ['requests', drawRequests]]
+const draws: Array<[work: string, draw: (seed: number) => Plan]> = [['bulk and bursts', drawPlan], ['requests', drawRequests], ['bulk on mobile links', drawMobile]]
 
 /** Each link of the plans of so many seeds, and the seeds that lose most; with the muxer's own control unless there is another */
 export function searchPaths (first: number, seeds: number, createControl?: () => CreatePathControl): void {
