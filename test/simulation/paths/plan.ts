@@ -81,6 +81,8 @@ const ROUND_TRIPS = 60
 const TURNS = 40
 const SETTLING_PART = 1 / 5
 const LATEST_START_MS = 2000
+/** Of a link; a mobile one has hundreds */
+const DESCRIBED_STEPS = 5
 /** As much as a run may carry, so that fast links do not take minutes */
 const MOST_BYTES = 400_000_000
 
@@ -175,7 +177,7 @@ export function drawRequests (seed: number): Plan {
 }
 
 export function describePlan ({ links, connections, turns, durationMs }: Plan): string {
-  const link = ({ steps, jitterMs }: LinkPlan): string => `${steps.map(({ atMs, rateBytesPerMs, delayMs }) => `${atMs > 0 ? `from ${Math.round(atMs)} ms ` : ''}${(rateBytesPerMs / MBIT_BYTES_PER_MS).toPrecision(3)} Mbit/s ${(2 * delayMs).toPrecision(3)} ms`).join(', ')} jitter ${jitterMs.toFixed(1)}`
+  const link = ({ steps, jitterMs }: LinkPlan): string => `${steps.slice(0, DESCRIBED_STEPS).map(({ atMs, rateBytesPerMs, delayMs }) => `${atMs > 0 ? `from ${Math.round(atMs)} ms ` : ''}${(rateBytesPerMs / MBIT_BYTES_PER_MS).toPrecision(3)} Mbit/s ${(2 * delayMs).toPrecision(3)} ms`).join(', ')}${steps.length > DESCRIBED_STEPS ? ` and ${steps.length - DESCRIBED_STEPS} more` : ''} jitter ${jitterMs.toFixed(1)}`
   const connection = ({ buffers, peerTurns, answering, work, isTwoWay, startMs }: ConnectionPlan): string => `from ${Math.round(startMs)} ms ${JSON.stringify(work)}${isTwoWay ? ' both ways' : ''}, kernels ${Math.round(buffers.sendBytes / KIBIBYTE)} and ${Math.round(buffers.receiveBytes / KIBIBYTE)} KiB, peer's turns ${peerTurns.meanMs.toFixed(0)} ms in ${peerTurns.busyPart}, answers ${JSON.stringify(answering)}`
 
   return [`${Math.round(durationMs)} ms, own turns ${turns.meanMs.toFixed(0)} ms in ${turns.busyPart}`, ...links.map(plan => `  link ${link(plan)}`), ...connections.slice(0, 5).map(plan => `  connection ${plan.link}: ${connection(plan)}`)].join('\n')
