@@ -55,6 +55,10 @@ await runBenchmark(async stopAtEnd => {
     return
   }
 
+  if (programs.length > 0 && delayMs != null) {
+    throw new Error('With --delay the sender has to be stock: the relay is dialled at a Unix socket')
+  }
+
   if (programs.length > 0 && javaScriptScenarios.includes(work.scenario)) {
     throw new Error(`In the scenario "${work.scenario}" the sender has to be stock`)
   }
