@@ -17,11 +17,11 @@
  *    503     steady   Three round trips have not raised the rate. The bound is 1250 * (1.25 * 40 + 10), 75 kB, and what arrives between two
  *                     pongs, and 4 KiB: 114 kB while pongs are 28 ms apart, and 88 kB from 850 ms on, when they come more often.
  *    1407    pong     They come every 9 ms. This one releases a write of 11 kB and its mark, which takes 71 ms, 31 of them in the queue.
- *    1500             The rate of the link halves. The higher rate still counts, so the queue grows to 102 ms.
- *    2116    probing  The rate is 625 bytes a ms, less than 3/4 of the old one. The bound is 19 kB, 3/4 of what the path holds.
- *    2263    steady   A mark has found the path empty: the round trip is still 40 ms. The bound is 53 kB, and 45 kB from 2419 ms on.
+ *    1500             The rate of the link halves. The higher rate still counts, and pongs become rare, so the bound grows to 105 kB, and the queue to 128 ms.
+ *    3651    probing  The rate is 625 bytes a ms, less than 3/4 of the old one. The bound is 19 kB, 3/4 of what the path holds.
+ *    3824    steady   A mark has found the path empty: the round trip is still 40 ms. The bound is 55 kB, and 46 kB from 4027 ms on.
  */
-import { HEADER_BYTES } from '../core/wire/frame.ts'
+import { FIRST_MARK_VALUE, HEADER_BYTES } from '../core/wire/frame.ts'
 import { Marks } from './marks.ts'
 import { FIRST_BYTES, MARKS_IN_FLIGHT, MIN_MARK_EVERY_BYTES, PathEstimate } from './path-estimate.ts'
 import { Samples } from './samples.ts'
@@ -90,6 +90,8 @@ export class BytesInFlight implements PathControl {
   /** When data was first held since the last pong to a mark. Pongs to other pings may release it many times in between. */
   #unansweredSinceMs = -1
   #looks = 0
+  /** The mark that is due only replies to one of the peer */
+  #isReplyDue = false
   #writtenMs = 0
   readonly #silence = new PongSilence()
 
@@ -169,6 +171,7 @@ export class BytesInFlight implements PathControl {
 
   requestMark (isLast = false): boolean {
     this.isMarkDue ||= isLast || this.canMark
+    this.#isReplyDue = false
 
     return this.isMarkDue
   }
@@ -177,10 +180,10 @@ export class BytesInFlight implements PathControl {
   get lookDelayMs (): number {
     // a mark is due that `Marks` did not allow, as there were too many at once
     if (this.#positions.writtenBytes >= this.#markFromBytes) {
-      return this.estimate.fast.markIntervalMs
+      return this.estimate.markIntervalMs
     }
 
-    return Math.min(LONGEST_LOOK_MS, Math.max(this.estimate.fast.markIntervalMs, LOOK_ROUND_TRIPS * this.estimate.lastRoundTripMs) * 2 ** Math.max(0, this.#looks + 1 - QUICK_LOOKS))
+    return Math.min(LONGEST_LOOK_MS, Math.max(this.estimate.markIntervalMs, LOOK_ROUND_TRIPS * this.estimate.lastRoundTripMs) * 2 ** Math.max(0, this.#looks + 1 - QUICK_LOOKS))
   }
 
   onWritten (byteLength: number, urgentBytes: number, hasData: boolean, isAppLimited: boolean, nowMs: number): boolean {
@@ -218,10 +221,12 @@ export class BytesInFlight implements PathControl {
       sentMs: nowMs,
       positionBytes,
       acknowledgedBytes: this.acknowledgedBytes,
+      arrivedBytes: Math.min(this.estimate.arrivedBytes, this.unacknowledgedBytes),
       acknowledgedMs: Math.max(this.#lastPongMs, this.#samples.beganMs),
       receivedBytes: this.estimate.peer.receivedBytes,
       isAppLimited
-    }, this.isHeld || !isAppLimited)
+    }, this.#isReplyDue)
+    this.#isReplyDue = false
     this.isMarkDue = false
     this.#noteWaiting(nowMs)
     this.#setMarkFrom(this.unacknowledgedBytes + HEADER_BYTES, positionBytes)
@@ -239,21 +244,20 @@ export class BytesInFlight implements PathControl {
 
     const { estimate, isHeld: wasHeld } = this
     const arrivedBytes = mark.positionBytes - this.acknowledgedBytes
-    const catchUp = this.#silence.onPong(mark, this.acknowledgedBytes, this.#positions, wasHeld && !estimate.isProbing ? estimate.coveredSilenceMs : Infinity, nowMs)
+    const peersDelayMs = estimate.peersDelay.delayMs(nowMs)
+    const catchUp = this.#silence.onPong(mark, this.acknowledgedBytes, this.#positions, wasHeld && !estimate.isProbing ? estimate.coveredSilenceMs : Infinity, nowMs - peersDelayMs)
 
     if (wasHeld) {
       estimate.pongGap.learn(nowMs - Math.max(this.#lastPongMs, this.#samples.beganMs), arrivedBytes, this.unacknowledgedBytes)
     }
 
-    // before the sample and the silence, whose meaning depends on it
-    estimate.rarelyAnswers = this.#marks.rarelyAnswers
     this.#noteArrived(mark.positionBytes)
     this.#lastPongMs = nowMs
     this.#looks = 0
     this.#noteWaiting(nowMs)
 
     if (this.isBounded) {
-      const sample = this.#samples.onPong(mark, estimate.roundTripMs ?? Infinity, estimate.peer.receivedBytes, wasHeld, nowMs)
+      const sample = this.#samples.onPong(mark, estimate.roundTripMs ?? Infinity, peersDelayMs, estimate.peer.receivedBytes, this.unacknowledgedBytes, wasHeld, nowMs)
 
       if (sample !== undefined) {
         estimate.onSample(sample)
@@ -283,9 +287,20 @@ export class BytesInFlight implements PathControl {
     }
   }
 
-  /** The peer's ping may be one of its marks */
+  /** The peer's ping may be one of its marks. Beside the pong to it goes a mark that tells how long both take. A mark that is a reply gets none. */
   onPing (value: number, nowMs: number): void {
-    this.estimate.peer.onPing(value, nowMs)
+    this.estimate.peersDelay.onPing(value, nowMs)
+
+    if (!this.isBounded || this.isMarkDue) {
+      return
+    }
+
+    if (!this.#marks.hasWritten) {
+      // the first mark goes before any queue has formed, so that the peer can compare later ones with it
+      this.requestMark(true)
+    } else if (value >= FIRST_MARK_VALUE && value % 2 === 0 && this.unacknowledgedBytes >= MIN_MARK_EVERY_BYTES) {
+      this.#isReplyDue = this.requestMark()
+    }
   }
 
   onChunk (byteLength: number, nowMs: number): void {
@@ -295,7 +310,7 @@ export class BytesInFlight implements PathControl {
 
   onTransportFull (nowMs: number): void {
     if (this.isBounded) {
-      this.estimate.onTransportFull(this.unacknowledgedBytes)
+      this.estimate.onTransportFull()
       this.#holdOrRelease(nowMs)
     }
   }
@@ -363,16 +378,15 @@ export class BytesInFlight implements PathControl {
   }
 
   #mayMark (nowMs: number): boolean {
-    return this.#marks.mayFollow(nowMs, this.estimate.fast.markIntervalMs, this.estimate.fast.isFast)
+    return this.#marks.mayFollow(nowMs, this.estimate.markIntervalMs)
   }
 
   #setMarkFrom (unacknowledgedBytes = this.unacknowledgedBytes, markedBytes = this.#positions.markedBytes): void {
     if (this.isBounded && this.canMark) {
       const { holdsFromBytes } = this.bound
       const { farStartBytes } = this.estimate
-      const everyBytes = Math.max(MIN_MARK_EVERY_BYTES, unacknowledgedBytes / MARKS_IN_FLIGHT, this.estimate.bytesPerMs * this.estimate.fast.markIntervalMs)
-      // a peer that answers few marks gets fewer, so that the answered ones have more data in front of them
-      const spacedBytes = markedBytes + MARK_FROM_PART * everyBytes / this.#marks.answeredPart
+      const everyBytes = Math.max(MIN_MARK_EVERY_BYTES, unacknowledgedBytes / MARKS_IN_FLIGHT, this.estimate.bytesPerMs * this.estimate.markIntervalMs)
+      const spacedBytes = markedBytes + MARK_FROM_PART * everyBytes
       // no mark is due while little is unconfirmed, so requests have none, except at the start of a far path
       const fewBytes = farStartBytes > 0 ? MARK_FROM_PART * farStartBytes : holdsFromBytes === Infinity ? 0 : holdsFromBytes / 2
       this.#markFromBytes = Math.max(spacedBytes, this.#positions.confirmedBytes + fewBytes)

@@ -1,9 +1,8 @@
 /**
- * The marks in flight: the position of each, which part of them is answered, and when another may be written. Hot: runs once per write.
+ * The marks in flight: the position of each, and when another may be written. Hot: runs once per write.
  *
  * Invariant: the marks are in the order in which they were written, and there are at most MAX_MARKS.
  */
-
 import { LONGEST_MS } from '../core/window/round-trip.ts'
 import { FIRST_MARK_VALUE } from '../core/wire/frame.ts'
 
@@ -12,10 +11,8 @@ const MARKS_AT_ONCE = 8
 /** If more are in flight, the oldest is forgotten: the pong to a later one confirms its data too */
 const MAX_MARKS = 64
 
-/** The weight of a mark in `answeredPart`, compared with the next one */
-const ANSWERED_FADES = 7 / 8
-/** If the peer answers less than this part of the marks, pongs do not show what has arrived */
-const FEW_PART = 1 / 4
+/** The value of a mark is the time at which it was written, in these units, and in its last bit whether it replies to a mark of the peer */
+export const UNITS_PER_MS = 8
 
 export interface Mark {
   value: number
@@ -23,6 +20,8 @@ export interface Mark {
   /** How much was written before it, and how much of that was known to have arrived */
   positionBytes: number
   acknowledgedBytes: number
+  /** How much of the rest had probably arrived */
+  arrivedBytes: number
   /** When the last pong came, or, if nothing was in flight since, when data was first written */
   acknowledgedMs: number
   /** Received from the peer until then */
@@ -33,22 +32,22 @@ export interface Mark {
 }
 
 export class Marks {
-  /** The part of the recent marks that was answered */
-  answeredPart = 1
   inFlight: Mark[] = []
-  /** Values count up by two. Those of marks behind which data fills the path are odd. */
-  #nextValue = 0
+  #lastUnits = -1
   /** When another may be written */
-  #nextMs = 0
+  #nextMs = -Infinity
 
-  get rarelyAnswers (): boolean {
-    return this.answeredPart < FEW_PART
+  /** One was written, and may have been answered since */
+  get hasWritten (): boolean {
+    return this.#lastUnits !== -1
   }
 
-  /** Returns the value of the mark. `isFull` tells the peer that there is more data than the path carries. */
-  write (place: Omit<Mark, 'value' | 'lostMarks'>, isFull: boolean): number {
-    const value = FIRST_MARK_VALUE + this.#nextValue + Number(isFull)
-    this.#nextValue = (this.#nextValue + 2) % FIRST_MARK_VALUE
+  /** Returns the value of the mark */
+  write (place: Omit<Mark, 'value' | 'lostMarks'>, isReply: boolean): number {
+    const units = 2 * Math.floor(place.sentMs * UNITS_PER_MS / 2)
+    // no two marks in flight have the same value, and a clock that was set back is no earlier mark
+    this.#lastUnits = units <= this.#lastUnits && this.#lastUnits - units < 4 * MAX_MARKS ? this.#lastUnits + 2 : units
+    const value = FIRST_MARK_VALUE + this.#lastUnits % FIRST_MARK_VALUE + Number(isReply)
 
     if (this.inFlight.length === MAX_MARKS) {
       this.inFlight.shift()
@@ -70,7 +69,6 @@ export class Marks {
     const mark = this.inFlight[lostMarks]
     mark.lostMarks = lostMarks
     this.inFlight.splice(0, lostMarks + 1)
-    this.answeredPart = this.answeredPart * ANSWERED_FADES ** (lostMarks + 1) + 1 - ANSWERED_FADES
 
     return mark
   }
@@ -80,16 +78,16 @@ export class Marks {
     this.inFlight = this.inFlight.filter(mark => mark.positionBytes > positionBytes)
   }
 
-  /** Whether a mark may be written now: one in each interval, or MARKS_AT_ONCE unless `isRare`. True counts as a mark. */
-  mayFollow (nowMs: number, intervalMs: number, isRare: boolean): boolean {
+  /** Whether a mark may be written now: one in each interval, or MARKS_AT_ONCE. True counts as a mark. */
+  mayFollow (nowMs: number, intervalMs: number): boolean {
     const aheadMs = this.#nextMs - nowMs
-    const isClockSetBack = aheadMs > LONGEST_MS
 
-    if (aheadMs > (isRare ? 0 : MARKS_AT_ONCE - 1) * intervalMs && !isClockSetBack) {
+    // a clock that was set back is no reason to wait
+    if (aheadMs > 0 && aheadMs < LONGEST_MS) {
       return false
     }
 
-    this.#nextMs = nowMs + intervalMs + (isClockSetBack ? 0 : Math.max(0, aheadMs))
+    this.#nextMs = Math.max(Math.min(nowMs, this.#nextMs), nowMs - (MARKS_AT_ONCE - 1) * intervalMs) + intervalMs
 
     return true
   }

@@ -9,8 +9,6 @@ import type { PathSample } from './samples.ts'
 
 /** Two connections seem to share a queue if the marks of the other wait at least this part of the time */
 export const SHARED_PART = 1 / 2
-/** Those that seem to share a queue explain it if they have at least this part of it in flight together */
-const EXPLAINED_PART = 1 / 4
 /** What a path has measured counts for this long */
 const RECENT_MS = 2000
 /** An unanswered mark counts for this long, as the peer may never answer */
@@ -77,20 +75,18 @@ export class NodePaths {
   }
 
   /**
-   * A path that carried `bytesPerMs` seems to be longer by `longerMs`. If others wait in such a queue, and have enough in flight to explain it, all
-   * of them drain the link and then measure it. This is postponed after a recent drain, or, with `waitsForStartUps`, while one of them is in
-   * start-up. Without, that one drains too, or it would fill the link that the others measure. The shortest wait limits the
-   * drain, so a peer that delays its pongs cannot prolong it.
+   * A path seems to be longer by `longerMs`. If others wait in such a queue, all of them drain the link and then measure it. This is postponed
+   * after a recent drain, or, with `waitsForStartUps`, while one of them is in start-up and has measured something. Without, that one drains too,
+   * or it would fill the link that the others measure. The shortest wait limits the drain, so a peer that delays its pongs cannot prolong it.
    */
-  requestEmptyLink (path: NodePath, longerMs: number, bytesPerMs: number, waitsForStartUps: boolean, nowMs: number): 'alone' | 'emptying' | 'postponed' {
+  requestEmptyLink (path: NodePath, longerMs: number, waitsForStartUps: boolean, nowMs: number): 'alone' | 'emptying' | 'postponed' {
     const sharing = this.#sharing(path, longerMs, nowMs)
-    const queuedBytes = sharing.reduce((sum, other) => sum + mostInFlightBytes(other, nowMs), 0)
 
-    if (sharing.length === 0 || queuedBytes < EXPLAINED_PART * longerMs * bytesPerMs) {
+    if (sharing.length === 0) {
       return 'alone'
     }
 
-    if (!this.mayEmptyLink(nowMs) || (waitsForStartUps && sharing.some(({ isStarting }) => isStarting))) {
+    if (!this.mayEmptyLink(nowMs) || (waitsForStartUps && sharing.some(({ isStarting, bytesPerMs }) => isStarting && bytesPerMs > 0))) {
       return 'postponed'
     }
 
@@ -155,10 +151,6 @@ function waitedMs ({ lastRoundTripMs, waitsSinceMs }: NodePath, nowMs: number): 
   return Math.max(lastRoundTripMs, nowMs - waitsSinceMs)
 }
 
-function mostInFlightBytes (path: NodePath, nowMs: number): number {
-  return path.bytesPerMs === 0 ? path.bound.bytes : Math.min(path.bound.bytes, path.bytesPerMs * waitedMs(path, nowMs))
-}
-
 function isRecent ({ sampledMs }: NodePath, nowMs: number): boolean {
   return Math.abs(nowMs - sampledMs) < RECENT_MS
 }
@@ -184,13 +176,10 @@ export class FairShare {
     return this.#share?.queueMs ?? 0
   }
 
-  /** If the peer's own data fills the path, pongs wait behind that data, and not in a queue that others share */
-  learn (path: NodePath, nodePaths: NodePaths, { nowMs, isAppLimited, isNewRoundTrip }: Pick<PathSample, 'nowMs' | 'isAppLimited' | 'isNewRoundTrip'>, isPeerFull: boolean): void {
+  learn (path: NodePath, nodePaths: NodePaths, { nowMs, isAppLimited, isNewRoundTrip }: Pick<PathSample, 'nowMs' | 'isAppLimited' | 'isNewRoundTrip'>): void {
     this.#carriedLately.learn(path.bytesPerMs, isAppLimited, nowMs, LATELY_MS)
 
-    if (isPeerFull) {
-      this.#share = undefined
-    } else if (isNewRoundTrip) {
+    if (isNewRoundTrip) {
       this.#share = nodePaths.shareOf(path, nowMs)
     }
   }

@@ -43,35 +43,23 @@ export class OwnRoundTrip {
 
 /** A path that has become both faster and longer may look unchanged, so its round trip is measured again after this time */
 const EVERY_MS = 120_000
-const EVERY_ROUND_TRIPS = 1000
 /** After a change it is measured again sooner by this factor: other connections may have made it longer, and each measurement corrects a part */
 const CHANGED_PART = 1 / 12
 
-/**
- * A probe is needless if the bytes in flight already cover the round trip it finds. For this many times its length a lower rate then starts no
- * other, as each probe leaves a busy peer without data for a turn (benchmarks/tried.md#fewer-probes-while-a-program-is-busy).
- */
-const QUIET_TIMES = 30
-/** But a probe that waits for a long queue to empty takes seconds, and a path that becomes longer after it must be found soon */
-const LONGEST_QUIET_MS = 6000
-
 /** A postponed probe asks again after this time */
 const RETRY_MS = 1000
-
 /** Start-up is shorter, unless the peer delays its pongs on purpose: a probe waits no longer for it */
 const LONGEST_START_UP_MS = 10_000
-/** Connections on one link may drain it at least once in this time, so a probe is not postponed for longer */
-const LONGEST_POSTPONEMENT_MS = 60_000
 
 /** If a probe has not found the path empty after this many round trips, others fill it */
 const MAX_ROUND_TRIPS = 3
 
 /** When the round trip is measured again: after a time, and when the rate has fallen. Also when a running probe has to wait, and when it ends. */
 export class Probes {
-  /** While the link is drained: when it must be empty, so that only marks written from then on count. Undefined in a probe with a little in flight. */
-  emptyFromMs: number | undefined
-  /** Until then a lower rate starts no probe, as the last one was needless */
-  quietUntilMs = 0
+  /** Only marks that are written from then on count: the probe began then, or the link is drained and must be empty */
+  emptyFromMs = 0
+  /** The link is drained: nothing may be in flight */
+  isDraining = false
   #probedMs = 0
   /** The last probe has found a different round trip */
   #hasChanged = false
@@ -81,22 +69,23 @@ export class Probes {
   #retryMs = 0
 
   /** `hasFallen`: the rate is below the known one. `mayEmptyLink`: the connections that share the link may drain it. */
-  isDue (nowMs: number, roundTripMs: number, hasFallen: boolean, mayEmptyLink: boolean): boolean {
-    const everyMs = Math.max(EVERY_MS, EVERY_ROUND_TRIPS * roundTripMs) * (this.#hasChanged ? CHANGED_PART : 1)
-    const mayRetry = nowMs >= this.#retryMs && (mayEmptyLink || !this.mayBePostponed(nowMs))
+  isDue (nowMs: number, hasFallen: boolean, mayEmptyLink: boolean): boolean {
+    const everyMs = EVERY_MS * (this.#hasChanged ? CHANGED_PART : 1)
 
-    return Math.abs(nowMs - this.#probedMs) >= everyMs || (this.#postponedMs === Infinity ? hasFallen : mayRetry)
+    return Math.abs(nowMs - this.#probedMs) >= everyMs || (this.#postponedMs === Infinity ? hasFallen : mayEmptyLink && nowMs >= this.#retryMs)
   }
 
   /** The round trip is measured from now on, or start-up has just shown it */
-  begin (nowMs: number): void {
+  begin (nowMs: number, emptyFromMs = nowMs): void {
     this.#probedMs = nowMs
+    this.emptyFromMs = emptyFromMs
+    this.isDraining = emptyFromMs > nowMs
     this.#roundTrips = 0
   }
 
   /** Counts a round trip that has not found the path empty. Returns whether the probe goes on. */
   countRoundTrip (): boolean {
-    return this.emptyFromMs !== undefined || ++this.#roundTrips <= MAX_ROUND_TRIPS
+    return this.isDraining || ++this.#roundTrips <= MAX_ROUND_TRIPS
   }
 
   /** The probe has to wait until the link may be drained */
@@ -110,14 +99,8 @@ export class Probes {
     return nowMs - this.#postponedMs < LONGEST_START_UP_MS
   }
 
-  /** False after a long time: then the probe ends without a drain, whatever the other connections do */
-  mayBePostponed (nowMs: number): boolean {
-    return nowMs - this.#postponedMs < LONGEST_POSTPONEMENT_MS
-  }
-
-  end (hasChanged: boolean, wasNeedless: boolean, nowMs: number): void {
+  end (hasChanged: boolean): void {
     this.#postponedMs = Infinity
     this.#hasChanged = hasChanged
-    this.quietUntilMs = wasNeedless ? Math.min(LONGEST_QUIET_MS, QUIET_TIMES * (nowMs - this.#probedMs)) + nowMs : 0
   }
 }

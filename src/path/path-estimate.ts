@@ -12,7 +12,8 @@ import { Bound } from './bound.ts'
 import { FairShare, SHARED_PART } from './node-paths.ts'
 import { OwnRoundTrip, Probes } from './own-round-trip.ts'
 import { PeersData } from './peers-data.ts'
-import { FastPath, GROWTH, KnownRate, MARK_INTERVAL_MS, RecentHighest } from './rate.ts'
+import { PeersDelay } from './peers-delay.ts'
+import { GROWTH, KnownRate, RecentHighest } from './rate.ts'
 import { PongGap, SlowPrograms } from './silences.ts'
 import type { NodePath, NodePaths } from './node-paths.ts'
 import type { PathSample } from './samples.ts'
@@ -25,10 +26,11 @@ const START_UP_GAIN = 2.89
 /** If a mark has waited less than half a round trip the path has room: then more is allowed, to make up for the start with 64 KiB */
 const UNQUEUED_GAIN = 4
 const UNQUEUED_PART = 1 / 2
-/** A sample over this many round trips shows the rate of the path: the first bytes take one, and the next ones show the rate */
-const FILLED_ROUND_TRIPS = 4
 /** The first bound, and the least during start-up: about what TCP sends in its first two round trips, 262 ms at 2 Mbit/s */
 export const FIRST_BYTES = 65_536
+
+/** A sample over this many round trips shows the rate of the path: the first bytes take one, and the next ones show the rate */
+const FILLED_ROUND_TRIPS = 4
 
 /** A probe allows this part of what the path holds, so nothing queues, and a round trip is the path's own */
 const PROBE_PART = 3 / 4
@@ -37,22 +39,23 @@ const PROBE_WRITES = 2
 
 /** A sample of the rate counts for this many of the path's own round trips, as with BBR, and for VALID_MS at least */
 const VALID_ROUND_TRIPS = 10
-const VALID_MS = 500
-/** And for this many times the time between two samples: it may be much longer than a round trip over an empty path */
-const VALID_SAMPLES = 4
-/** And for this many times the longest silence, in which no sample comes */
-const VALID_SILENCES = 4
+const VALID_MS = 2600
 
 /** The bytes in flight last a little longer than the longest silence */
 const SILENCE_GAIN = 1.1
-/** If a peer answers few marks, and none for this long, pongs hardly show what has arrived */
-const FEW_SILENT_MS = 100
 
 /** The shortest distance between two marks: the 12 bytes of a mark are 0.3 % of it */
 export const MIN_MARK_EVERY_BYTES = 4096
 export const MARKS_IN_FLIGHT = 8
 /** Pongs are rare if the gap between them is this many times that between marks. On a shared link they come in bursts, with shorter gaps. */
 const RARE_PONGS = 2
+
+/** A path is fast if the bytes in a kernel's buffer pass it within this time: then holding data gains nothing */
+const FAST_MS = 20
+const KERNEL_BYTES = 4_194_304
+/** Between two marks. On a fast path a rare mark shows whether the path stays fast. */
+const MARK_INTERVAL_MS = 5
+const FAST_MARK_INTERVAL_MS = 100
 
 /** With a longer round trip it costs more to learn the rate one round trip later than to split a write */
 const FAR_START_MS = 20
@@ -64,19 +67,17 @@ const FAR_START_MS = 20
  * | startUp | the connection begins, or a pong comes in `lifted`    | 2.89 or 4 round trips, at least 64 KiB       | three round trips have not raised the rate             |
  * | steady  | the rate is known, or a probe ends                    | what keeps the path from running empty       | a probe is due                                         |
  * | probing | the rate has fallen, after 2 min, or for a drain      | 3/4 of what the path holds, 0 during a drain | a mark finds it empty, or three round trips do not     |
- * | lifted  | no or few pongs come, or the kernel's buffer is small | none                                         | a pong comes, and the peer answers enough marks        |
+ * | lifted  | no pongs come, or the kernel's buffer is small        | none                                         | a pong comes                                           |
  */
 type Phase = 'lifted' | 'startUp' | 'steady' | 'probing'
 
 export class PathEstimate implements NodePath {
   /** How much may be in flight, and how long a write is */
   readonly bound: Bound
-  /** Whether the path is so fast that holding data gains nothing */
-  readonly fast = new FastPath()
-  /** The peer's data in flight */
+  /** Bulk of a peer that bounds nothing */
   readonly peer = new PeersData()
-  /** The peer answers few marks */
-  rarelyAnswers = false
+  /** How long pongs wait with the data of a peer that bounds it */
+  readonly peersDelay = new PeersDelay()
   /** How long the last mark took, and how much of that exceeds the path's own round trip */
   lastRoundTripMs = 0
   queueMs = 0
@@ -101,6 +102,8 @@ export class PathEstimate implements NodePath {
   #beganInQueue = false
   /** A sample has shown what the path carries, and not only what the application sent */
   #isRateKnown = false
+  /** What had probably arrived when the last pong came, although no pong had confirmed it */
+  #arrivedBytes = 0
 
   constructor (maxQueueDelayMs: number, recordBytes: number, nodePaths: NodePaths) {
     this.#nodePaths = nodePaths
@@ -128,6 +131,16 @@ export class PathEstimate implements NodePath {
     const isFarStart = this.#phase === 'startUp' && this.bytesPerMs === 0 && this.#own.ms >= FAR_START_MS
 
     return isFarStart ? Math.floor(this.bound.writeBytes / 2) : 0
+  }
+
+  /** Between two marks */
+  get markIntervalMs (): number {
+    return this.#isFast ? FAST_MARK_INTERVAL_MS : MARK_INTERVAL_MS
+  }
+
+  /** How much of what is in flight has probably arrived, as pongs wait with the peer's data */
+  get arrivedBytes (): number {
+    return this.#arrivedBytes
   }
 
   /** Less is allowed than the path carries, so an idle path shows nothing */
@@ -164,41 +177,38 @@ export class PathEstimate implements NodePath {
   }
 
   onSample (sample: PathSample): void {
+    const { nowMs, roundTripMs, peersDelayMs, inFlightBytes, deliveredBytes } = sample
+    const tookMs = roundTripMs + peersDelayMs
     // whether the mark found the path empty, by what was known when it was written: before this sample. Writes are whole, hence half a write more.
-    const isEmpty = sample.inFlightBytes <= this.#probeBytes + this.bound.writeBytes / 2 && sample.nowMs - sample.roundTripMs >= (this.#probes.emptyFromMs ?? 0)
+    const isEmpty = inFlightBytes <= this.#probeBytes + this.bound.writeBytes / 2 && nowMs - tookMs >= this.#probes.emptyFromMs
     this.#restart()
-    this.#learn(sample)
-    this.#changePhase(sample, isEmpty)
+
+    // the first marks have too little in front of them to show a rate
+    if (this.bytesPerMs > 0 || deliveredBytes >= MIN_MARK_EVERY_BYTES) {
+      this.#learn(sample)
+      this.#changePhase(sample, isEmpty)
+    }
+
     // last, as the steps above compare the sample with the round trip that was known before
-    this.#own.learn(sample.roundTripMs)
+    this.#own.learn(tookMs)
     this.#setBound()
   }
 
   /** After a silence everything that was in flight is confirmed */
   onCatchUp (catchUp: CatchUp): void {
     const sharedBytesPerMs = this.#nodePaths.sharedBytesPerMs(this, catchUp.silentMs, catchUp.nowMs)
-
-    if (!this.#slowPrograms.onCatchUp(catchUp, this.bytesPerMs, sharedBytesPerMs, this.#own.ms, this.#phase === 'startUp')) {
-      return
-    }
-
-    if (this.rarelyAnswers && catchUp.silentMs > FEW_SILENT_MS) {
-      this.lift()
-    } else {
-      this.#setBound()
-    }
+    this.#slowPrograms.onCatchUp(catchUp, this.bytesPerMs, sharedBytesPerMs, this.#own.ms, this.#phase === 'startUp')
+    this.#setBound()
   }
 
   /** Until the rate is known, "wait" shows that the transport has less room than the bound allows, so no bound is needed */
-  onTransportFull (inFlightBytes: number): void {
+  onTransportFull (): void {
     if (!this.#isRateKnown) {
       this.lift()
-    } else {
-      this.fast.onTransportFull(inFlightBytes)
     }
   }
 
-  /** No pongs come, or few: nothing is held until that has changed */
+  /** No pongs come: nothing is held until one does */
   lift (): void {
     this.#phase = 'lifted'
     this.#setBound()
@@ -214,8 +224,7 @@ export class PathEstimate implements NodePath {
       return
     }
 
-    this.#probe(nowMs)
-    this.#probes.emptyFromMs = nowMs + emptyInMs
+    this.#probe(nowMs, nowMs + emptyInMs)
     this.#setBound()
   }
 
@@ -233,21 +242,26 @@ export class PathEstimate implements NodePath {
     this.#nodePaths.forget(this)
   }
 
+  get #isFast (): boolean {
+    return this.bytesPerMs * FAST_MS >= KERNEL_BYTES
+  }
+
   #learn (sample: PathSample): void {
-    const { nowMs, roundTripMs, isAppLimited } = sample
+    const { nowMs, roundTripMs, peersDelayMs, isAppLimited } = sample
     // the path's own round trips: longer ones, of marks in a queue, would keep the old rate for minutes after a fall to a hundredth
-    const validRoundTripsMs = VALID_ROUND_TRIPS * Math.min(roundTripMs, this.#own.knownMs)
-    const validMs = Math.max(VALID_MS, validRoundTripsMs, VALID_SAMPLES * (nowMs - this.sampledMs), VALID_SILENCES * this.#slowPrograms.longest.ms)
+    const validMs = Math.max(VALID_MS, VALID_ROUND_TRIPS * Math.min(roundTripMs, this.#own.knownMs))
     this.#rate.learn(sample.deliveredBytes / sample.intervalMs, isAppLimited, nowMs, validMs)
     this.#latestBytesPerMs = sample.latestBytesPerMs
     this.sampledMs = nowMs
-    this.lastRoundTripMs = roundTripMs
+    this.lastRoundTripMs = roundTripMs + peersDelayMs
     this.queueMs = roundTripMs - this.#own.knownMs
+    this.peersDelay.learn(peersDelayMs, nowMs)
+    // more arrives until its pong has waited as long, but no more than is in flight
+    this.#arrivedBytes = Math.max(Math.min(sample.unacknowledgedBytes, this.bytesPerMs * peersDelayMs), this.bytesPerMs * this.peersDelay.meanMs)
     // after the assignments above: it reads these fields, of this path and of others
-    this.#fairShare.learn(this, this.#nodePaths, sample, this.#isPeerFull)
-    this.fast.learn(this.bytesPerMs, this.queueMs)
+    this.#fairShare.learn(this, this.#nodePaths, sample)
     this.#isRateKnown ||= !isAppLimited || sample.intervalMs >= FILLED_ROUND_TRIPS * this.#own.knownMs
-    this.peer.learn(sample, GROWTH * this.#ownQueueRoundTripMs, GROWTH * sample.inFlightBytes / this.bytesPerMs)
+    this.peer.learn(sample, GROWTH * this.#ownQueueRoundTripMs, this.peersDelay.isMarked(nowMs))
     this.#slowPrograms.onArrived(sample.arrivedPositionBytes, nowMs)
   }
 
@@ -262,21 +276,18 @@ export class PathEstimate implements NodePath {
     // without credit, or with all data in the kernel, there is no more to send; but a queue shows that the path carries no more either
     const showsRate = !isAppLimited || this.queueMs > this.ownQueueMs
 
-    if (this.#phase === 'startUp' && isNewRoundTrip && showsRate && !this.#known.grows(this.bytesPerMs, nowMs, this.#slowPrograms.longest.ms)) {
+    if (this.#phase === 'startUp' && isNewRoundTrip && showsRate && !this.#known.grows(this.bytesPerMs)) {
       this.#steady()
       this.#probes.begin(nowMs)
     } else if (this.#phase === 'steady' && wasHeld) {
       this.#known.bytesPerMs = Math.max(this.#known.bytesPerMs, this.#rate.confirmed)
-      // if others wait too, this connection's data may be the cause, so a needless probe does not rule out another
-      const hasFallen = this.#known.hasFallenTo(this.bytesPerMs) && (nowMs >= this.#probes.quietUntilMs || this.othersQueueMs(nowMs) > 0)
 
       // behind a queue of the peer a probe would measure that queue
-      if (this.peer.roundTripMs === 0 && this.#probes.isDue(nowMs, this.#own.ms, hasFallen, this.#nodePaths.mayEmptyLink(nowMs))) {
+      if (this.peer.roundTripMs === 0 && this.#probes.isDue(nowMs, this.#known.hasFallenTo(this.bytesPerMs), this.#nodePaths.mayEmptyLink(nowMs))) {
         this.#probe(nowMs)
       }
     }
 
-    // the sample that has started the probe counts too: its mark may have found the path empty
     if (this.#phase === 'probing' && isEmpty) {
       this.#endProbe(roundTripMs, nowMs)
     } else if (this.#phase === 'probing' && isNewRoundTrip && !this.#probes.countRoundTrip()) {
@@ -285,7 +296,7 @@ export class PathEstimate implements NodePath {
   }
 
   #restart (): void {
-    if (this.#phase === 'lifted' && !this.rarelyAnswers) {
+    if (this.#phase === 'lifted') {
       this.#phase = 'startUp'
       this.#known = new KnownRate()
     }
@@ -300,8 +311,8 @@ export class PathEstimate implements NodePath {
     const longerMs = ownRoundTripMs - beforeMs
 
     // the difference may be a queue of others: an empty link shows the round trip without it
-    if (longerMs > 0 && this.#probes.emptyFromMs === undefined && this.#probes.mayBePostponed(nowMs)) {
-      const answer = this.#nodePaths.requestEmptyLink(this, longerMs, this.#known.bytesPerMs, this.#probes.waitsForStartUps(nowMs), nowMs)
+    if (longerMs > 0 && !this.#probes.isDraining) {
+      const answer = this.#nodePaths.requestEmptyLink(this, longerMs, this.#probes.waitsForStartUps(nowMs), nowMs)
 
       if (answer === 'postponed') {
         // unlike #steady(), this leaves the known rate as it was before the fall
@@ -315,8 +326,8 @@ export class PathEstimate implements NodePath {
       }
     }
 
-    const foundMs = Math.min(roundTripMs, ownRoundTripMs, this.#longestRoundTripMs)
-    this.#probes.end(Math.max(foundMs, beforeMs) > Math.min(foundMs, beforeMs) * GROWTH, foundMs <= this.#neededMs, nowMs)
+    const foundMs = Math.min(roundTripMs, ownRoundTripMs)
+    this.#probes.end(Math.max(foundMs, beforeMs) > Math.min(foundMs, beforeMs) * GROWTH)
     this.#own.ms = foundMs
     this.#beganInQueue = false
     this.#steady()
@@ -324,19 +335,18 @@ export class PathEstimate implements NodePath {
 
   #steady (): void {
     this.#phase = 'steady'
-    this.#probes.emptyFromMs = undefined
     this.#known.bytesPerMs = this.#rate.confirmed
   }
 
-  #probe (nowMs: number): void {
+  #probe (nowMs: number, emptyFromMs = nowMs): void {
     this.#phase = 'probing'
-    this.#probes.begin(nowMs)
+    this.#probes.begin(nowMs, emptyFromMs)
   }
 
   // The bound of each
 
   #setBound (): void {
-    this.bound.set(this.fast.isFast ? Infinity : this.#chooseBound(), this.#phase === 'startUp')
+    this.bound.set(this.#isFast ? Infinity : this.#chooseBound() + this.#arrivedBytes, this.#phase === 'startUp')
   }
 
   #chooseBound (): number {
@@ -344,7 +354,7 @@ export class PathEstimate implements NodePath {
       case 'lifted':
         return Infinity
       case 'probing':
-        return this.#probes.emptyFromMs === undefined ? this.#probeBytes : 0
+        return this.#probes.isDraining ? 0 : this.#probeBytes
       case 'startUp':
         // doubling would make the queue longer, and the next connection would take it for a part of its own round trip
         if (this.#beganInQueue) {
@@ -367,26 +377,12 @@ export class PathEstimate implements NodePath {
   get #nextRoundTripBytes (): number {
     const gain = this.queueMs < UNQUEUED_PART * this.#own.ms ? UNQUEUED_GAIN : START_UP_GAIN
 
-    // if the peer has data in flight too, each side would make the other's queue longer
-    return this.#isPeerFull ? 0 : this.#carriedBytes(gain, this.#latestBytesPerMs)
+    return this.#carriedBytes(gain, this.#latestBytesPerMs)
   }
 
   /** With so little in flight nothing queues */
   get #probeBytes (): number {
     return Math.max(PROBE_WRITES * MIN_WRITE_BYTES, PROBE_PART * this.bytesPerMs * this.#own.ms)
-  }
-
-  /** The peer's data fills the path too, and makes pongs wait as long as this side's data may */
-  get #isPeerFull (): boolean {
-    return this.peer.isFull(this.sampledMs)
-  }
-
-  /**
-   * The longest round trip that counts as the path's own. A peer that bounds its data makes pongs wait as long as this side may. If that wait
-   * counted as a longer path, each side would allow for the other's queue, and both queues would grow.
-   */
-  get #longestRoundTripMs (): number {
-    return this.#isPeerFull ? this.#own.shortestMs * (1 + ROUND_TRIP_GAIN) + this.#maxQueueDelayMs + 2 * MIN_WRITE_BYTES / this.bytesPerMs : Infinity
   }
 
   /** What the path carries in so many round trips, and in the time that data may be queued below the muxer */
@@ -401,9 +397,8 @@ export class PathEstimate implements NodePath {
 
   get #neededMs (): number {
     const sharedMs = this.#own.ms + this.#fairShare.queueMs
-    const neededMs = Math.max(this.coveredSilenceMs, sharedMs, SILENCE_GAIN * this.#slowPrograms.longest.ms, ROUND_TRIP_GAIN * this.peer.roundTripMs)
 
-    return this.#isPeerFull && this.bytesPerMs > 0 ? Math.max(neededMs, ROUND_TRIP_GAIN * this.#longestRoundTripMs) : neededMs
+    return Math.max(this.coveredSilenceMs, sharedMs, SILENCE_GAIN * this.#slowPrograms.longestMs, ROUND_TRIP_GAIN * this.peer.roundTripMs)
   }
 
   /** Data that has arrived since the last mark, and still counts as in flight. Without room for it a slow path would run empty before a pong comes. */

@@ -17,8 +17,10 @@ interface Arrival {
 
 export interface PathSample {
   nowMs: number
-  /** From writing the mark to its pong */
+  /** From writing the mark to its pong, without the peer's delay */
   roundTripMs: number
+  /** How long the pong has waited with the peer's own data */
+  peersDelayMs: number
   /** The bytes that have arrived within `intervalMs` */
   deliveredBytes: number
   intervalMs: number
@@ -28,7 +30,8 @@ export interface PathSample {
   isNewRoundTrip: boolean
   /** The position that is confirmed */
   arrivedPositionBytes: number
-  /** In flight when the mark was written */
+  /** Still in flight, and what probably was when the mark was written */
+  unacknowledgedBytes: number
   inFlightBytes: number
   /** Received from the peer between the mark and its pong */
   receivedBytes: number
@@ -45,6 +48,9 @@ export class Samples {
   appLimitedBytes = 0
   /** Data was held at some time since the last sample */
   #wasHeld = false
+  /** When the last pong came, and when it would have without the peer's delay */
+  #lastMs = 0
+  #arrivedMs = 0
   /** No data was left to send after the last write */
   #isAllWritten = true
   /** The last write with nothing in flight before. It stands in for a pong until one comes. One object for all starts, as each lone request is one. */
@@ -79,24 +85,29 @@ export class Samples {
   }
 
   /** `receivedBytes`: from the peer so far. Returns undefined if the clock has jumped. */
-  onPong (mark: Mark, ownRoundTripMs: number, receivedBytes: number, isHeld: boolean, nowMs: number): PathSample | undefined {
-    const roundTripMs = nowMs - mark.sentMs
+  onPong (mark: Mark, ownRoundTripMs: number, peersDelayMs: number, receivedBytes: number, unacknowledgedBytes: number, isHeld: boolean, nowMs: number): PathSample | undefined {
+    const tookMs = nowMs - mark.sentMs
+    const isSetBack = nowMs < this.#lastMs
+    // delays vary, but pongs come in the order in which they were sent
+    const arrivedMs = isSetBack ? nowMs : Math.max(this.#arrivedMs, nowMs - peersDelayMs)
+    this.#arrivedMs = arrivedMs
+    this.#lastMs = nowMs
 
-    if (roundTripMs < 0 || roundTripMs > LONGEST_MS) {
+    if (tookMs < 0 || tookMs > LONGEST_MS) {
       return undefined
     }
 
-    const arrival = { bytes: mark.positionBytes, atMs: nowMs, sentMs: mark.sentMs }
+    const arrival = { bytes: mark.positionBytes, atMs: arrivedMs, sentMs: mark.sentMs }
 
     // the clock was set back to before this round trip: the next one begins here
-    if (nowMs < this.#roundTripFrom.atMs) {
+    if (isSetBack) {
       this.#roundTripFrom = arrival
       this.#sampleFrom = arrival
       return undefined
     }
 
     // an interval from a start contains the round trip of the first bytes, so samples begin at the first pong once it is long enough ago
-    if (this.#sampleFrom === this.#start && nowMs - this.#roundTripFrom.atMs >= Math.max(ownRoundTripMs, (this.#roundTripFrom.atMs - this.#roundTripFrom.sentMs) / 2)) {
+    if (this.#sampleFrom === this.#start && arrivedMs - this.#roundTripFrom.atMs >= Math.max(ownRoundTripMs, (this.#roundTripFrom.atMs - this.#roundTripFrom.sentMs) / 2)) {
       this.#sampleFrom = this.#roundTripFrom
     }
 
@@ -108,19 +119,21 @@ export class Samples {
       this.#roundTripFrom = arrival
     }
 
-    const inFlightBytes = mark.positionBytes - mark.acknowledgedBytes
+    const inFlightBytes = mark.positionBytes - mark.acknowledgedBytes - mark.arrivedBytes
     const wasHeld = this.#wasHeld
     this.#wasHeld = isHeld
 
     return {
       nowMs,
-      roundTripMs,
+      roundTripMs: arrivedMs - mark.sentMs,
+      peersDelayMs: nowMs - arrivedMs,
       deliveredBytes: mark.positionBytes - since.bytes,
       // the longer of the two, as neither a burst into a buffer nor a clump of pongs shows the rate
-      intervalMs: Math.max(SHORTEST_MS, nowMs - since.atMs, mark.sentMs - since.sentMs),
-      latestBytesPerMs: inFlightBytes / Math.max(SHORTEST_MS, roundTripMs, nowMs - mark.acknowledgedMs),
+      intervalMs: Math.max(SHORTEST_MS, arrivedMs - since.atMs, mark.sentMs - since.sentMs),
+      latestBytesPerMs: inFlightBytes / Math.max(SHORTEST_MS, arrivedMs - mark.sentMs, arrivedMs - mark.acknowledgedMs),
       isNewRoundTrip,
       arrivedPositionBytes: mark.positionBytes,
+      unacknowledgedBytes,
       inFlightBytes,
       receivedBytes: receivedBytes - mark.receivedBytes,
       isAppLimited: mark.isAppLimited,

@@ -62,7 +62,10 @@ export class PongSilence {
     this.#receivedMs = nowMs
   }
 
-  /** Silences longer than `coveredSilenceMs` count. It is Infinity if no data was held, or during a probe, as an idle path shows nothing then. */
+  /**
+   * Silences longer than `coveredSilenceMs` count. It is Infinity if no data was held, or during a probe, as an idle path shows nothing then.
+   * `nowMs`: when the pong would have come without the peer's delay.
+   */
   onPong ({ positionBytes, lostMarks }: AnsweredMark, acknowledgedBytes: number, { writtenBytes, markedBytes }: Pick<Positions, 'writtenBytes' | 'markedBytes'>, coveredSilenceMs: number, nowMs: number): CatchUp | undefined {
     const silentMs = nowMs - this.#progressMs
     const hasLost = lostMarks > 0
@@ -101,14 +104,13 @@ export class PongSilence {
 /** This many times the bytes in flight are tried, during start-up and later */
 const START_UP_BOOST = 4
 const BOOST = 2
-/** During start-up more is tried after a silence that is longer than this, as each further step would take as long again */
-const LONG_SILENCE_MS = 25
-const MAX_BOOST = 8
 /** Bytes that are confirmed in this part of the time that the path takes, or at once, were not in its queue */
 const TOGETHER_PART = 1 / 2
 const TOGETHER_MS = 1
 /** A smaller rest shows no rate: the path may have carried all of it before the first pong */
 const REST_PART = 1 / 4
+/** In this time a silence fades to 1/e of its length, so that little is lost when it comes again */
+const FADES_MS = 10_000
 
 /**
  * How much more may be in flight because programs or pongs are slow and the path is not: what the path carries in the longest recent silence.
@@ -117,32 +119,29 @@ const REST_PART = 1 / 4
 export class SlowPrograms {
   /** What is tried, until as many bytes have arrived */
   boostBytes = 0
-  /** How long the bytes in flight must last */
-  readonly longest = new LongestSilence()
+  /** The longest recent time in which the path had nothing to carry because no pong came: the bytes in flight must last as long */
+  longestMs = 0
   #boostUntilBytes = 0
+  #fadedMs = 0
 
   onArrived (arrivedPositionBytes: number, nowMs: number): void {
-    this.longest.fade(nowMs)
+    this.longestMs *= Math.exp(-Math.abs(nowMs - this.#fadedMs) / FADES_MS)
+    this.#fadedMs = nowMs
 
     if (arrivedPositionBytes >= this.#boostUntilBytes) {
       this.boostBytes = 0
     }
   }
 
-  /** `sharedBytesPerMs`: the rate of others that may share the link. Returns whether programs or pongs were slow. */
-  onCatchUp (catchUp: CatchUp, bytesPerMs: number, sharedBytesPerMs: number, roundTripMs: number, isStartUp: boolean): boolean {
-    const { nowMs, arrivedPositionBytes, silentMs, inFlightBytes } = catchUp
+  /** `sharedBytesPerMs`: the rate of others that may share the link */
+  onCatchUp (catchUp: CatchUp, bytesPerMs: number, sharedBytesPerMs: number, roundTripMs: number, isStartUp: boolean): void {
+    const { arrivedPositionBytes, silentMs, inFlightBytes } = catchUp
 
-    if (!ranEmpty(catchUp, bytesPerMs, sharedBytesPerMs) || this.longest.tryForgive(silentMs, nowMs)) {
-      return false
+    if (ranEmpty(catchUp, bytesPerMs, sharedBytesPerMs)) {
+      this.longestMs = Math.max(this.longestMs, silentMs + roundTripMs)
+      this.boostBytes = inFlightBytes * (isStartUp ? START_UP_BOOST : BOOST)
+      this.#boostUntilBytes = arrivedPositionBytes + this.boostBytes
     }
-
-    const startUpBoost = Math.min(MAX_BOOST, START_UP_BOOST * Math.max(1, silentMs / LONG_SILENCE_MS))
-    this.longest.learn(silentMs + roundTripMs, nowMs)
-    this.boostBytes = inFlightBytes * (isStartUp ? startUpBoost : BOOST)
-    this.#boostUntilBytes = arrivedPositionBytes + this.boostBytes
-
-    return true
   }
 }
 
@@ -152,43 +151,6 @@ function ranEmpty ({ inFlightBytes, restBytes, restMs, hasLost }: CatchUp, bytes
   const isFaster = restMs * (bytesPerMs + sharedBytesPerMs) <= TOGETHER_PART * restBytes
 
   return showsPace && (isFaster || (sharedBytesPerMs === 0 && restMs <= TOGETHER_MS))
-}
-
-/** In this time a silence fades to 1/e of its length */
-const FADES_MS = 10_000
-/** This part of the time may be silences that do not count, up to MAX_FORGIVEN_MS at once */
-const FORGIVEN_PART = 0.01
-const MAX_FORGIVEN_MS = 1000
-
-/**
- * The longest recent time in which a path had nothing to carry because no pong came: the bytes in flight must last as long. It fades slowly, so
- * that little is lost when a silence comes again. A rare silence is forgiven, or a silence of one second would allow a queue of one second.
- */
-export class LongestSilence {
-  ms = 0
-  #atMs = 0
-  #forgivenMs = 0
-  #forgivenAtMs: number | undefined
-
-  fade (nowMs: number): void {
-    this.ms *= Math.exp(-Math.abs(nowMs - this.#atMs) / FADES_MS)
-    this.#atMs = nowMs
-  }
-
-  learn (silentMs: number, nowMs: number): void {
-    this.fade(nowMs)
-    this.ms = Math.max(this.ms, silentMs)
-  }
-
-  /** Returns whether the silence is within the time that may be lost, and subtracts it from that time */
-  tryForgive (silentMs: number, nowMs: number): boolean {
-    this.#forgivenMs = Math.min(MAX_FORGIVEN_MS, this.#forgivenMs + FORGIVEN_PART * Math.abs(nowMs - (this.#forgivenAtMs ?? nowMs)))
-    this.#forgivenAtMs = nowMs
-    const isForgiven = silentMs <= this.#forgivenMs
-    this.#forgivenMs -= isForgiven ? silentMs : 0
-
-    return isForgiven
-  }
 }
 
 /** A gap is weighted by the bytes that arrived in it, so a clump of pongs does not shorten it. It fades as this many times the bytes in flight arrive. */

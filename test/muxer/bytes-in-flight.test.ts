@@ -215,8 +215,8 @@ describe('a silence of the peer', () => {
     }
 
     expect(sentBytes[0]).toBeLessThan(FIRST_BYTES)
-    // 8 times as much as was in flight
-    expect(sentBytes[1]).toBeGreaterThan(8 * sentBytes[0])
+    // 4 times as much as was in flight
+    expect(sentBytes[1]).toBeGreaterThan(4 * sentBytes[0])
     expect(sentBytes.reduce((sum, bytes) => sum + bytes)).toBe(5_000_000)
   })
 
@@ -282,8 +282,8 @@ describe('a peer', () => {
     peer.deliver(ping(marks[marks.length - 1], ACK))
     await written(peer)
 
-    // it was slow, and not the path: eight times as much is tried
-    expect(bulk.writeBufferLength).toBeGreaterThan(1_000_000 - 10 * FIRST_BYTES)
+    // it was slow, and not the path: four times as much is tried
+    expect(bulk.writeBufferLength).toBeGreaterThan(1_000_000 - 6 * FIRST_BYTES)
   })
 
   test('that drops some pongs says with a later one that all before has come', async () => {
@@ -384,6 +384,45 @@ describe('marks', () => {
     expect(writes.filter(frames => payloadBytes(frames) === 0).length).toBeLessThan(marksOf(writes.flat()).length / 2)
   })
 
+  test('begin with one in the write of the pong to the first ping of the peer', async () => {
+    const { peer } = await connect()
+    peer.takeFrames()
+    peer.deliver(ping(7, SYN))
+    await nextTurn()
+    const writes = peer.transport.writes.splice(0).map(write => parseFrames(write.subarray()))
+
+    expect(writes.map(frames => frames.map(({ type, flags, length }) => [type, flags, length >= FIRST_MARK_VALUE]))).toEqual([
+      [[PING, SYN, true], [PING, ACK, false]]
+    ])
+  })
+
+  test.each([
+    ['go beside the pong to a mark of the peer while 4 KiB are in flight, in one write, as a reply', 4084, 0, [1]],
+    ['do not go beside it while less is in flight', 4083, 0, []],
+    ['do not go beside the pong to a reply', 4084, 1, []]
+  ])('%s', async (_, byteLength, isReply, replies) => {
+    const { peer, bulk } = await connect()
+    await measure(peer)
+    const peersValue = FIRST_MARK_VALUE + 800 + isReply
+    // the first mark, which goes beside any pong, has arrived
+    peer.deliver(ping(7, SYN))
+    await written(peer)
+    peer.muxer.ping().catch(() => {})
+    await nextTurn()
+    const [{ length }] = peer.takeFrames()
+    peer.deliver(ping(length, ACK))
+    // a ping and a header of 12 bytes each
+    bulk.send(pattern(byteLength - 12))
+    await written(peer)
+    peer.deliver(ping(peersValue, SYN))
+    await nextTurn()
+    const writes = peer.transport.writes.splice(0).map(write => parseFrames(write.subarray()))
+
+    expect(writes.length).toBe(1)
+    expect(writes[0].filter(({ type, flags }) => type === PING && flags === ACK).map(({ length }) => length)).toEqual([peersValue])
+    expect(marksOf(writes[0]).map(value => value % 2)).toEqual(replies)
+  })
+
   test('are writes of their own under \'off\'', async () => {
     const { peer, bulk } = await connect({ coalesce: { strategy: 'off' } })
     await measure(peer)
@@ -454,8 +493,10 @@ describe('metrics', () => {
 
 test('marks of the peer are told from other pings when they come', () => {
   const session = createSession()
-  session.receive(ping(FIRST_MARK_VALUE + 1, SYN), 1000)
-  session.receive(ping(FIRST_MARK_VALUE + 3, SYN), 1200)
+  session.receive(ping(FIRST_MARK_VALUE, SYN), 1000)
+  expect(controlOf(session).estimate.peersDelay.isMarked(1000)).toBe(false)
+  // 200 ms later by the peer's clock too, which is 1600 units
+  session.receive(ping(FIRST_MARK_VALUE + 1600, SYN), 1200)
 
-  expect(controlOf(session).estimate.peer.fullMs).toBe(1200)
+  expect(controlOf(session).estimate.peersDelay.isMarked(1200)).toBe(true)
 })

@@ -2,6 +2,7 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { DrivenPath } from '../../testing/core/driven-path.ts'
 import { FIRST_MARK_VALUE, HEADER_BYTES } from '../../src/core/wire/frame.ts'
+import { UNITS_PER_MS } from '../../src/path/marks.ts'
 
 const WRITE_BYTES = 65_519
 const ROUND_TRIP_MS = 20
@@ -18,9 +19,11 @@ const SPACE_BYTES = 3572
 
 let inFlight: DrivenPath
 
-/** A ping was answered before there was data */
+/** A ping was answered before there was data, and the first mark was written, which goes beside the pong to any ping. Neither counts among the positions. */
 function createAsked (nowMs = 0, roundTripMs = ROUND_TRIP_MS): DrivenPath {
   const created = new DrivenPath(10)
+  created.requestMark(true)
+  created.mark(nowMs)
   created.onRoundTrip(0, roundTripMs, nowMs)
 
   return created
@@ -226,7 +229,7 @@ describe('what can still be in flight', () => {
   })
 
   test('is nothing four round trips after it, if they are longer', () => {
-    const value = mark(1000, 0)
+    const value = mark(4096, 0)
     inFlight.write(100, 100, true)
     inFlight.onPong(value, 400)
 
@@ -281,29 +284,56 @@ describe('what can still be in flight', () => {
 })
 
 describe('marks', () => {
-  test('have values of their own, from the middle of all values on', () => {
-    expect([mark(1, 0), mark(1, 0), mark(1, 0)]).toEqual([FIRST_MARK_VALUE, FIRST_MARK_VALUE + 2, FIRST_MARK_VALUE + 4])
-    expect(FIRST_MARK_VALUE).toBe(2 ** 31)
+  /** The value of one that is written then: eighths of a millisecond, of which every second one counts */
+  function valueAt (nowMs: number): number {
+    return FIRST_MARK_VALUE + UNITS_PER_MS * nowMs
+  }
+
+  test('tell when they were written, in values from the middle of all on', () => {
+    expect([mark(1, 1), mark(1, 2), mark(1, 1000.25), mark(1, 2000.49)]).toEqual([valueAt(1), valueAt(2), valueAt(1000.25), valueAt(2000.25)])
+    expect([UNITS_PER_MS, FIRST_MARK_VALUE]).toEqual([8, 2 ** 31])
   })
 
-  test('say whether data fills the path: while it is held back, and where more is there to send all the time', () => {
-    const isOdd = (): boolean => inFlight.writeMark(0) % 2 === 1
-    inFlight.write(30_000, 0, false)
-    expect(isOdd()).toBe(false)
-
-    inFlight.write(40_000, 0, true)
-    expect([inFlight.isHeld, isOdd()]).toEqual([true, true])
+  test('have values of their own: of those that are written at once each is a quarter of a millisecond later', () => {
+    expect([mark(1, 50), mark(1, 50), mark(1, 50), mark(1, 50.3)]).toEqual([valueAt(50), valueAt(50.25), valueAt(50.5), valueAt(50.75)])
   })
 
-  test('say so behind a round trip in which all that was handed down was less than there was', () => {
-    const first = mark(30_000, 0)
-    inFlight.write(1000, 1, false)
-    inFlight.onPong(first, ROUND_TRIP_MS)
-
-    expect([inFlight.isHeld, inFlight.writeMark(ROUND_TRIP_MS) % 2]).toEqual([false, 1])
+  test('have values of their own, and tell the time, after a clock was set back by little or much', () => {
+    expect([mark(1, 5000), mark(1, 4990), mark(1, 1000)]).toEqual([valueAt(5000), valueAt(5000.25), valueAt(1000)])
   })
 
-  test('begin when half of what is allowed is in flight', () => {
+  test('begin anew with the first value after 2^31 units', () => {
+    const wrapsMs = FIRST_MARK_VALUE / UNITS_PER_MS
+
+    expect([mark(1, wrapsMs - 0.25), mark(1, wrapsMs), mark(1, wrapsMs + 1)]).toEqual([2 ** 32 - 2, FIRST_MARK_VALUE, valueAt(1)])
+  })
+
+  test.each([0, FIRST_MARK_VALUE + 1])('begin beside the pong to the first ping of the peer, before there is data that could queue: a ping %d', value => {
+    inFlight = new DrivenPath(10)
+    inFlight.onPing(value, 50)
+    expect(inFlight.isMarkDue).toBe(true)
+    // it is no reply
+    expect(inFlight.writeMark(50)).toBe(valueAt(50))
+
+    inFlight.onPing(value, 100)
+    expect(inFlight.isMarkDue).toBe(false)
+  })
+
+  test('are not written by themselves when a pong comes: they could meet a socket that the peer has closed', () => {
+    inFlight = new DrivenPath(10)
+    inFlight.onRoundTrip(0, ROUND_TRIP_MS, 0)
+
+    expect(inFlight.isMarkDue).toBe(false)
+  })
+
+  test('do not begin without a bound', () => {
+    inFlight = new DrivenPath(Infinity)
+    inFlight.onPing(0, 0)
+
+    expect(inFlight.isMarkDue).toBe(false)
+  })
+
+  test('go on when half of what is allowed is in flight', () => {
     inFlight = createAsked(0, NEAR_MS)
 
     expect(inFlight.write(MARKS_FROM_BYTES - 1, 0, false)).toBe(false)
@@ -376,6 +406,9 @@ describe('marks', () => {
     expect(marksAt(4, 1)).toBe(0)
     expect(marksAt(5, 1)).toBe(1)
     expect(marksAt(5, 1)).toBe(0)
+    // 32 ms are six times 5 ms
+    expect(marksAt(37, 200)).toBe(6)
+    expect(marksAt(1000, 600)).toBe(8)
   })
 
   test('that are owed go with the next write, however small, and once', () => {
@@ -466,7 +499,7 @@ describe('a look', () => {
   })
 
   test('asks again after half a round trip, and three times as soon, then at half the pace each time, once a second at least', () => {
-    inFlight.onPong(mark(1000, 0), ROUND_TRIP_MS)
+    inFlight.onPong(mark(4096, 0), ROUND_TRIP_MS)
     mark(HOLDS_FROM_BYTES, ROUND_TRIP_MS)
     const delaysMs: number[] = []
 
@@ -481,7 +514,7 @@ describe('a look', () => {
   })
 
   test('begins anew with each pong', () => {
-    inFlight.onPong(mark(1000, 0), ROUND_TRIP_MS)
+    inFlight.onPong(mark(4096, 0), ROUND_TRIP_MS)
     const value = mark(1000, ROUND_TRIP_MS)
     mark(400_000, ROUND_TRIP_MS)
 
@@ -560,71 +593,6 @@ describe('a look', () => {
   })
 })
 
-describe('of the marks in front of one that is answered', () => {
-  /** So many marks behind 100 bytes each, of which the last is answered */
-  function answerLastOf (marks: number, nowMs = 0): void {
-    const values = Array.from({ length: marks }, () => mark(100, nowMs))
-    answer([values[marks - 1]], nowMs + ROUND_TRIP_MS)
-  }
-
-  test('pongs were lost: a peer that answers one in eight three times in a row answers few, and one that answers another does not', () => {
-    answerLastOf(8)
-    answerLastOf(8)
-    expect(inFlight.estimate.rarelyAnswers).toBe(false)
-    answerLastOf(8)
-    expect(inFlight.estimate.rarelyAnswers).toBe(true)
-
-    answerLastOf(1)
-    expect(inFlight.estimate.rarelyAnswers).toBe(false)
-  })
-
-  test.each([[2, false], [4, false], [5, false], [6, true]])('one in %d is answered all the time, which is few: %s', (marks, isFew) => {
-    for (let round = 0; round < 50; round++) {
-      answerLastOf(marks, 40 * round)
-    }
-
-    // less than a quarter, where later ones count more
-    expect(inFlight.estimate.rarelyAnswers).toBe(isFew)
-  })
-
-  test('none was lost when all are answered', () => {
-    for (let round = 0; round < 50; round++) {
-      answer([mark(100, 40 * round), mark(100, 40 * round)], 40 * round + ROUND_TRIP_MS)
-    }
-
-    expect(inFlight.estimate.rarelyAnswers).toBe(false)
-  })
-
-  test('so much more stands in front of the next as the peer answers less', () => {
-    mark(MARKS_FROM_BYTES, 0)
-    inFlight.onPong(mark(100, 0), ROUND_TRIP_MS)
-    mark(100_000, ROUND_TRIP_MS)
-
-    // one of two is 0.890625 of what it was: an eighth of 100,024 is 12,503 bytes, 7/8 of that 10,940.125, and for 0.890625 of that 12,283.6
-    expect(inFlight.write(12_271, ROUND_TRIP_MS, false)).toBe(false)
-    expect(inFlight.write(1, ROUND_TRIP_MS, false)).toBe(true)
-  })
-
-  test('nothing is held back any more when few are answered, and only behind a long silence, and something is when the peer answers again', () => {
-    answerLastOf(8)
-    answerLastOf(8, 100)
-    const values = Array.from({ length: 8 }, () => mark(10_000, 200))
-    expect(inFlight.isHeld).toBe(true)
-    answer(values.slice(-1), 400)
-    expect(inFlight.isHeld).toBe(false)
-    expect(inFlight.estimate.bound.bytes).toBe(Infinity)
-    const [next, last] = [mark(10_000_000, 400), mark(10_000_000, 400)]
-    expect(inFlight.isHeld).toBe(false)
-
-    answer([next], 500)
-    expect(inFlight.isHeld).toBe(true)
-    expect(inFlight.estimate.bound.bytes).toBeLessThan(10_000_000)
-    answer([last], 600)
-    expect(inFlight.isHeld).toBe(false)
-    expect(inFlight.estimate.bound.bytes).toBeLessThan(Infinity)
-  })
-})
-
 describe('on a fast path', () => {
   /** It carries so much in each millisecond, which is what is asked of it, and takes one for each way; returns when there were marks */
   function run (bytesPerMs: number, fromMs: number, forMs: number): number[] {
@@ -644,54 +612,44 @@ describe('on a fast path', () => {
     return markedMs
   }
 
-  test('nothing is held back, and there is one mark in 100 ms', () => {
+  test('nothing is held back, and a mark stands behind seven eighths of what it carries in 100 ms', () => {
     run(500_000, 0, 100)
-    expect(inFlight.estimate.fast.isFast).toBe(true)
+    expect(inFlight.bound.bytes).toBe(Infinity)
     const { heldMs } = inFlight
     const markedMs = run(500_000, 100, 1000)
 
-    expect(markedMs.length).toBe(10)
-    expect(markedMs.slice(1).map((ms, i) => ms - markedMs[i])).toEqual(Array.from({ length: 9 }, () => 100))
+    expect(markedMs.length).toBe(11)
+    // 87.5 ms, in steps of one
+    expect(markedMs.slice(1).map((ms, i) => ms - markedMs[i])).toEqual(Array.from({ length: 10 }, () => 88))
     expect(inFlight.heldMs).toBe(heldMs)
     expect(inFlight.isHeld).toBe(false)
   })
 
   test('marks are no closer however much is handed down at once', () => {
     run(500_000, 0, 100)
-    const values = Array.from({ length: 20 }, () => inFlight.write(1_000_000_000, 100, false))
+    let marks = 0
 
-    expect(values.filter(Boolean).length).toBeLessThan(2)
+    // 131 MB, and 6 MB behind the last mark: a mark stands behind 43.75 MB
+    for (let i = 0; i < 2000; i++) {
+      if (inFlight.write(WRITE_BYTES, 100, false)) {
+        inFlight.writeMark(100)
+        marks++
+      }
+    }
+
+    expect(marks).toBe(3)
     expect(inFlight.isHeld).toBe(false)
   })
 
-  test('data is held back again when the rate has fallen below half of what makes it one', () => {
+  test('data is held back again when the rate has been below what makes it one for 2.6 s', () => {
     run(500_000, 0, 100)
-    run(104_000, 100, 2000)
-    expect(inFlight.estimate.fast.isFast).toBe(false)
+    run(209_000, 100, 900)
+    expect(inFlight.bound.bytes).toBe(Infinity)
 
-    expect(fill(2100).length).toBeLessThan(10)
+    run(209_000, 1000, 1900)
+    expect(inFlight.bound.bytes).toBeLessThan(Infinity)
+    expect(fill(2900).length).toBeLessThan(10)
     expect(inFlight.isHeld).toBe(true)
-  })
-
-  test('nothing is held back if that is what the transport takes before it says "wait", and not if it takes more', () => {
-    run(10_000, 0, 200)
-    inFlight.write(300_000, 200, false)
-    inFlight.onTransportFull(200)
-    // they arrive in 30 ms
-    run(10_000, 230, 100)
-    // 200,000 in 20 ms
-    expect(inFlight.estimate.fast.isFast).toBe(false)
-
-    run(20_000, 330, 100)
-    // 400,000
-    expect(inFlight.estimate.fast.isFast).toBe(true)
-  })
-
-  test('nothing is held back as long as it has not', () => {
-    run(500_000, 0, 100)
-    run(105_000, 100, 2000)
-
-    expect(inFlight.estimate.fast.isFast).toBe(true)
   })
 })
 
@@ -744,13 +702,13 @@ describe('urgent data', () => {
 })
 
 describe('a silence', () => {
-  test('behind which all comes back at once raises the bound to 8 times what was in flight, during start-up', () => {
+  test('behind which all comes back at once raises the bound to 4 times what was in flight, during start-up', () => {
     const values = fill(0)
     // 14 writes of 4096 bytes, with marks behind the second to the eighth and the last
     expect(inFlight.unacknowledgedBytes).toBe(57_440)
     answer(values, 200)
 
-    expect(inFlight.estimate.bound.bytes).toBe(8 * 57_440)
+    expect(inFlight.estimate.bound.bytes).toBe(4 * 57_440)
   })
 
   test('behind which all comes at the pace of the path does not', () => {
@@ -781,29 +739,123 @@ describe('a silence', () => {
   })
 })
 
-describe('the peer bounds what it has in flight too', () => {
-  /** Pings of the peer, one after the other */
-  function takes (pings: Array<[value: number, nowMs: number]>): boolean {
-    for (const [value, nowMs] of pings) {
-      inFlight.onPing(value, nowMs)
-    }
+describe('a mark of the peer', () => {
+  /** It comes with the time 100 ms, and is a reply itself or not; returns the value of the mark that is due then */
+  function answerTo (value: number): number | undefined {
+    inFlight.onPing(value, 100)
 
-    return inFlight.estimate.peer.fullMs === pings[pings.length - 1][1]
+    return inFlight.isMarkDue ? inFlight.writeMark(100) : undefined
   }
 
-  test('when its pings are marks in a row, 250 ms apart at most, which say that its data fills the path', () => {
-    expect(takes([[FIRST_MARK_VALUE + 1, 1000], [FIRST_MARK_VALUE + 3, 1250]])).toBe(true)
-    expect(takes([[FIRST_MARK_VALUE + 5, 1500]])).toBe(true)
+  const PEERS_VALUE = FIRST_MARK_VALUE + 1000
+  const OWN_VALUE = FIRST_MARK_VALUE + 100 * UNITS_PER_MS
+
+  test('is answered by a mark that says it is a reply while 4 KiB are in flight', () => {
+    inFlight.write(4095, 90, true)
+    expect(answerTo(PEERS_VALUE)).toBeUndefined()
+
+    inFlight.write(1, 90, true)
+    expect(answerTo(PEERS_VALUE)).toBe(OWN_VALUE + 1)
   })
 
-  test.each<[string, Array<[value: number, nowMs: number]>]>([
-    ['one alone', [[FIRST_MARK_VALUE + 1, 1000]]],
-    ['those that are further apart, as behind a few messages', [[FIRST_MARK_VALUE + 1, 1000], [FIRST_MARK_VALUE + 3, 1251]]],
-    ['those that say it sends less', [[FIRST_MARK_VALUE, 1000], [FIRST_MARK_VALUE + 2, 1001], [FIRST_MARK_VALUE + 4, 1002]]],
-    ['one that says so behind one that does not, as in a burst', [[FIRST_MARK_VALUE + 2, 1000], [FIRST_MARK_VALUE + 5, 1001]]],
-    ['those of others, which count from 0', [[1, 1000], [2, 1001], [3, 1002], [5, 1003]]],
-    ['those that are drawn', [[FIRST_MARK_VALUE + 77, 1000], [FIRST_MARK_VALUE + 5, 1001]]]
-  ])('and not by %s', (_, pings) => {
-    expect(takes(pings)).toBe(false)
+  test('that is a reply is answered by none, or replies would follow each other without end', () => {
+    inFlight.write(4096, 90, true)
+
+    expect(answerTo(PEERS_VALUE + 1)).toBeUndefined()
+  })
+
+  test('is answered by none if its ping is no mark', () => {
+    inFlight.write(4096, 90, true)
+
+    expect(answerTo(1000)).toBeUndefined()
+  })
+
+  test('is answered by none if nothing is bounded, or the peer has answered no ping yet', () => {
+    for (const maxQueueDelayMs of [Infinity, 10]) {
+      inFlight = new DrivenPath(maxQueueDelayMs)
+      // the first mark, which goes beside any pong
+      answerTo(0)
+      inFlight.write(10_000, 90, true)
+
+      expect(answerTo(PEERS_VALUE)).toBeUndefined()
+    }
+  })
+
+  test('is answered by none if a mark is due anyway, which is no reply: the peer writes one beside the pong to it', () => {
+    inFlight.write(4096, 90, true)
+    inFlight.requestMark()
+
+    expect(answerTo(PEERS_VALUE)).toBe(OWN_VALUE)
+  })
+
+  test('is answered by a mark that is no reply if one becomes due for another reason before it is written', () => {
+    inFlight.write(4096, 90, true)
+    inFlight.onPing(PEERS_VALUE, 100)
+    inFlight.requestMark()
+
+    expect(inFlight.writeMark(100)).toBe(OWN_VALUE)
+  })
+
+  test('is answered once: the next mark of this side is no reply', () => {
+    inFlight.write(4096, 90, true)
+    answerTo(PEERS_VALUE)
+
+    expect(inFlight.writeMark(101)).toBe(FIRST_MARK_VALUE + 101 * UNITS_PER_MS)
+  })
+})
+
+describe('pongs that come in a clump behind the data of the peer', () => {
+  const BYTES_PER_MS = 1000
+
+  /**
+   * The path carries 1000 bytes a millisecond, in a round trip of 20 ms. From 500 ms on, what the peer writes in 60 ms comes together at their
+   * end. Its marks tell when it wrote each pong. Returns the highest rate since.
+   */
+  function run (doesPeerMark: boolean): number {
+    const pongs: Array<{ writtenMs: number, value: number }> = []
+    let highestBytesPerMs = 0
+    let freeMs = 1000
+
+    for (let nowMs = 1000; nowMs < 4000; nowMs++) {
+      const isClumped = nowMs >= 1500
+
+      const comeMs = isClumped ? Math.floor(nowMs / 60) * 60 : nowMs
+
+      while (pongs.length > 0 && pongs[0].writtenMs + ROUND_TRIP_MS / 2 <= comeMs) {
+        const { writtenMs, value } = pongs.shift() as typeof pongs[0]
+        inFlight.onChunk(2 * HEADER_BYTES, nowMs)
+
+        if (doesPeerMark) {
+          inFlight.onPing(FIRST_MARK_VALUE + 2 * Math.floor(writtenMs * UNITS_PER_MS / 2) + 1, nowMs)
+        }
+
+        inFlight.onPong(value, nowMs)
+      }
+
+      while (!inFlight.isHeld || inFlight.isMarkDue) {
+        const byteLength = inFlight.isHeld ? 0 : Math.min(4096, inFlight.bound.writeBytes)
+        const values = inFlight.isMarkDue ? [inFlight.writeMark(nowMs)] : []
+
+        if (inFlight.write(byteLength, nowMs, false) && !inFlight.isMarkDue) {
+          values.push(inFlight.writeMark(nowMs))
+        }
+
+        freeMs = Math.max(freeMs, nowMs) + (byteLength + HEADER_BYTES * values.length) / BYTES_PER_MS
+        pongs.push(...values.map(value => ({ writtenMs: freeMs + ROUND_TRIP_MS / 2, value })))
+      }
+
+      if (isClumped) {
+        highestBytesPerMs = Math.max(highestBytesPerMs, inFlight.estimate.bytesPerMs)
+      }
+    }
+
+    return highestBytesPerMs
+  }
+
+  test('do not raise the rate, as its marks tell when each would have come', () => {
+    expect(run(true)).toBeLessThan(1.05 * BYTES_PER_MS)
+
+    inFlight = createAsked()
+    expect(run(false)).toBeGreaterThan(1.1 * BYTES_PER_MS)
   })
 })

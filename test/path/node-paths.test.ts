@@ -40,9 +40,9 @@ function sample (nowMs: number, ...paths: FakePath[]): void {
   }
 }
 
-/** It seems to be 100 ms longer than when it carried 1000 bytes a millisecond, or so many */
-function requestEmptyLink (path: NodePath, nowMs: number, { bytesPerMs = 1000, waitsForStartUps = true } = {}): string {
-  return nodePaths.requestEmptyLink(path, 100, bytesPerMs, waitsForStartUps, nowMs)
+/** It seems to be 100 ms longer */
+function requestEmptyLink (path: NodePath, nowMs: number, waitsForStartUps = true): string {
+  return nodePaths.requestEmptyLink(path, 100, waitsForStartUps, nowMs)
 }
 
 /** When they are first allowed to, at times that are a second apart; undefined if never within so many seconds */
@@ -55,7 +55,7 @@ function firstSecond (seconds: number, fromMs: number, isAllowed: (nowMs: number
   })
 }
 
-/** Others that do not seem to share a link with a path whose marks wait for 100 ms at 1000 bytes a millisecond */
+/** Others that do not seem to share a link with a path whose marks wait for 100 ms */
 const OTHERS: Array<[string, Partial<NodePath>]> = [
   ['whose marks wait less than half as long', { queueMs: 49 }],
   ['that has measured nothing for two seconds', { sampledMs: -2000 }],
@@ -67,7 +67,7 @@ const OTHERS: Array<[string, Partial<NodePath>]> = [
 /** And those that do */
 const SHARING: Array<[string, Partial<NodePath>]> = [
   ['whose marks wait half as long', { queueMs: 50 }],
-  ['that has a quarter of the queue in flight', { bytesPerMs: 250, lastRoundTripMs: 100 }],
+  ['whose marks wait as long, however little it carries', { bytesPerMs: 1, bound: { bytes: 8192 } }],
   ['that has measured something within two seconds', { sampledMs: -1999 }],
   ['whose rate is not known, and whose first mark has waited half as long, and still does', { queueMs: 0, bytesPerMs: 0, waitsSinceMs: -50 }],
   ['that has measured nothing for two seconds, and whose first mark waits', { sampledMs: -2000, waitsSinceMs: -9999 }]
@@ -99,17 +99,6 @@ describe('a path that seems longer', () => {
 
     expect(requestEmptyLink(path, 0)).toBe('emptying')
     expect([path.drains, other.drains]).toEqual([[[0, 170]], [[0, 170]]])
-  })
-
-  test.each([
-    ['whose marks wait as long for the little that it carries', { bytesPerMs: 100 }],
-    ['that carries enough, but may have less in flight than that', { bound: { bytes: 24_999 } }],
-    ['whose rate is not known, and that may have less in flight than that', { bound: { bytes: 24_999 }, bytesPerMs: 0, waitsSinceMs: -5000 }]
-  ])('is alone on its link if there is one %s, which cannot be the queue', (_, init) => {
-    const path = addPath()
-    addPath(init)
-
-    expect(requestEmptyLink(path, 0)).toBe('alone')
   })
 
   test('drains the link for no longer than twice what the marks of any other take, so that a peer that delays its pongs stops no other path', () => {
@@ -144,7 +133,7 @@ describe('a path that seems longer', () => {
   test('drains the link together with that one after a long wait, or that one would fill the link that the others measure', () => {
     const [path, other, third] = [addPath(), addPath({ isStarting: true }), addPath()]
 
-    expect(requestEmptyLink(path, 0, { waitsForStartUps: false })).toBe('emptying')
+    expect(requestEmptyLink(path, 0, false)).toBe('emptying')
     expect([path, other, third].map(({ drains }) => drains.length)).toEqual([1, 1, 1])
   })
 
@@ -271,8 +260,8 @@ describe('what is due to a connection on a link that others fill', () => {
   })
 
   /** A mark has shown that the path carries so much */
-  function look (bytesPerMs: number, isNewRoundTrip = true, isPeerBounded = false): void {
-    share.learn(Object.assign(new FakePath(), { bytesPerMs, ownQueueMs: 15 }), nodePaths, { nowMs: 0, isAppLimited: false, isNewRoundTrip }, isPeerBounded)
+  function look (bytesPerMs: number, isNewRoundTrip = true): void {
+    share.learn(Object.assign(new FakePath(), { bytesPerMs, ownQueueMs: 15 }), nodePaths, { nowMs: 0, isAppLimited: false, isNewRoundTrip })
   }
 
   /** A path carries 100 bytes a millisecond, and has carried so much before, as a round trip has shown */
@@ -299,13 +288,5 @@ describe('what is due to a connection on a link that others fill', () => {
     learn(200)
 
     expect(share.bytesPerMs).toBe(250)
-  })
-
-  test('is nothing any more while pongs wait behind the data of the peer itself', () => {
-    addPath({ bytesPerMs: 900, ownQueueMs: 60 })
-    learn(1000)
-    look(100, true, true)
-
-    expect([share.bytesPerMs, share.queueMs]).toEqual([0, 0])
   })
 })

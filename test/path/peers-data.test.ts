@@ -1,11 +1,11 @@
-// What the peer has in flight itself: told by its marks, or by pongs that come late behind its data.
+// Bulk of a peer that bounds nothing: told by pongs that come late behind it.
 import { beforeEach, describe, expect, test } from 'vitest'
-import { FIRST_MARK_VALUE } from '../../src/core/wire/frame.ts'
 import { PeersData } from '../../src/path/peers-data.ts'
 import type { PathSample } from '../../src/path/samples.ts'
 
 const OWN_MS = 100
 const ROUND_TRIP_MS = 500
+const RECEIVED_BYTES = 50_000
 
 let peer: PeersData
 
@@ -13,38 +13,36 @@ beforeEach(() => { peer = new PeersData() })
 
 /** A pong that took longer than what is let in explains, while the peer sent much */
 function sample (nowMs: number): PathSample {
-  return { nowMs, roundTripMs: ROUND_TRIP_MS, inFlightBytes: 60_000, receivedBytes: 50_000, arrivedPositionBytes: 0, deliveredBytes: 60_000, intervalMs: ROUND_TRIP_MS, latestBytesPerMs: 0, isNewRoundTrip: true, isAppLimited: false, wasHeld: true }
+  return { nowMs, roundTripMs: ROUND_TRIP_MS, peersDelayMs: 0, unacknowledgedBytes: 0, inFlightBytes: 60_000, receivedBytes: RECEIVED_BYTES, arrivedPositionBytes: 0, deliveredBytes: 60_000, intervalMs: ROUND_TRIP_MS, latestBytesPerMs: 0, isNewRoundTrip: true, isAppLimited: false, wasHeld: true }
 }
 
-/** For three seconds. What stood in front of each mark takes `frontMs`. */
-function run (frontMs: number, sendsMarks: boolean): void {
-  for (let i = 0; i < 30; i++) {
-    const nowMs = 1000 + 100 * i
-
-    if (sendsMarks) {
-      peer.onPing(FIRST_MARK_VALUE + 2 * i, nowMs)
-    }
-
-    peer.learn(sample(nowMs), OWN_MS, frontMs)
+/** For three seconds */
+function run (isBounded: boolean): void {
+  for (let nowMs = 1000; nowMs < 4000; nowMs += 100) {
+    peer.learn(sample(nowMs), OWN_MS, isBounded)
   }
 }
 
-describe('a peer whose pongs come late while it sends much', () => {
-  test('bounds nothing, if it sends no marks', () => {
-    run(600, false)
+describe('a peer behind whose data pongs come late for two seconds', () => {
+  test('sends bulk that it does not bound: the bound allows for the round trip, and for what came in it', () => {
+    run(false)
 
-    expect([peer.roundTripMs, peer.isFull(3900)]).toEqual([ROUND_TRIP_MS, false])
+    expect([peer.roundTripMs, peer.roundTripBytes]).toEqual([ROUND_TRIP_MS, RECEIVED_BYTES])
   })
 
-  test('bounds what it sends, if its marks come: what stood in front of ours was what took so long', () => {
-    run(600, true)
+  test('sends none if it writes marks, as it bounds what it has in flight', () => {
+    run(true)
 
-    expect([peer.roundTripMs, peer.isFull(3900)]).toEqual([0, false])
+    expect([peer.roundTripMs, peer.roundTripBytes]).toEqual([0, 0])
   })
 
-  test('fills its path in bursts, if what stood in front of our marks took less: that counts for two seconds', () => {
-    run(300, true)
+  test('sends none any more four seconds after it has begun to write marks', () => {
+    run(false)
+    // a second of the two is left, as time without bulk is subtracted with a quarter of its weight
+    peer.learn({ ...sample(7900), roundTripMs: 50 }, OWN_MS, true)
+    expect(peer.roundTripMs).toBe(ROUND_TRIP_MS)
 
-    expect([peer.roundTripMs, peer.isFull(3900 + 1999), peer.isFull(3900 + 2000)]).toEqual([0, true, false])
+    peer.learn({ ...sample(7901), roundTripMs: 50 }, OWN_MS, true)
+    expect(peer.roundTripMs).toBe(0)
   })
 })

@@ -1,7 +1,7 @@
-// Pongs that come late: a silence behind which all that was in flight comes back, and what is none; how long silences are, and gaps.
+// Pongs that come late: a silence behind which all that was in flight comes back, and what is none; what slow programs need in flight; and gaps.
 import fc from 'fast-check'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { LongestSilence, PongGap, PongSilence, SlowPrograms } from '../../src/path/silences.ts'
+import { PongGap, PongSilence, SlowPrograms } from '../../src/path/silences.ts'
 import type { CatchUp } from '../../src/path/silences.ts'
 
 describe('a silence in front of a pong', () => {
@@ -182,23 +182,27 @@ describe('a silence in front of a pong', () => {
   })
 })
 
-describe('behind a silence all that was in flight has come back', () => {
-  /** 100,000 bytes after 100 ms, of which the first pong told of 75,000 and the rest came at once */
-  const catchUp: CatchUp = {
-    nowMs: 100,
-    arrivedPositionBytes: 100_000,
-    untilBytes: 100_000,
-    silentMs: 100,
-    endedMs: 100,
-    inFlightBytes: 100_000,
-    restBytes: 25_000,
-    restMs: 0,
-    hasLost: false
-  }
+/** 100,000 bytes after 100 ms, of which the first pong told of 75,000 and the rest came at once */
+const catchUp: CatchUp = {
+  nowMs: 100,
+  arrivedPositionBytes: 100_000,
+  untilBytes: 100_000,
+  silentMs: 100,
+  endedMs: 100,
+  inFlightBytes: 100_000,
+  restBytes: 25_000,
+  restMs: 0,
+  hasLost: false
+}
 
+describe('behind a silence all that was in flight has come back', () => {
   /** It was programs, or pongs, that were slow, and not a path that carries so much beside what its neighbours carry */
   function wereSlow (init: Partial<CatchUp> = {}, bytesPerMs = 1000, sharedBytesPerMs = 0): boolean {
-    return new SlowPrograms().onCatchUp({ ...catchUp, ...init }, bytesPerMs, sharedBytesPerMs, 10, false)
+    const programs = new SlowPrograms()
+    programs.onCatchUp({ ...catchUp, ...init }, bytesPerMs, sharedBytesPerMs, 10, false)
+    expect(programs.boostBytes > 0).toBe(programs.longestMs > 0)
+
+    return programs.longestMs > 0
   }
 
   test('and the path was not what is slow, if a quarter of it at least came together', () => {
@@ -227,36 +231,54 @@ describe('behind a silence all that was in flight has come back', () => {
   })
 })
 
-describe('silences of late', () => {
-  let silence: LongestSilence
+describe('what slow programs need in flight', () => {
+  const ROUND_TRIP_MS = 10
 
-  /** What is left of it then */
+  let programs: SlowPrograms
+
+  /** A silence at the end of which everything came at once */
+  function beSilent (silentMs: number, nowMs: number, isStartUp = false): void {
+    programs.onArrived(0, nowMs)
+    programs.onCatchUp({ ...catchUp, nowMs, silentMs }, 1000, 0, ROUND_TRIP_MS, isStartUp)
+  }
+
+  /** What is left then of the longest silence */
   function fadedMs (nowMs: number): number {
-    silence.fade(nowMs)
+    programs.onArrived(0, nowMs)
 
-    return silence.ms
+    return programs.longestMs
   }
 
   beforeEach(() => {
-    silence = new LongestSilence()
+    programs = new SlowPrograms()
   })
 
-  describe('the longest silence', () => {
+  test.each([['four times', true, 400_000], ['twice', false, 200_000]])('is tried at once, %s what was in flight (during start-up: %s), until as much has arrived', (_, isStartUp, boostBytes) => {
+    beSilent(100, 1000, isStartUp)
+    expect(programs.boostBytes).toBe(boostBytes)
+
+    programs.onArrived(100_000 + boostBytes - 1, 1000)
+    expect(programs.boostBytes).toBe(boostBytes)
+    programs.onArrived(100_000 + boostBytes, 1000)
+    expect(programs.boostBytes).toBe(0)
+  })
+
+  describe('lasts for the longest silence, which', () => {
     test('is none until there was one', () => {
       expect(fadedMs(1_000_000)).toBe(0)
     })
 
-    test('is the longest of those that were', () => {
-      silence.learn(30, 1000)
-      silence.learn(20, 1000)
-      expect(silence.ms).toBe(30)
+    test('is the longest of those that were, with the round trip behind it', () => {
+      beSilent(30, 1000)
+      beSilent(20, 1000)
+      expect(programs.longestMs).toBe(30 + ROUND_TRIP_MS)
 
-      silence.learn(50, 1000)
-      expect(silence.ms).toBe(50)
+      beSilent(50, 1000)
+      expect(programs.longestMs).toBe(50 + ROUND_TRIP_MS)
     })
 
     test('fades to a third and less within ten seconds', () => {
-      silence.learn(100, 1000)
+      beSilent(90, 1000)
 
       // half of it is left after 10 s times the logarithm of 2, and one part in e after 10 s
       expect(fadedMs(1000 + 6931.47)).toBeCloseTo(50, 3)
@@ -264,85 +286,39 @@ describe('silences of late', () => {
     })
 
     test('is a shorter one when the longer has faded', () => {
-      silence.learn(100, 0)
-      silence.learn(20, 20_000)
+      beSilent(90, 0)
+      beSilent(20, 20_000)
 
       // 100 / e² is 13.5
-      expect(silence.ms).toBe(20)
+      expect(programs.longestMs).toBe(20 + ROUND_TRIP_MS)
     })
 
     test('fades, too, by what a clock is set back', () => {
-      silence.learn(100, 3_600_000)
+      beSilent(90, 3_600_000)
 
       expect(fadedMs(3_590_000)).toBeCloseTo(36.788, 3)
       expect(fadedMs(3_600_000)).toBeCloseTo(13.534, 3)
     })
 
     test('never grows by itself, and is no longer than the longest that was', () => {
-      const events = fc.array(fc.record({ afterMs: fc.integer({ min: -10_000, max: 10_000 }), learnt: fc.option(fc.nat(5000)) }))
+      const events = fc.array(fc.record({ afterMs: fc.integer({ min: -10_000, max: 10_000 }), silentMs: fc.option(fc.nat(5000)) }))
 
       fc.assert(fc.property(events, events => {
-        silence = new LongestSilence()
+        programs = new SlowPrograms()
         let nowMs = 100_000
         let mostMs = 0
 
-        for (const { afterMs, learnt } of events) {
-          const { ms } = silence
+        for (const { afterMs, silentMs } of events) {
+          const { longestMs } = programs
           nowMs += afterMs
-          expect(fadedMs(nowMs)).toBeLessThanOrEqual(ms)
+          expect(fadedMs(nowMs)).toBeLessThanOrEqual(longestMs)
 
-          if (learnt !== null) {
-            silence.learn(learnt, nowMs)
-            mostMs = Math.max(mostMs, learnt)
+          if (silentMs !== null) {
+            beSilent(silentMs, nowMs)
+            mostMs = Math.max(mostMs, silentMs + ROUND_TRIP_MS)
           }
 
-          expect(silence.ms).toBeLessThanOrEqual(mostMs)
-        }
-      }))
-    })
-  })
-
-  describe('a silence is forgiven', () => {
-    beforeEach(() => {
-      // from here on time counts
-      silence.tryForgive(1, 0)
-    })
-
-    test('when silences are a hundredth of the time', () => {
-      expect(silence.tryForgive(11, 1000)).toBe(false)
-      expect(silence.tryForgive(10, 1000)).toBe(true)
-      expect(silence.tryForgive(1, 1000)).toBe(false)
-      expect(silence.tryForgive(1, 1100)).toBe(true)
-    })
-
-    test('up to a second at once, however long there was none', () => {
-      silence.tryForgive(1, 0)
-
-      expect(silence.tryForgive(1001, 3_600_000)).toBe(false)
-      expect(silence.tryForgive(900, 3_600_000)).toBe(true)
-      expect(silence.tryForgive(100, 3_600_000)).toBe(true)
-      expect(silence.tryForgive(1, 3_600_000)).toBe(false)
-    })
-
-    test('by the time since the first, not since the clock began', () => {
-      silence = new LongestSilence()
-
-      expect(silence.tryForgive(1, 3_600_000)).toBe(false)
-    })
-
-    test('to a hundredth of the time and a second', () => {
-      const silences = fc.array(fc.record({ afterMs: fc.nat(100_000), silentMs: fc.integer({ min: 1, max: 500 }) }))
-
-      fc.assert(fc.property(silences, silences => {
-        silence = new LongestSilence()
-        silence.tryForgive(1, 0)
-        let nowMs = 0
-        let forgivenMs = 0
-
-        for (const { afterMs, silentMs } of silences) {
-          nowMs += afterMs
-          forgivenMs += silence.tryForgive(silentMs, nowMs) ? silentMs : 0
-          expect(forgivenMs).toBeLessThanOrEqual(nowMs / 100 + 1e-6)
+          expect(programs.longestMs).toBeLessThanOrEqual(mostMs)
         }
       }))
     })

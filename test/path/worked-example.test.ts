@@ -138,34 +138,40 @@ test('until 1500 ms: each pong releases a write of 11 kB with a mark, which take
   expect(Math.round(inFlight.estimate.queueMs)).toBe(31)
 })
 
-test('from 1500 ms on: the queue grows to 102 ms while the higher rate counts', () => {
-  runUntil(1858)
+test('from 1500 ms on: while the higher rate counts, pongs become rare, the bound grows to 105 kB, and the queue to 128 ms', () => {
+  runUntil(1875)
   expect(learnt()).toEqual([1250, 88])
-
-  runUntil(1859)
   expect(Math.round(inFlight.estimate.queueMs)).toBe(102)
+
+  runUntil(3650)
+  const { pongGap, queueMs } = inFlight.estimate
+  expect(learnt()).toEqual([1250, 105])
+  expect(inFlight.estimate.bound.bytes).toBeCloseTo(1250 * (1.25 * ROUND_TRIP_MS + QUEUE_MS + pongGap.ms) + 4096, 6)
+  expect(Math.round(pongGap.ms)).toBe(21)
+  expect(Math.round(queueMs)).toBe(128)
 })
 
-test('2116 ms: the rate has fallen by half, and a probe leaves 19 kB in flight, three quarters of what the path holds', () => {
-  runUntil(2115)
+test('3651 ms: the rate has fallen by half, and a probe leaves 19 kB in flight, three quarters of what the path holds', () => {
+  runUntil(3650)
   expect(inFlight.estimate.isProbing).toBe(false)
 
-  runUntil(2116)
+  runUntil(3651)
   expect(inFlight.estimate.isProbing).toBe(true)
   expect(learnt()).toEqual([625, 19])
   expect(inFlight.estimate.bound.bytes).toBeCloseTo(0.75 * 625 * ROUND_TRIP_MS, 0)
 })
 
-test('2263 ms: a mark has found the path empty, and its round trip as it was', () => {
-  runUntil(2262)
+test('3824 ms: a mark has found the path empty, and its round trip as it was', () => {
+  runUntil(3823)
   expect(inFlight.estimate.isProbing).toBe(true)
 
-  runUntil(2263)
+  runUntil(3824)
   expect(inFlight.estimate.isProbing).toBe(false)
   expect(inFlight.estimate.roundTripMs).toBeCloseTo(40, 1)
 
-  expect(learnt()).toEqual([625, 53])
+  expect(learnt()).toEqual([625, 55])
 
-  runUntil(2419)
-  expect(learnt()).toEqual([612, 45])
+  runUntil(4027)
+  expect(learnt()).toEqual([625, 46])
+  expect(inFlight.estimate.bound.bytes).toBeCloseTo(625 * (1.25 * (inFlight.estimate.roundTripMs ?? 0) + QUEUE_MS) * 9 / 8 + 4096, 6)
 })

@@ -71,7 +71,7 @@ test.each([[1250, 20, 80], [1250, 20, 150], [12_500, 2, 50]])('a path of %d kB/s
 describe('a peer that answers pings, and none of the marks behind data', () => {
   const step = { atMs: 0, rateBytesPerMs: 1250, roundTripMs: 20 }
 
-  /** What the path carries of its rate, in the last ten seconds of a minute, beside so many such peers: a new one every two seconds */
+  /** What the path carries of its rate, from 10 to 50 s, beside so many such peers: a new one every two seconds */
   function partBesideMute (init: PathInit, mutes: number): number {
     const nodePaths = new NodePaths()
     const path = new Path({ nodePaths, startMs: 100, ...init })

@@ -1,0 +1,63 @@
+/**
+ * How much longer than usual the peer's data travels now, because it is queued at the peer, on the link, or unread at this end. Marks of this
+ * muxer tell when they were written. The clocks differ, but the fastest mark shows by how much.
+ *
+ * Pongs wait as long as the data in front of them. Without that wait, marks show how long this side's own data takes.
+ */
+import { FIRST_MARK_VALUE } from '../core/wire/frame.ts'
+import { UNITS_PER_MS } from './marks.ts'
+
+/** What was seen of the peer's marks counts for this long */
+const RECENT_MS = 2000
+/** The last mark shows the delay of a pong that comes no later than this. A peer with data in flight writes a mark beside each pong to a mark. */
+const BESIDE_MS = 250
+/** No mark is delayed by more than another by this: it is no mark, or a clock was set */
+const LONGEST_MS = 10_000
+/** Clocks drift apart, by 100 ms in 1000 s at most */
+const DRIFT = 1e-4
+/** The mean delay is that of the last seconds */
+const MEAN_MS = 3000
+
+export class PeersDelay {
+  /** The mean of the last seconds */
+  meanMs = 0
+  /** How long the last mark took, compared with the first one */
+  #travelMs = 0
+  #shortestMs = 0
+  #lastValue = 0
+  #lastMs = -Infinity
+  #isMarked = false
+  #meanedMs = 0
+
+  /** Other muxers count their pings from 0, or draw the values, which agree with no clock */
+  onPing (value: number, nowMs: number): void {
+    if (value < FIRST_MARK_VALUE) {
+      return
+    }
+
+    const sinceMs = nowMs - this.#lastMs
+    // values begin anew after 2^31
+    const changeMs = sinceMs - ((value - this.#lastValue) << 1 >> 1) / UNITS_PER_MS
+    this.#isMarked = Math.abs(changeMs) < LONGEST_MS
+    this.#travelMs = this.#isMarked ? this.#travelMs + changeMs : 0
+    this.#shortestMs = this.#isMarked ? Math.min(this.#travelMs, this.#shortestMs + DRIFT * sinceMs) : 0
+    this.#lastValue = value
+    this.#lastMs = nowMs
+  }
+
+  /** The peer writes marks, so it bounds what it has in flight */
+  isMarked (nowMs: number): boolean {
+    return this.#isMarked && nowMs - this.#lastMs < RECENT_MS
+  }
+
+  /** The delay of a pong that comes now */
+  delayMs (nowMs: number): number {
+    return this.#isMarked && nowMs - this.#lastMs < BESIDE_MS ? this.#travelMs - this.#shortestMs : 0
+  }
+
+  /** A pong has come with this delay */
+  learn (delayMs: number, nowMs: number): void {
+    this.meanMs += (delayMs - this.meanMs) * Math.min(1, Math.abs(nowMs - this.#meanedMs) / MEAN_MS)
+    this.#meanedMs = nowMs
+  }
+}
