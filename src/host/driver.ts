@@ -106,10 +106,10 @@ export class Driver<Owner extends StreamOwner> implements SessionObserver {
     this.metrics = parts.metrics?.connect(this.session, this.log)
     this.#traces = parts.createFrameTraces?.(this.log)
     this.streamLog = new StreamLog(() => this.log.newScope('stream'))
-    this.timers = new Timers(this.session, clock, config, this)
-    this.writer = new Writer(this.session, clock, config, this)
-    this.stalls = new Stalls(this.session.credit, clock, this)
-    this.#lateFins = new LateFins(this.session, clock, state => { this.closeWrite(state as StreamState<Owner>) })
+    this.timers = new Timers(this)
+    this.writer = new Writer(this)
+    this.stalls = new Stalls(this)
+    this.#lateFins = new LateFins(this)
     // also while receiving
     this.session.control.onRepliesFull = () => { this.writer.flush('forced') }
   }

@@ -4,39 +4,41 @@
  * them it would take the answer for truncated. A FIN after queued data does not wait.
  */
 import { GoAwayCode } from '../core/wire/frame.ts'
-import type { Session } from '../core/session.ts'
 import type { Clock } from './clock.ts'
-import type { State, StreamOwner } from './stream-owner.ts'
+import type { State } from './stream-owner.ts'
 
 /** The transport ends right after the GoAway, or later if a packet is lost or the peer is busy */
 const LATE_FIN_MS = 100
 
+export interface LateFinsHost {
+  readonly session: { readonly remoteGoAwayCode: number | undefined }
+  readonly clock: Clock
+  closeWrite (state: State): void
+}
+
 export class LateFins {
-  readonly #session: Session<StreamOwner>
-  readonly #clock: Clock
-  readonly #closeWrite: (state: State) => void
+  readonly #host: LateFinsHost
   readonly #waiting = new Set<State>()
   #timer: unknown
   /** The peer stays, it seems, or the connection has ended */
   #isOver = false
 
-  constructor (session: Session<StreamOwner>, clock: Clock, closeWrite: (state: State) => void) {
-    this.#session = session
-    this.#clock = clock
-    this.#closeWrite = closeWrite
+  constructor (host: LateFinsHost) {
+    this.#host = host
   }
 
   /** Returns true if the FIN waits here. `closeWrite` runs again for it later, and then it waits no more. */
   delays (state: State): boolean {
-    const isLate = this.#session.remoteGoAwayCode === GoAwayCode.NormalTermination && state.life.remoteWriteStatus === 'closed' && state.sendQueue.byteLength === 0
+    const isLate = this.#host.session.remoteGoAwayCode === GoAwayCode.NormalTermination && state.life.remoteWriteStatus === 'closed' && state.sendQueue.byteLength === 0
 
     if (!isLate || this.#isOver || this.#waiting.has(state)) {
       return false
     }
 
     if (this.#waiting.size === 0) {
+      const { clock } = this.#host
       // timers run before the event loop looks at the transport
-      this.#timer = this.#clock.setTimer(() => { this.#clock.nextTurn(this.#release) }, LATE_FIN_MS)
+      this.#timer = clock.setTimer(() => { clock.nextTurn(this.#release) }, LATE_FIN_MS)
     }
 
     this.#waiting.add(state)
@@ -46,13 +48,13 @@ export class LateFins {
 
   stop (): void {
     this.#isOver = true
-    this.#clock.clearTimer(this.#timer)
+    this.#host.clock.clearTimer(this.#timer)
     this.#waiting.clear()
   }
 
   readonly #release = (): void => {
     this.#isOver = true
-    this.#waiting.forEach(state => { this.#closeWrite(state) })
+    this.#waiting.forEach(state => { this.#host.closeWrite(state) })
     this.#waiting.clear()
   }
 }

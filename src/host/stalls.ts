@@ -18,6 +18,8 @@ const REPORTED_AFTER_MS = 10_000
 const MAX_LOGGED = 8
 
 export interface StallsHost {
+  readonly session: { readonly credit: Credit<StreamOwner> }
+  readonly clock: Clock
   readonly log: Logger
   readonly metrics?: { gather (name: 'stalls', count: number): void }
   readonly timers: { watch (state: State): void }
@@ -25,8 +27,6 @@ export interface StallsHost {
 }
 
 export class Stalls {
-  readonly #credit: Credit<StreamOwner>
-  readonly #clock: Clock
   readonly #host: StallsHost
   /** Not looked at yet */
   #suspects = new Set<State>()
@@ -36,9 +36,7 @@ export class Stalls {
   readonly #reported = new WeakSet<State>()
   #isStopped = false
 
-  constructor (credit: Credit<StreamOwner>, clock: Clock, host: StallsHost) {
-    this.#credit = credit
-    this.#clock = clock
+  constructor (host: StallsHost) {
     this.#host = host
   }
 
@@ -52,7 +50,7 @@ export class Stalls {
     }
 
     if (this.#suspects.size === 0) {
-      this.#clock.nextTurn(this.#lookAtSuspects)
+      this.#host.clock.nextTurn(this.#lookAtSuspects)
     }
 
     this.#suspects.add(state)
@@ -60,7 +58,7 @@ export class Stalls {
 
   stop (): void {
     this.#isStopped = true
-    this.#clock.clearTimer(this.#timer)
+    this.#host.clock.clearTimer(this.#timer)
     this.#suspects.clear()
     this.#stillStalled.clear()
   }
@@ -78,7 +76,7 @@ export class Stalls {
   }
 
   readonly #lookAtStillStalled = (): void => {
-    const quietSinceMs = this.#clock.nowMs() - REPORTED_AFTER_MS
+    const quietSinceMs = this.#host.clock.nowMs() - REPORTED_AFTER_MS
     const stuck: State[] = []
     this.#timer = undefined
 
@@ -95,7 +93,7 @@ export class Stalls {
 
   #awaitNextLook (): void {
     if (this.#stillStalled.size > 0) {
-      this.#timer ??= this.#clock.setTimer(this.#lookAtStillStalled, REPORTED_AFTER_MS)
+      this.#timer ??= this.#host.clock.setTimer(this.#lookAtStillStalled, REPORTED_AFTER_MS)
     }
   }
 
@@ -106,12 +104,13 @@ export class Stalls {
       return false
     }
 
-    const isRelieved = this.#credit.relieve(state, state.owner?.maxReadBufferLength ?? 0, this.#clock.nowMs())
+    const { session, clock, timers } = this.#host
+    const isRelieved = session.credit.relieve(state, state.owner?.maxReadBufferLength ?? 0, clock.nowMs())
 
     if (state.sendQueue.byteLength > 0) {
       this.#stillStalled.add(state)
     } else if (!isRelieved) {
-      this.#host.timers.watch(state)
+      timers.watch(state)
     }
 
     return isRelieved

@@ -39,13 +39,10 @@ const ON_TIME_MS = 5
 /** Deadlines must also expire if the event loop is always busy */
 const MAX_FIRINGS = 3
 
-export interface TimersConfig {
-  readonly enableKeepAlive: boolean
-  readonly keepAliveInterval: number
-  readonly limits: LimitConfig
-}
-
 export interface TimersHost {
+  readonly session: Session<StreamOwner>
+  readonly clock: Clock
+  readonly config: { readonly enableKeepAlive: boolean, readonly keepAliveInterval: number, readonly limits: LimitConfig }
   ping (): void
   request (): void
   fail (err: Error): void
@@ -53,9 +50,6 @@ export interface TimersHost {
 
 export class Timers {
   readonly #host: TimersHost
-  readonly #session: Session<StreamOwner>
-  readonly #clock: Clock
-  readonly #limits: LimitConfig
   readonly #keepAliveIntervalMs: number
   #timer: unknown
   #lookTimer: unknown
@@ -73,18 +67,16 @@ export class Timers {
   #unansweredIntervals = 0
   #isStopped = false
 
-  constructor (session: Session<StreamOwner>, clock: Clock, { enableKeepAlive, keepAliveInterval, limits }: TimersConfig, host: TimersHost) {
+  constructor (host: TimersHost) {
+    const { enableKeepAlive, keepAliveInterval } = host.config
     this.#host = host
-    this.#session = session
-    this.#clock = clock
-    this.#limits = limits
     this.#keepAliveIntervalMs = enableKeepAlive ? keepAliveInterval : Infinity
   }
 
   /** Sends the first ping at once, to measure the round trip */
   start (): void {
     if (this.#keepAliveIntervalMs !== Infinity) {
-      this.#pingDueMs = this.#clock.nowMs() + this.#keepAliveIntervalMs
+      this.#pingDueMs = this.#host.clock.nowMs() + this.#keepAliveIntervalMs
       this.#ping()
       this.#arm()
     }
@@ -92,27 +84,27 @@ export class Timers {
 
   stop (): void {
     this.#isStopped = true
-    this.#clock.clearTimer(this.#timer)
-    this.#clock.clearTimer(this.#lookTimer)
+    this.#host.clock.clearTimer(this.#timer)
+    this.#host.clock.clearTimer(this.#lookTimer)
   }
 
   /** Data is held. If no pong ends that, as the peer may drop it, the path control looks after a while. */
   scheduleLook (): void {
     if (!this.#isStopped) {
-      const { path, credit } = this.#session
-      this.#lookTimer ??= this.#clock.setBackgroundTimer(this.#onLookDue, Math.min(MAX_TIMER_MS, path.lookDelayMs, credit.isWithheld ? WITHHELD_LOOK_MS : Infinity))
+      const { path, credit } = this.#host.session
+      this.#lookTimer ??= this.#host.clock.setBackgroundTimer(this.#onLookDue, Math.min(MAX_TIMER_MS, path.lookDelayMs, credit.isWithheld ? WITHHELD_LOOK_MS : Infinity))
     }
   }
 
   /** Lets the event loop read the socket first: after a blocked turn timers run before it, and the pong may be there */
   readonly #onLookDue = (): void => {
-    this.#clock.nextTurn(() => {
+    this.#host.clock.nextTurn(() => {
       this.#lookTimer = undefined
 
       if (!this.#isStopped) {
-        const { path, credit } = this.#session
-        path.look(this.#clock.nowMs())
-        credit.look(this.#clock.nowMs())
+        const { path, credit } = this.#host.session
+        path.look(this.#host.clock.nowMs())
+        credit.look(this.#host.clock.nowMs())
         this.#host.request()
 
         if (credit.isWithheld) {
@@ -133,7 +125,7 @@ export class Timers {
   }
 
   onTransportFull (): void {
-    this.#writeDueMs = this.#clock.nowMs() + this.#limits.writeTimeoutMs
+    this.#writeDueMs = this.#host.clock.nowMs() + this.#host.config.limits.writeTimeoutMs
     this.#arm()
   }
 
@@ -149,7 +141,7 @@ export class Timers {
       return
     }
 
-    const clock = this.#clock
+    const clock = this.#host.clock
     const nowMs = clock.nowMs()
     // not a moment later than due, or each call would set the timer again
     this.#timerDueMs = Math.max(nowMs, Math.min(nowMs + MAX_TIMER_MS, dueMs))
@@ -158,7 +150,7 @@ export class Timers {
   }
 
   readonly #onTimer = (): void => {
-    const clock = this.#clock
+    const clock = this.#host.clock
     const nowMs = clock.nowMs()
     const lateMs = Math.max(0, nowMs - this.#timerDueMs)
 
@@ -181,7 +173,7 @@ export class Timers {
     if (nowMs >= Math.min(this.#writeDueMs, this.#pingDueMs)) {
       // the event loop reads the socket first: if an application's fake timers jump by minutes, no answer could have been read
       this.#timerDueMs = nowMs
-      this.#clock.nextTurn(this.#checkPeer)
+      this.#host.clock.nextTurn(this.#checkPeer)
     } else {
       this.#timerDueMs = Infinity
       this.#arm()
@@ -189,8 +181,8 @@ export class Timers {
   }
 
   readonly #checkPeer = (): void => {
-    const nowMs = this.#clock.nowMs()
-    const { writeTimeoutMs } = this.#limits
+    const nowMs = this.#host.clock.nowMs()
+    const { writeTimeoutMs } = this.#host.config.limits
     this.#timerDueMs = Infinity
 
     if (this.#isStopped) {
@@ -199,7 +191,7 @@ export class Timers {
 
     if (nowMs >= this.#writeDueMs) {
       // a transport emits 'drain' only when its whole, possibly large, buffer is empty: until then the peer's answers show that bytes arrive
-      this.#writeDueMs = Math.max(this.#writeDueMs, this.#session.answeredMs + writeTimeoutMs)
+      this.#writeDueMs = Math.max(this.#writeDueMs, this.#host.session.answeredMs + writeTimeoutMs)
     }
 
     if (nowMs >= this.#writeDueMs) {
@@ -215,7 +207,7 @@ export class Timers {
   }
 
   #keepAlive (nowMs: number): void {
-    const { receivedMs, roundTrip: { oldestValue } } = this.#session
+    const { receivedMs, roundTrip: { oldestValue } } = this.#host.session
     this.#pingDueMs = nowMs + this.#keepAliveIntervalMs
     this.#silentIntervals = receivedMs === this.#receivedMsBefore ? this.#silentIntervals + 1 : 1
     this.#receivedMsBefore = receivedMs
@@ -239,13 +231,13 @@ export class Timers {
 
   #ping (): void {
     this.#host.ping()
-    this.#pendingPing = this.#session.roundTrip.oldestValue
+    this.#pendingPing = this.#host.session.roundTrip.oldestValue
   }
 
   #sweep (nowMs: number): void {
     this.#sweepDueMs = Infinity
 
-    for (const state of [...this.#session.streams.values()]) {
+    for (const state of [...this.#host.session.streams.values()]) {
       const dueMs = this.#dueMsOf(state)
 
       // a listener of an aborted stream may have ended this one
@@ -268,7 +260,7 @@ export class Timers {
   /** When the first timeout of the stream expires; Infinity if it has none. Computed on demand, as streams have no timers. */
   #dueMsOf (state: State): number {
     const { owner, lastActiveMs } = state
-    const { openTimeoutMs, closeTimeoutMs } = this.#limits
+    const { openTimeoutMs, closeTimeoutMs } = this.#host.config.limits
 
     return Math.min(
       // 0 and Infinity: no timeout
@@ -280,7 +272,7 @@ export class Timers {
 
   /** The error for the timeout that expired at `dueMs` */
   #createError (state: State, dueMs: number): Error {
-    const { openTimeoutMs, closeTimeoutMs } = this.#limits
+    const { openTimeoutMs, closeTimeoutMs } = this.#host.config.limits
     const { inactivityTimeout = 0 } = state.owner ?? {}
 
     if (dueMs === state.lastActiveMs + inactivityTimeout) {

@@ -32,6 +32,9 @@ interface TransportTimers {
 }
 
 export interface WriterHost {
+  readonly session: Session<StreamOwner>
+  readonly clock: Clock
+  readonly config: WriterConfig
   readonly timers: TransportTimers
   /** Hands a write to the transport. Returns false if the transport wants no more until it drains. */
   transmit (bytes: Uint8ArrayList, byteLength: number): boolean
@@ -47,10 +50,8 @@ export class Writer {
   isStopped = false
   /** Meanwhile only the transport's own callbacks may run, and no other code of the application */
   isFlushing = false
-  readonly #config: WriterConfig
   readonly #host: WriterHost
   readonly #session: Session<StreamOwner>
-  readonly #clock: Clock
   /** When the next flush is due, and why */
   #scheduled: FlushDecision | undefined
   #timer: unknown
@@ -67,13 +68,11 @@ export class Writer {
   #microtasks = 0
   #isNextTurnAwaited = false
 
-  constructor (session: Session<StreamOwner>, clock: Clock, config: WriterConfig, host: WriterHost) {
-    this.policy = new FlushPolicy(config, clock.shortestTimerMs)
-    this.#config = config
+  constructor (host: WriterHost) {
+    this.policy = new FlushPolicy(host.config, host.clock.shortestTimerMs)
     this.#host = host
-    this.#session = session
-    this.#clock = clock
-    this.turn = new WriterTurn(clock)
+    this.#session = host.session
+    this.turn = new WriterTurn(host.clock)
   }
 
   /** There may be output. Hot: runs once per send. */
@@ -205,20 +204,20 @@ export class Writer {
       this.#microtasks = 0
       settled.then(this.#onMicrotask)
     } else if (decision.time === LATER) {
-      this.#timer = this.#clock.setTimer(this.#onTimer, decision.delayMs)
+      this.#timer = this.#host.clock.setTimer(this.#onTimer, decision.delayMs)
     } else {
       this.#awaitNextTurn()
     }
   }
 
   #clearTimer (): void {
-    this.#clock.clearTimer(this.#timer)
+    this.#host.clock.clearTimer(this.#timer)
     this.#timer = undefined
   }
 
   #write (isDue?: () => boolean): number {
     const session = this.#session
-    const { recordBytes, reservedBytes } = this.#config
+    const { recordBytes, reservedBytes } = this.#host.config
     let writtenBytes = 0
     let startMs = -1
     let nowMs = 0
@@ -226,7 +225,7 @@ export class Writer {
     this.turn.update()
 
     while (!this.#isTransportFull || this.#isFinal) {
-      nowMs = this.#clock.nowMs()
+      nowMs = this.#host.clock.nowMs()
       startMs = startMs < 0 ? nowMs : startMs
       const bytes = session.pull(recordBytes, this.policy.isOff ? 1 : Infinity, nowMs, this.#isBackedUp ? reservedBytes : 0)
 
@@ -282,7 +281,7 @@ export class Writer {
     const isFull = !takesMore && this.#drains === drainsBefore
 
     if (isFull && !this.#isTransportFull) {
-      this.#session.path.onTransportFull(this.#clock.nowMs())
+      this.#session.path.onTransportFull(this.#host.clock.nowMs())
       this.#host.timers.onTransportFull()
     }
 
@@ -327,7 +326,7 @@ export class Writer {
     if (!this.#isNextTurnAwaited) {
       this.#isNextTurnAwaited = true
       this.turn.loop.awaitNextTurn()
-      this.#clock.nextTurn(this.#onNextTurn)
+      this.#host.clock.nextTurn(this.#onNextTurn)
     }
   }
 

@@ -323,7 +323,7 @@ export const mutants: Mutant[] = [
     edits: [
       [
         'src/host/timers.ts',
-        '    this.#isStopped = true\n    this.#clock.clearTimer(this.#timer)',
+        '    this.#isStopped = true\n    this.#host.clock.clearTimer(this.#timer)',
         '    this.#isStopped = true'
       ]
     ]
