@@ -92,13 +92,15 @@ test.each([0, 500, 16_384, Infinity])('a read buffer gives back what it was give
 
     for (const [seed, step] of steps.entries()) {
       if (step.does === 'append') {
-        // a long frame does not begin before a short one has come to its end
-        if (step.frameBytes >= mergeFromBytes) {
+        const isWhole = step.sizes.includes(step.frameBytes)
+
+        // neither a long frame nor one that comes whole begins before the last has come to its end
+        if (step.frameBytes >= mergeFromBytes || isWhole) {
           buffer.endFrame()
           model.endFrame()
         }
 
-        for (const size of step.sizes) {
+        for (const size of isWhole ? [step.frameBytes] : step.sizes) {
           const view = pattern(size, seed)
           buffer.append(view, step.frameBytes)
           model.append(view, step.frameBytes)

@@ -127,15 +127,6 @@ export class PieceQueue {
     this.#dropTaken()
   }
 
-  /** Passes all entries to another queue; this one must not be used again. Lost bytes throw when they are taken there. */
-  passOn (queue: PieceQueue): void {
-    const slots = this.#slots
-
-    for (let entry = this.#head; entry < this.#tail; entry += SLOTS) {
-      queue.push(slots[entry] as Uint8Array, slots[entry + START] as number, slots[entry + END] as number)
-    }
-  }
-
   clear (): void {
     this.#slots = []
     this.#head = 0

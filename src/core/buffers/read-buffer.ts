@@ -32,9 +32,8 @@ export class ReadBuffer {
   readyBytes = 0
   /** A frame, or a piece of a long one, if that is all there is. Mostly it is taken before more arrives, and none of the fields below is needed. */
   #lone: Uint8Array | undefined
-  #ready: UnreadBytes | undefined
-  /** The bytes of an incomplete frame */
-  #partial: UnreadBytes | undefined
+  /** All others: first those that can be taken, then those of an incomplete frame */
+  #bytes: UnreadBytes | undefined
   /** The lengths of the messages that wait, unless they are merged */
   #messages: FrameLengths | undefined
   /** All bytes that can be taken are one message */
@@ -60,45 +59,36 @@ export class ReadBuffer {
       return
     }
 
-    this.#queueLone()
+    this.#queue().append(view, byteLength)
     this.byteLength += byteLength
 
     if (isReady) {
-      this.#addReady(view, byteLength)
-    } else {
-      this.#partial ??= new UnreadBytes()
-      this.#partial.append(view)
+      this.#noteReady(byteLength)
     }
   }
 
   /** Ends the frame that was appended since the last call. The stream may be ending, so lost bytes throw in take(), not here. */
   endFrame (): void {
-    const partial = this.#partial
+    const partialBytes = this.byteLength - this.readyBytes
 
-    if (partial !== undefined) {
-      this.#partial = undefined
-      this.#ready ??= new UnreadBytes()
-      this.#ready.takeOver(partial)
-      this.#noteReady(partial.byteLength)
+    if (partialBytes > 0) {
+      this.#noteReady(partialBytes)
     }
   }
 
   /** Takes over bytes, behind all that can be taken. Throws a ReceivedBytesChangedError. */
   push (bytes: Uint8Array): void {
     if (bytes.byteLength > 0) {
-      this.#queueLone()
-      this.#partial?.detach(Infinity)
+      this.#queue().insert(bytes, this.readyBytes)
       this.byteLength += bytes.byteLength
-      this.#addReady(bytes, bytes.byteLength)
+      this.#noteReady(bytes.byteLength)
     }
   }
 
   /** Takes over bytes, in front of all others. They become part of the next message. */
   prepend (bytes: Uint8Array): void {
     if (bytes.byteLength > 0) {
-      this.#queueLone()
-      this.#ready ??= new UnreadBytes()
-      this.#ready.prepend(bytes)
+      this.#queue().prepend(bytes)
       this.#frontBytes += bytes.byteLength
       this.byteLength += bytes.byteLength
       this.readyBytes += bytes.byteLength
@@ -117,11 +107,11 @@ export class ReadBuffer {
       return Uint8ArrayList.fromUint8Arrays([lone], lone.byteLength)
     }
 
-    this.#queueLone()
+    const queue = this.#queue()
     const messages = this.#messages
     const nextBytes = messages === undefined || messages.count === 0 ? 0 : messages.shift()
     const byteLength = this.#isMerged ? this.readyBytes : this.#frontBytes + nextBytes
-    const message = (this.#ready as UnreadBytes).take(byteLength)
+    const message = queue.take(byteLength)
     this.#isMerged &&= this.mergeFromBytes === 0
     this.#frontBytes = 0
     this.byteLength -= byteLength
@@ -132,39 +122,33 @@ export class ReadBuffer {
 
   /** Copies the bytes, never more than `maxBytes`, out of their chunks. Throws a ReceivedBytesChangedError. */
   detach (maxBytes = Infinity): void {
-    this.#queueLone()
-    this.#ready?.detach(maxBytes)
-    this.#partial?.detach(maxBytes)
+    this.#queue().detach(maxBytes)
   }
 
   clear (): void {
     this.byteLength = 0
     this.readyBytes = 0
     this.#lone = undefined
-    this.#ready = undefined
-    this.#partial = undefined
+    this.#bytes = undefined
     this.#frontBytes = 0
     this.#messages = undefined
     this.#isMerged = this.mergeFromBytes === 0
   }
 
-  /** Queues the lone frame: more arrives, or it has to wait */
-  #queueLone (): void {
+  /** All bytes, the lone frame too: more arrives, or it has to wait */
+  #queue (): UnreadBytes {
     const lone = this.#lone
+    const queue = this.#bytes ??= new UnreadBytes()
 
     if (lone !== undefined) {
       this.#lone = undefined
       this.readyBytes = 0
       // by its length on arrival, since its buffer may have been transferred since then
-      this.#addReady(lone, this.byteLength)
+      queue.append(lone, this.byteLength)
+      this.#noteReady(this.byteLength)
     }
-  }
 
-  /** Appends bytes that can be taken, as one message */
-  #addReady (bytes: Uint8Array, byteLength: number): void {
-    this.#ready ??= new UnreadBytes()
-    this.#ready.append(bytes, byteLength)
-    this.#noteReady(byteLength)
+    return queue
   }
 
   /** Counts bytes that can be taken, as one message */
@@ -203,18 +187,26 @@ class UnreadBytes {
     this.byteLength += byteLength
   }
 
-  /** Appends all bytes of another run. Lost bytes throw when they are taken. */
-  takeOver (other: UnreadBytes): void {
-    other.#detached?.passOn(this.#fresh)
-    other.#fresh.passOn(this.#fresh)
-    this.byteLength += other.byteLength
-  }
-
   /** Puts bytes in front, which belong to this run alone */
   prepend (bytes: Uint8Array): void {
     this.#detached ??= new PieceQueue(KEPT_PIECES, ReceivedBytesChangedError)
     this.#detached.unshift(bytes)
     this.byteLength += bytes.byteLength
+  }
+
+  /** Puts bytes behind the first `count`. Throws a ReceivedBytesChangedError. */
+  insert (bytes: Uint8Array, count: number): void {
+    if (count === this.byteLength) {
+      this.append(bytes)
+    } else {
+      this.detach(Infinity)
+      const before = this.take(count).subarray()
+      this.prepend(bytes)
+
+      if (count > 0) {
+        this.prepend(before)
+      }
+    }
   }
 
   /** Takes the first `count` bytes, which must be there. Throws a ReceivedBytesChangedError. */
