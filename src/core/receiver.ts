@@ -41,13 +41,8 @@ export interface ReceiverHost<Owner> {
 export class Receiver<Owner> implements FrameSink {
   readonly decoder = new Decoder(this)
   readonly #host: ReceiverHost<Owner>
-  readonly #isDialler: boolean
-  readonly #creditsOnReceipt: boolean
+  readonly #init: SessionInit
   readonly #ids: InboundIds
-  /** The longest body allowed by the largest possible window */
-  readonly #maxBodyBytes: number
-  /** How far each stream may exceed its window */
-  readonly #maxToleratedBytes: number
   /** The stream whose body is arriving. Below is what its header said. */
   #bodyStream: StreamState<Owner> | undefined
   #bodyFlags = 0
@@ -56,11 +51,8 @@ export class Receiver<Owner> implements FrameSink {
 
   constructor (init: SessionInit, host: ReceiverHost<Owner>) {
     this.#host = host
-    this.#isDialler = init.isDialler
-    this.#creditsOnReceipt = init.creditsOnReceipt
+    this.#init = init
     this.#ids = new InboundIds(init.isDialler ? 2 : 1)
-    this.#maxBodyBytes = Math.max(INITIAL_WINDOW_BYTES, init.maxWindowBytes)
-    this.#maxToleratedBytes = init.maxToleratedBytes
   }
 
   /**
@@ -110,7 +102,7 @@ export class Receiver<Owner> implements FrameSink {
       stream.lastActiveMs = this.#host.receivedMs
       this.#host.emit(stream, EVENT_DATA)
 
-      if (this.#creditsOnReceipt) {
+      if (this.#init.creditsOnReceipt) {
         this.#host.credit.giveBack(stream, piece.byteLength)
       }
     }
@@ -140,9 +132,11 @@ export class Receiver<Owner> implements FrameSink {
     const stream = this.#findOrAccept(flags, streamId, length)
 
     if (stream === undefined) {
-      // the body delays all other frames, so its length is limited
-      if (length > this.#maxBodyBytes) {
-        throw new ProtocolError('ERR_RECEIVE_WINDOW_EXCEEDED', `received ${length} bytes on stream ${streamId}, which is not open, allowed ${this.#maxBodyBytes}`)
+      const { maxWindowBytes } = this.#init
+
+      // the body delays all other frames, so its length is limited: by the largest window there may have been
+      if (length > maxWindowBytes) {
+        throw new ProtocolError('ERR_RECEIVE_WINDOW_EXCEEDED', `received ${length} bytes on stream ${streamId}, which is not open, allowed ${maxWindowBytes}`)
       }
 
       return false
@@ -162,7 +156,7 @@ export class Receiver<Owner> implements FrameSink {
 
       const excessBytes = length - stream.receiveWindow.availableBytes
 
-      if (excessBytes > 0 && stream.receiveWindow.tolerate(excessBytes, this.#maxToleratedBytes, this.#host.streams.budget)) {
+      if (excessBytes > 0 && stream.receiveWindow.tolerate(excessBytes, this.#init.maxToleratedBytes, this.#host.streams.budget)) {
         this.#host.onTolerated(streamId)
       }
 
@@ -263,8 +257,8 @@ export class Receiver<Owner> implements FrameSink {
   #accept (flags: number, streamId: number): StreamState<Owner> | undefined {
     const isOddId = streamId % 2 === 1
 
-    if (isOddId === this.#isDialler) {
-      throw new ProtocolError('ERR_INVALID_STREAM_ID', `received a SYN for stream ${streamId}, the peer must use ${this.#isDialler ? 'even' : 'odd'} ids`)
+    if (isOddId === this.#init.isDialler) {
+      throw new ProtocolError('ERR_INVALID_STREAM_ID', `received a SYN for stream ${streamId}, the peer must use ${this.#init.isDialler ? 'even' : 'odd'} ids`)
     }
 
     if (!this.#ids.take(streamId)) {
