@@ -49,6 +49,8 @@ export class ReceiveWindow {
   windowBytes = INITIAL_WINDOW_BYTES
   /** How much the peer may still send */
   availableBytes = INITIAL_WINDOW_BYTES
+  /** Read by the application, not yet given back */
+  readBytes = 0
   /** Taken from the connection's budget for growth */
   grownBytes = 0
   /** Taken from the budget for the head start */
@@ -66,14 +68,12 @@ export class ReceiveWindow {
   readonly #maxBytes: number
   /** The advertised window without its head start */
   #workingBytes = INITIAL_WINDOW_BYTES
-  /** Read by the application, not yet given back */
-  #readBytes = 0
   /**
    * How much was read beyond the point at which the last update was due, as reads come in chunks. It counts towards the next update.
    * Otherwise these points drift, until each update is a round trip late.
    */
   #surplusBytes = 0
-  /** The time of the last update, from which `#readBytes` are counted; of the first read before there is one */
+  /** The time of the last update, from which `readBytes` are counted; of the first read before there is one */
   #epochStartMs: number | undefined
   /** The first read since, which is no part of the rate, and its time */
   #epochFirstBytes = 0
@@ -115,13 +115,13 @@ export class ReceiveWindow {
 
   /** Accounts for bytes that the application has read */
   read (payloadBytes: number, nowMs: number): void {
-    if (this.#readBytes === 0) {
+    if (this.readBytes === 0) {
       this.#firstReadMs = nowMs
       this.#epochFirstBytes = this.#epochStartMs === undefined || this.#wasUsedUp ? payloadBytes : 0
     }
 
     this.isNew = false
-    this.#readBytes += payloadBytes
+    this.readBytes += payloadBytes
     this.#epochStartMs ??= nowMs
   }
 
@@ -130,7 +130,7 @@ export class ReceiveWindow {
    * `programMs` before it reads more.
    */
   isUpdateDue (nowMs: number, roundTripMs: number | undefined, programMs: number): boolean {
-    const doneBytes = this.#surplusBytes + this.#readBytes
+    const doneBytes = this.#surplusBytes + this.readBytes
 
     return doneBytes >= this.#workingBytes * UPDATE_PART ||
       (doneBytes >= this.#workingBytes * SLOWED_UPDATE_PART && this.#neededBytes(nowMs, roundTripMs, programMs) > this.windowBytes)
@@ -151,47 +151,36 @@ export class ReceiveWindow {
   /** Returns the delta of the window update that is being written; from here on the peer may use it */
   takeUpdate (nowMs: number, roundTripMs: number | undefined, budget: ConnectionBudget, programMs: number): number {
     // while others are denied their part, bytes beyond the fair part are not given back: yamux has no other way to shrink a window
-    const shrinkBytes = Math.min(this.#readBytes, budget.excessBytes(this, nowMs))
+    const shrinkBytes = Math.min(this.readBytes, budget.excessBytes(this, nowMs))
     budget.giveBack(this, shrinkBytes)
     const growthBytes = this.raiseBytes - shrinkBytes + this.#grow(this.#neededBytes(nowMs, roundTripMs, programMs), nowMs, budget)
-    const deltaBytes = this.#readBytes + growthBytes
-    this.#wasUsedUp = this.availableBytes < this.windowBytes * USED_UP_PART && this.#readBytes + this.availableBytes === this.windowBytes
-    this.#surplusBytes = growthBytes === 0 ? (this.#surplusBytes + this.#readBytes) % (this.#workingBytes * SLOWED_UPDATE_PART) : 0
-    this.windowBytes += growthBytes
-    this.#workingBytes = this.windowBytes - this.headStartBytes
-    this.availableBytes += deltaBytes
-    this.#readBytes = 0
-    this.raiseBytes = 0
+    this.#wasUsedUp = this.availableBytes < this.windowBytes * USED_UP_PART && this.readBytes + this.availableBytes === this.windowBytes
+    this.#surplusBytes = growthBytes === 0 ? (this.#surplusBytes + this.readBytes) % (this.#workingBytes * SLOWED_UPDATE_PART) : 0
 
-    if (this.#epochStartMs !== undefined) {
-      this.#epochStartMs = nowMs
-    }
-
-    return deltaBytes
-  }
-
-  /** Read by the application, not yet given back */
-  get readBytes (): number {
-    return this.#readBytes
+    return this.#update(this.readBytes, growthBytes, nowMs)
   }
 
   /** The delta for an update that gives back a part of what was read. The window neither grows nor shrinks by it. */
   takePortion (portionBytes: number, nowMs: number): number {
-    const backBytes = Math.min(this.#readBytes, portionBytes)
-    const deltaBytes = backBytes + this.raiseBytes
-    this.windowBytes += this.raiseBytes
-    this.#workingBytes = this.windowBytes - this.headStartBytes
-    this.availableBytes += deltaBytes
-    this.#readBytes -= backBytes
     this.#surplusBytes = 0
     this.#wasUsedUp = false
+
+    return this.#update(Math.min(this.readBytes, portionBytes), this.raiseBytes, nowMs)
+  }
+
+  /** Advertises a window that is larger by `growthBytes`, and gives bytes back. Returns the delta. */
+  #update (backBytes: number, growthBytes: number, nowMs: number): number {
+    this.windowBytes += growthBytes
+    this.#workingBytes = this.windowBytes - this.headStartBytes
+    this.availableBytes += backBytes + growthBytes
+    this.readBytes -= backBytes
     this.raiseBytes = 0
 
     if (this.#epochStartMs !== undefined) {
       this.#epochStartMs = nowMs
     }
 
-    return deltaBytes
+    return backBytes + growthBytes
   }
 
   /** Gives a new stream its head start, as credit takes `creditMs` to travel. Its window is `mostBytes` at most. Returns whether an update is due. */
@@ -225,7 +214,7 @@ export class ReceiveWindow {
       this.raiseBytes = budget.take(this, wishBytes, nowMs)
     }
 
-    return this.raiseBytes + this.#readBytes > 0
+    return this.raiseBytes + this.readBytes > 0
   }
 
   /**
@@ -247,7 +236,7 @@ export class ReceiveWindow {
 
   /** The window that would not hold the sender back at the rate of the last reads; 0 if there are too few of them */
   #neededBytes (nowMs: number, roundTripMs: number | undefined, programMs: number): number {
-    const isTooFew = this.#surplusBytes + this.#readBytes < this.#workingBytes * SLOWED_UPDATE_PART
+    const isTooFew = this.#surplusBytes + this.readBytes < this.#workingBytes * SLOWED_UPDATE_PART
 
     if (roundTripMs === undefined || this.#epochStartMs === undefined || isTooFew) {
       return 0
@@ -258,11 +247,11 @@ export class ReceiveWindow {
     // the peer waited for credit, and then one of the programs was busy: that time is no part of the rate
     const isApart = this.#wasUsedUp && waitedMs > holdsBackMs
     const tookMs = nowMs - (isApart ? this.#firstReadMs : this.#epochStartMs)
-    const byteMs = holdsBackMs * (this.#readBytes - (isApart || waitedMs === 0 ? this.#epochFirstBytes : 0))
+    const byteMs = holdsBackMs * (this.readBytes - (isApart || waitedMs === 0 ? this.#epochFirstBytes : 0))
     const turnsMs = nowMs - this.#epochStartMs
 
     // a negative time, as the clock was set back, tells nothing
-    return Math.max(tookMs >= 0 && byteMs > 0 ? byteMs / tookMs : 0, turnsMs > 0 ? GROW_WITHIN * programMs * this.#readBytes / turnsMs : 0)
+    return Math.max(tookMs >= 0 && byteMs > 0 ? byteMs / tookMs : 0, turnsMs > 0 ? GROW_WITHIN * programMs * this.readBytes / turnsMs : 0)
   }
 }
 
