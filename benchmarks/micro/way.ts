@@ -126,7 +126,7 @@ function schedule (laysOut: boolean): Run {
 function writeAndPull (): Run {
   const session = createSession()
   const streams = ids.map(() => session.open(0))
-  session.pull(WRITE_BYTES, Infinity, 0, 0)
+  session.sender.pull(WRITE_BYTES, Infinity, 0, 0)
   session.onTransportTook()
   let pulledBytes = 0
 
@@ -137,7 +137,7 @@ function writeAndPull (): Run {
 
       for (let i = 0; i < MESSAGES; i++) {
         session.send(streams[i % STREAMS], message)
-        pulledBytes += session.pull(WRITE_BYTES, Infinity, 0, 0)?.byteLength ?? 0
+        pulledBytes += session.sender.pull(WRITE_BYTES, Infinity, 0, 0)?.byteLength ?? 0
         session.onTransportTook()
       }
     },
@@ -184,7 +184,7 @@ function accept (): { session: Session<unknown>, streams: Array<StreamState<unkn
   ids.forEach(id => { session.receive(frameOf(TYPE_DATA, FLAG_SYN, id, 0), 0) })
   const streams = session.eventful.splice(0)
   streams.forEach(stream => { stream.events = 0 })
-  session.pull(WRITE_BYTES, Infinity, 0, 0)
+  session.sender.pull(WRITE_BYTES, Infinity, 0, 0)
   session.onTransportTook()
 
   return { session, streams }
@@ -203,7 +203,7 @@ function giveBackCredit (): Run {
         session.credit.giveBack(stream, CREDIT_BYTES)
       }
 
-      updates = session.pull(WRITE_BYTES, Infinity, 0, 0)?.subarray() ?? updates
+      updates = session.sender.pull(WRITE_BYTES, Infinity, 0, 0)?.subarray() ?? updates
       session.onTransportTook()
     },
     check () {
@@ -237,7 +237,7 @@ function receiveAndTake (): Run {
       session.eventful.length = 0
 
       if (session.hasOutput) {
-        session.pull(WRITE_BYTES, Infinity, 0, 0)
+        session.sender.pull(WRITE_BYTES, Infinity, 0, 0)
         session.onTransportTook()
       }
     },

@@ -32,7 +32,11 @@ export class Sender<Owner> {
     this.#host = host
   }
 
-  /** See Session.pull */
+  /**
+   * Returns the next write, or undefined if there is none. It has at most `maxFrames` frames and `maxBytes` bytes, which is one record.
+   * On a fast path it may be several records, and a message that must not be cut may exceed it. While there are urgent streams, other data
+   * leaves `reservedBytes` free. If this throws, or the transport does not take the write, the session cannot be used any more.
+   */
   pull (maxBytes: number, maxFrames: number, nowMs: number, reservedBytes: number): Uint8ArrayList | undefined {
     const { path, lanes, control, positions } = this.#host
     // only a batch can leave the reserved bytes free

@@ -17,7 +17,6 @@ import { FIRST_MARK_VALUE, GoAwayCode, INITIAL_WINDOW_BYTES } from './wire/frame
 import type { PathControl } from './path-control.ts'
 import type { SessionInit } from './session-init.ts'
 import type { StreamState } from './stream-state.ts'
-import type { Uint8ArrayList } from 'uint8arraylist'
 
 /** Watches a session, and must not call back into it */
 export interface SessionObserver {
@@ -35,6 +34,7 @@ export class Session<Owner> {
   readonly lanes: DataLanes<Owner>
   readonly limits: PeerLimits
   readonly credit: Credit<Owner>
+  readonly sender: Sender<Owner>
   readonly roundTrip = new RoundTrip()
   readonly positions = new Positions()
   readonly path: PathControl
@@ -51,7 +51,6 @@ export class Session<Owner> {
   /** A GoAway is queued or written (ControlLane.hasWrittenGoAway) */
   isGoingAway = false
   readonly #observer: SessionObserver
-  readonly #sender: Sender<Owner>
   readonly #receiver: Receiver<Owner>
   #hasTolerated = false
   /** Received since the peer control was told */
@@ -66,7 +65,7 @@ export class Session<Owner> {
     this.path = init.createPathControl(init, this.positions)
     this.control = new ControlLane(this)
     this.lanes = new DataLanes(init, this)
-    this.#sender = new Sender(this)
+    this.sender = new Sender(this)
     this.#receiver = new Receiver(init, this)
     this.credit = new Credit(this)
   }
@@ -81,10 +80,6 @@ export class Session<Owner> {
   /** No pong has confirmed yet that the peer has read all data */
   get hasUnconfirmedData (): boolean {
     return this.positions.confirmedBytes < this.positions.dataEndBytes
-  }
-
-  get framesWritten (): number {
-    return this.#sender.framesWritten
   }
 
   // What the application does
@@ -257,15 +252,6 @@ export class Session<Owner> {
       this.credit.onReceived(this.#untoldBytes, nowMs)
       this.#untoldBytes = 0
     }
-  }
-
-  /**
-   * Returns the next write, or undefined if there is none. It has at most `maxFrames` frames and `maxBytes` bytes, which is one record.
-   * On a fast path it may be several records, and a message that must not be cut may exceed it. While there are urgent streams, other data
-   * leaves `reservedBytes` free. If this throws, or the transport does not take the write, the session cannot be used any more.
-   */
-  pull (maxBytes: number, maxFrames: number, nowMs: number, reservedBytes: number): Uint8ArrayList | undefined {
-    return this.#sender.pull(maxBytes, maxFrames, nowMs, reservedBytes)
   }
 
   /** The transport has taken the last write: only now are its FINs sent */

@@ -116,14 +116,6 @@ export class Driver<Owner extends StreamOwner> implements SessionObserver {
 
   // What streams ask for
 
-  isFull (state: StreamState<Owner>): boolean {
-    return this.session.lanes.isFull(state)
-  }
-
-  mayResume (state: StreamState<Owner>): boolean {
-    return this.session.lanes.mayResume(state)
-  }
-
   /** Hot: runs once per send */
   send (state: StreamState<Owner>, data: Chunk): void {
     this.session.send(state, data instanceof Uint8Array ? data : partsOf(data, 'send()'))

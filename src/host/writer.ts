@@ -227,7 +227,7 @@ export class Writer {
     while (!this.#isTransportFull || this.#isFinal) {
       nowMs = this.#host.clock.nowMs()
       startMs = startMs < 0 ? nowMs : startMs
-      const bytes = session.pull(recordBytes, this.policy.isOff ? 1 : Infinity, nowMs, this.#isBackedUp ? reservedBytes : 0)
+      const bytes = session.sender.pull(recordBytes, this.policy.isOff ? 1 : Infinity, nowMs, this.#isBackedUp ? reservedBytes : 0)
 
       if (bytes === undefined) {
         this.#isBackedUp = false

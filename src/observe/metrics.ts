@@ -43,7 +43,7 @@ export class ConnectionMetrics {
   }
 
   onFlush (reason: FlushReason, writtenBytes: number): void {
-    const frames = this.#session.framesWritten - this.#framesBefore
+    const frames = this.#session.sender.framesWritten - this.#framesBefore
 
     if (writtenBytes > 0) {
       this.#framesBefore += frames

@@ -136,7 +136,7 @@ export class MuxedStream extends ReadableHalf<MuxedStream> implements YamuxStrea
       return false
     }
 
-    if (queuedBytes < CROWDED_WATERMARK_BYTES || !this.host.isFull(state)) {
+    if (queuedBytes < CROWDED_WATERMARK_BYTES || !this.host.session.lanes.isFull(state)) {
       return true
     }
 
@@ -285,7 +285,7 @@ export class MuxedStream extends ReadableHalf<MuxedStream> implements YamuxStrea
   #onDrained (): void {
     const state = this.state
 
-    if (state.awaitsDrain && this.host.mayResume(state)) {
+    if (state.awaitsDrain && this.host.session.lanes.mayResume(state)) {
       state.awaitsDrain = false
       this.#drained?.resolve()
       this.#drained = undefined

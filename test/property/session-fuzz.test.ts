@@ -88,7 +88,7 @@ class Run {
   }
 
   pull (maxBytes: number, maxFrames: number): boolean {
-    const bytes = this.session.pull(maxBytes, maxFrames, this.#nowMs, 0)
+    const bytes = this.session.sender.pull(maxBytes, maxFrames, this.#nowMs, 0)
     this.#takeEvents()
 
     if (bytes != null && this.#isJudged) {

@@ -44,7 +44,7 @@ export function controlOf (session: { readonly path: PathControl }): BytesInFlig
 
 /** The frames of the next write, which the transport takes; none if there is nothing to write */
 export function pull (session: Session<unknown>, maxBytes = 65_519, nowMs = 0): Frame[] {
-  const bytes = session.pull(maxBytes, Infinity, nowMs, 0)
+  const bytes = session.sender.pull(maxBytes, Infinity, nowMs, 0)
   session.onTransportTook()
 
   return bytes == null ? [] : parseFrames(bytes.subarray())

@@ -109,5 +109,5 @@ test('leaves free what is reserved for urgent data, where the transport was full
   pullAll(session)
   session.send(normal, new Uint8Array(4000))
 
-  expect(session.pull(MAX_BYTES, Infinity, NOW_MS, 3072)?.byteLength).toBeLessThanOrEqual(MAX_BYTES - 3072)
+  expect(session.sender.pull(MAX_BYTES, Infinity, NOW_MS, 3072)?.byteLength).toBeLessThanOrEqual(MAX_BYTES - 3072)
 })

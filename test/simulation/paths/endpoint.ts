@@ -1,4 +1,4 @@
-// One end of a connection: hands down as session.pull does, and answers pings as its peer's program finds time to, or not at all.
+// One end of a connection: hands down as Sender.pull does, and answers pings as its peer's program finds time to, or not at all.
 import { Positions } from '../../../src/core/positions.ts'
 import { RoundTrip } from '../../../src/core/window/round-trip.ts'
 import { FIRST_MARK_VALUE, HEADER_BYTES } from '../../../src/core/wire/frame.ts'
@@ -188,7 +188,7 @@ export class Endpoint {
     }
   }
 
-  /** As session.pull */
+  /** As Sender.pull */
   #pull (): number {
     const { control } = this
     const { program, out, msPerMegabyte } = this.#init
