@@ -132,9 +132,4 @@ export class StreamState<Owner = unknown> extends LaneMember {
   get mayGrant (): boolean {
     return this.life.remoteWriteStatus === 'writable' && (this.life.writeStatus !== 'closed' || this.receiveWindow.isRunningShort)
   }
-
-  /** Queued bytes without credit */
-  get blockedBytes (): number {
-    return Math.max(0, this.sendQueue.byteLength - (this.canSendData ? this.creditBytes : 0))
-  }
 }

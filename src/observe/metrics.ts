@@ -111,20 +111,20 @@ export class NodeMetrics {
       return sum(this.#streams(), ({ sendQueue }) => sendQueue.byteLength)
     })
     this.#sinks = registerSinks(metrics)
-    gauge('blocked_bytes', 'Queued bytes without credit', () => sum(this.#streams(), ({ blockedBytes }) => blockedBytes))
+    gauge('blocked_bytes', 'Queued bytes without credit', () => sum(this.#streams(), ({ sendQueue, canSendData, creditBytes }) => Math.max(0, sendQueue.byteLength - (canSendData ? creditBytes : 0))))
     gauge('unread_bytes', 'Unread bytes of open streams', () => sum(this.#streams(), ({ readBuffer }) => readBuffer.byteLength))
     group('streams', 'direction', 'Open streams', () => ({
       inbound: sum(sessions, ({ streams }) => streams.inboundCount),
       outbound: sum(sessions, ({ streams }) => streams.outboundCount)
     }))
     group('in_flight_bytes', 'of', 'Bytes in flight to peers, and their bound, on connections that have one', () => ({
-      actual: sum(this.#bounded(clock.nowMs()), ({ inFlightBytes }) => inFlightBytes),
-      bound: sum(this.#bounded(clock.nowMs()), ({ boundBytes }) => boundBytes)
+      actual: sum(this.#paths(), ({ boundBytes, inFlightBytes }) => boundBytes < Infinity ? inFlightBytes : 0),
+      bound: sum(this.#paths(), ({ boundBytes }) => boundBytes < Infinity ? boundBytes : 0)
     }))
-    gauge('path_bytes_per_second', 'Sum of the rates of all measured paths', () => sum(sessions, ({ path }) => (path.figures(clock.nowMs())?.bytesPerMs ?? 0) * 1000))
-    gauge('path_round_trip_seconds', 'Longest round trip of a path without a queue', () => largest(sessions, ({ path }) => path.figures(clock.nowMs())?.roundTripMs ?? 0) / 1000)
+    gauge('path_bytes_per_second', 'Sum of the rates of all measured paths', () => sum(this.#paths(), ({ bytesPerMs }) => bytesPerMs * 1000))
+    gauge('path_round_trip_seconds', 'Longest round trip of a path without a queue', () => largest(this.#paths(), ({ roundTripMs }) => roundTripMs) / 1000)
     // not a counter: @libp2p/prometheus-metrics adds the calculated value to a counter at each scrape
-    gauge('held_seconds_total', 'How long data was held because of the bound on bytes in flight', () => (this.#heldMs + sum(sessions, ({ path }) => path.figures(clock.nowMs())?.heldMs ?? 0)) / 1000)
+    gauge('held_seconds_total', 'How long data was held because of the bound on bytes in flight', () => (this.#heldMs + sum(this.#paths(), ({ heldMs }) => heldMs)) / 1000)
     group('peer_credit_bytes', 'of', 'Credit in flight to peers, its bound, and what is withheld, on connections that bound their peer', () => ({
       in_flight: sum(this.#withholding(), ({ inFlightBytes }) => inFlightBytes),
       bound: sum(this.#withholding(), ({ boundBytes }) => boundBytes),
@@ -180,8 +180,8 @@ export class NodeMetrics {
     this.#isReporting = false
   }
 
-  #bounded (nowMs: number): PathFigures[] {
-    return Array.from(this.sessions, ({ path }) => path.figures(nowMs)).filter(figures => figures !== undefined && figures.boundBytes < Infinity) as PathFigures[]
+  #paths (): PathFigures[] {
+    return Array.from(this.sessions, ({ path }) => path.figures(this.#clock.nowMs())).filter(figures => figures !== undefined)
   }
 
   #withholding (): WithheldFigures[] {
