@@ -10,6 +10,7 @@ import type { Clock } from './clock.ts'
 import type { FlushDecision, FlushInit, FlushReason } from '../core/flush.ts'
 import type { Session } from '../core/session.ts'
 import type { StreamOwner } from './stream-owner.ts'
+import type { Timers } from './timers.ts'
 import type { Uint8ArrayList } from 'uint8arraylist'
 
 /** Caps the delay of a flush by code that writes in an endless chain of microtasks */
@@ -24,18 +25,12 @@ export interface WriterConfig extends FlushInit {
   readonly reservedBytes: number
 }
 
-/** The timers of held data, and of a transport that takes nothing */
-interface TransportTimers {
-  scheduleLook (): void
-  onTransportFull (): void
-  onTransportDrained (): void
-}
-
 export interface WriterHost {
   readonly session: Session<StreamOwner>
   readonly clock: Clock
   readonly config: WriterConfig
-  readonly timers: TransportTimers
+  /** Of held data, and of a transport that takes nothing */
+  readonly timers: Pick<Timers, 'scheduleLook' | 'onTransportFull' | 'onTransportDrained'>
   /** Hands a write to the transport. Returns false if the transport wants no more until it drains. */
   transmit (bytes: Uint8ArrayList, byteLength: number): boolean
   onTransmitFailed (err: Error): void

@@ -9,10 +9,9 @@ import { throwIfAborted } from '../foreign/values.ts'
 import { abortable } from '../foreign/promises.ts'
 import { MuxedStream } from '../stream/stream.ts'
 import type { StreamState } from '../core/stream-state.ts'
-import type { Session } from '../core/session.ts'
-import type { Clock } from '../host/clock.ts'
-import type { Config, StreamLimits } from '../options/config.ts'
-import type { StreamHost, StreamRegistry } from '../stream/stream-host.ts'
+import type { Driver } from '../host/driver.ts'
+import type { StreamLimits } from '../options/config.ts'
+import type { StreamRegistry } from '../stream/stream-host.ts'
 
 /** libp2p has work to do for each stream, and a chunk of 64 KiB may open a thousand. Announced together they would block the event loop. */
 const MAX_ANNOUNCED_PER_TURN = 32
@@ -24,15 +23,6 @@ interface WaitingOpen extends PromiseWithResolvers<MuxedStream> {
   limits: StreamLimits
 }
 
-/** The connection, as far as the list and its streams call it */
-export interface StreamListHost extends StreamHost<MuxedStream> {
-  readonly session: Session<MuxedStream>
-  readonly clock: Clock
-  readonly config: Config
-  readonly afterTelling: Set<() => void>
-  ping (): void
-}
-
 /** The muxer, as far as the list calls it */
 export interface StreamAnnouncer {
   listenerCount (type: string): number
@@ -41,7 +31,7 @@ export interface StreamAnnouncer {
 }
 
 export class StreamList implements StreamRegistry<MuxedStream> {
-  readonly #host: StreamListHost
+  readonly #driver: Driver<MuxedStream>
   readonly #announcer: StreamAnnouncer
   readonly #streams: MuxedStream[] = []
   /** Have ended, and are still in the list */
@@ -55,8 +45,8 @@ export class StreamList implements StreamRegistry<MuxedStream> {
   /** Streams announced since the end of a turn was last awaited */
   #announced = 0
 
-  constructor (host: StreamListHost, announcer: StreamAnnouncer) {
-    this.#host = host
+  constructor (driver: Driver<MuxedStream>, announcer: StreamAnnouncer) {
+    this.#driver = driver
     this.#announcer = announcer
   }
 
@@ -105,7 +95,7 @@ export class StreamList implements StreamRegistry<MuxedStream> {
 
   /** The peer has opened a stream */
   onOpenedByPeer (state: StreamState<MuxedStream>): void {
-    const stream = this.#create(state, this.#host.config.streamOptions)
+    const stream = this.#create(state, this.#driver.config.streamOptions)
     const isListenedTo = this.#announcer.listenerCount('stream') > 0
 
     if (isListenedTo && this.#unannounced.size === 0 && this.#announced < MAX_ANNOUNCED_PER_TURN) {
@@ -115,9 +105,9 @@ export class StreamList implements StreamRegistry<MuxedStream> {
 
     this.#unannounced.add(stream)
 
-    if (!isListenedTo && this.#unannounced.size > this.#host.config.maxEarlyStreams) {
+    if (!isListenedTo && this.#unannounced.size > this.#driver.config.maxEarlyStreams) {
       // libp2p adds its listener some microtasks after it has made a muxer. The first chunk comes sooner, and may open many streams.
-      this.#host.clock.nextTurn(this.#checkEarly)
+      this.#driver.clock.nextTurn(this.#checkEarly)
     }
   }
 
@@ -175,31 +165,31 @@ export class StreamList implements StreamRegistry<MuxedStream> {
   }
 
   #create (state: StreamState<MuxedStream>, limits: StreamLimits): MuxedStream {
-    const stream = new MuxedStream(state, this.#host, this, limits)
+    const stream = new MuxedStream(state, this.#driver, this, limits)
     state.owner = stream
     this.#streams.push(stream)
-    this.#host.timers.watch(state)
+    this.#driver.timers.watch(state)
 
     return stream
   }
 
   #openNow (limits: StreamLimits): MuxedStream {
-    const { session, clock } = this.#host
+    const { session, clock } = this.#driver
 
     return this.#create(session.open(clock.nowMs()), limits)
   }
 
   /** The peer accepts another stream, and no reset that is still queued holds its place */
   get #hasPlace (): boolean {
-    const { isAckBacklogFull, outboundCount } = this.#host.session.streams
+    const { isAckBacklogFull, outboundCount } = this.#driver.session.streams
 
-    return !isAckBacklogFull && outboundCount < this.#host.config.maxOutboundStreams
+    return !isAckBacklogFull && outboundCount < this.#driver.config.maxOutboundStreams
   }
 
   /** Why no stream can be opened, not even by waiting for the peer */
   #reasonToRefuse (waitingCount = this.#waitingOpens.size): Error | undefined {
-    const { openOutboundCount, hasOutboundId } = this.#host.session.streams
-    const { maxOutboundStreams } = this.#host.config
+    const { openOutboundCount, hasOutboundId } = this.#driver.session.streams
+    const { maxOutboundStreams } = this.#driver.config
 
     if (this.#refusal !== undefined || !hasOutboundId) {
       return this.#refusal ?? new StreamIdsExhaustedError()
@@ -215,13 +205,13 @@ export class StreamList implements StreamRegistry<MuxedStream> {
   async #awaitPlace (limits: StreamLimits, signal?: AbortSignal): Promise<MuxedStream> {
     const waiting: WaitingOpen = { ...Promise.withResolvers<MuxedStream>(), limits }
     this.#waitingOpens.add(waiting)
-    this.#host.afterTelling.add(this.#admit)
+    this.#driver.afterTelling.add(this.#admit)
 
-    const { streams, roundTrip } = this.#host.session
+    const { streams, roundTrip } = this.#driver.session
 
     // a peer may acknowledge a stream only with its first data, which may never come; its pong is an answer as well
     if (!streams.isAnswered && !roundTrip.isPending) {
-      this.#host.ping()
+      this.#driver.ping()
     }
 
     try {
@@ -252,13 +242,13 @@ export class StreamList implements StreamRegistry<MuxedStream> {
       this.#waitingOpens.delete(waiting)
     }
 
-    this.#host.afterTelling.delete(this.#admit)
+    this.#driver.afterTelling.delete(this.#admit)
   }
 
   #announce (stream: MuxedStream): void {
     // counted across turns, so that only every 32nd stream awaits the end of a turn
     if (++this.#announced === MAX_ANNOUNCED_PER_TURN) {
-      this.#host.clock.nextTurn(() => {
+      this.#driver.clock.nextTurn(() => {
         this.#announced = 0
         this.#announceWaiting()
       })
@@ -280,7 +270,7 @@ export class StreamList implements StreamRegistry<MuxedStream> {
 
   readonly #checkEarly = (): void => {
     const { size } = this.#unannounced
-    const { maxEarlyStreams } = this.#host.config
+    const { maxEarlyStreams } = this.#driver.config
 
     if (this.#announcer.listenerCount('stream') === 0 && size > maxEarlyStreams) {
       this.#announcer.fail(new MaxEarlyStreamsError(`${size} streams were opened before a 'stream' listener was added, maxEarlyStreams allows ${maxEarlyStreams}`))
