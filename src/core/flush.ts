@@ -7,7 +7,10 @@ import type { ControlLane } from './scheduler/control.ts'
 import type { DataLanes } from './scheduler/lanes.ts'
 import type { RoundTrip } from './window/round-trip.ts'
 
-/* What made the output */
+/*
+ * What made the output. The number is how many flushes of a turn of the event loop may leave within the call that made their output, ahead of
+ * other work in this turn, such as that of libp2p on a new stream.
+ */
 
 /** The application, libp2p or time */
 export const ON_WRITE = 0
@@ -18,12 +21,6 @@ export const ON_CHUNK = 1
  * this turn.
  */
 export const ON_OPENING = 2
-
-/**
- * By occasion: never for ON_WRITE, once for ON_CHUNK, twice for ON_OPENING does output leave within the call, if this turn of the event loop
- * has had no more flushes. So it is ahead of other work in this turn, such as that of libp2p on a new stream.
- */
-const IMMEDIATE_FLUSHES = [0, 1, 2]
 
 /* When to flush, the latest first. A new decision replaces the scheduled flush only if it is earlier. */
 
@@ -153,7 +150,7 @@ export class FlushPolicy {
 
   /** When output leaves that the transport would take now. `isRest`: the last flush left it over after full writes. */
   decide (occasion: number, turn: Turn, isRest: boolean, isScheduled: boolean, session: FlushSubject): FlushDecision {
-    const isNow = !turn.isSpent && turn.flushes < IMMEDIATE_FLUSHES[occasion]
+    const isNow = !turn.isSpent && turn.flushes < occasion
     const isEnough = turn.isSpent || turn.flushes >= MAX_FLUSHES_PER_TURN
     const enough = isEnough && occasion === ON_CHUNK && turn.takesAnswer(session.receivedMs) ? CHUNK_NOW : ENOUGH
 
