@@ -35,12 +35,8 @@ class EventLoop {
 
   /** The one of all connections that have this clock */
   static of (clock: Clock): EventLoop {
-    let loop = loops.get(clock)
-
-    if (loop === undefined) {
-      loop = new EventLoop(clock)
-      loops.set(clock, loop)
-    }
+    const loop = loops.get(clock) ?? new EventLoop(clock)
+    loops.set(clock, loop)
 
     return loop
   }
