@@ -157,7 +157,7 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
     const { session } = this.#driver
     this.#phase = 'closing'
     session.close(this.#driver.clock.nowMs())
-    this.#streamList.refuseOpens(new MuxerClosedError())
+    this.#streamList.refuseOpens()
     this.#streamList.takeUnannounced().forEach(stream => { stream.abort(new MuxerClosedError()) })
     this.#logClosed('this side', reason)
     this.#closing = this.#shutDown(reason, signal)
@@ -384,7 +384,7 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
   #resetAll (err: Error, message: string): void {
     const { session } = this.#driver
     this.#phase = 'aborting'
-    this.#streamList.refuseOpens(new MuxerClosedError())
+    this.#streamList.refuseOpens()
     this.#driver.stopReading()
     logError(this.#driver, message, err)
     const code = err instanceof ProtocolError ? err.goAwayCode : GoAwayCode.InternalError
@@ -405,7 +405,7 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
   #end (endStream: (stream: MuxedStream, hasUnsent: boolean) => void): void {
     const { metrics } = this.#driver
     this.#phase = 'ended'
-    this.#streamList.refuseOpens(new MuxerClosedError())
+    this.#streamList.refuseOpens()
     this.#streamList.takeUnannounced()
     this.#driver.stop()
     this.#endStreams(endStream)

@@ -2,7 +2,7 @@
  * The streams of a connection as the application sees them: the list of open streams, when this side may open another, and when the
  * application is told of streams that the peer has opened.
  */
-import { TooManyOutboundProtocolStreamsError } from '@libp2p/interface'
+import { MuxerClosedError, TooManyOutboundProtocolStreamsError } from '@libp2p/interface'
 import { MaxEarlyStreamsError } from '@libp2p/utils'
 import { StreamIdsExhaustedError } from '../api/errors.ts'
 import { throwIfAborted } from '../foreign/values.ts'
@@ -83,7 +83,7 @@ export class StreamList implements StreamRegistry<MuxedStream> {
   }
 
   /** This side may open no stream any more */
-  refuseOpens (reason: Error): void {
+  refuseOpens (reason = new MuxerClosedError()): void {
     this.#refusal ??= reason
 
     for (const waiting of this.#waitingOpens) {
@@ -95,17 +95,10 @@ export class StreamList implements StreamRegistry<MuxedStream> {
 
   /** The peer has opened a stream */
   onOpenedByPeer (state: StreamState<MuxedStream>): void {
-    const stream = this.#create(state, this.#driver.config.streamOptions)
-    const isListenedTo = this.#announcer.listenerCount('stream') > 0
+    this.#unannounced.add(this.#create(state, this.#driver.config.streamOptions))
+    this.#announceWaiting()
 
-    if (isListenedTo && this.#unannounced.size === 0 && this.#announced < MAX_ANNOUNCED_PER_TURN) {
-      this.#announce(stream)
-      return
-    }
-
-    this.#unannounced.add(stream)
-
-    if (!isListenedTo && this.#unannounced.size > this.#driver.config.maxEarlyStreams) {
+    if (this.#hasTooManyEarly) {
       // libp2p adds its listener some microtasks after it has made a muxer. The first chunk comes sooner, and may open many streams.
       this.#driver.clock.nextTurn(this.#checkEarly)
     }
@@ -245,18 +238,6 @@ export class StreamList implements StreamRegistry<MuxedStream> {
     this.#driver.afterTelling.delete(this.#admit)
   }
 
-  #announce (stream: MuxedStream): void {
-    // counted across turns, so that only every 32nd stream awaits the end of a turn
-    if (++this.#announced === MAX_ANNOUNCED_PER_TURN) {
-      this.#driver.clock.nextTurn(() => {
-        this.#announced = 0
-        this.#announceWaiting()
-      })
-    }
-
-    this.#announcer.announce(stream)
-  }
-
   readonly #announceWaiting = (): void => {
     for (const stream of this.#unannounced) {
       if (this.#announced === MAX_ANNOUNCED_PER_TURN || this.#announcer.listenerCount('stream') === 0) {
@@ -264,16 +245,26 @@ export class StreamList implements StreamRegistry<MuxedStream> {
       }
 
       this.#unannounced.delete(stream)
-      this.#announce(stream)
+
+      // counted across turns, so that only every 32nd stream awaits the end of a turn
+      if (++this.#announced === MAX_ANNOUNCED_PER_TURN) {
+        this.#driver.clock.nextTurn(() => {
+          this.#announced = 0
+          this.#announceWaiting()
+        })
+      }
+
+      this.#announcer.announce(stream)
     }
   }
 
-  readonly #checkEarly = (): void => {
-    const { size } = this.#unannounced
-    const { maxEarlyStreams } = this.#driver.config
+  get #hasTooManyEarly (): boolean {
+    return this.#unannounced.size > this.#driver.config.maxEarlyStreams && this.#announcer.listenerCount('stream') === 0
+  }
 
-    if (this.#announcer.listenerCount('stream') === 0 && size > maxEarlyStreams) {
-      this.#announcer.fail(new MaxEarlyStreamsError(`${size} streams were opened before a 'stream' listener was added, maxEarlyStreams allows ${maxEarlyStreams}`))
+  readonly #checkEarly = (): void => {
+    if (this.#hasTooManyEarly) {
+      this.#announcer.fail(new MaxEarlyStreamsError(`${this.#unannounced.size} streams were opened before a 'stream' listener was added, maxEarlyStreams allows ${this.#driver.config.maxEarlyStreams}`))
     }
   }
 }
