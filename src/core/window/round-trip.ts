@@ -23,25 +23,27 @@ export class RoundTrip {
   /** The last round trip; if the clock has jumped meanwhile, the smoothed one or LONGEST_MS; Infinity before the first */
   plausibleMs = Infinity
   onMeasured: ((roundTripMs: number) => void) | undefined
-  /** When each ping in flight was written, by its value, the oldest first */
-  readonly #pings = new Map<number, number>()
+  /** When each ping in flight was written, the oldest first. Their values follow each other. */
+  readonly #sentTimesMs: number[] = []
   /** The value of the last ping, answered or not */
   lastValue = -1
   /** When the last ping was written */
   #sentMs = -Infinity
 
   get isPending (): boolean {
-    return this.#pings.size > 0
+    return this.#sentTimesMs.length > 0
   }
 
   /** Neither the ping with this value nor a later one was answered */
   isAwaited (value: number): boolean {
-    return this.#pings.has(value)
+    return this.#indexOf(value) >= 0
   }
 
   /** The value of the oldest ping without an answer; undefined if there is none */
   get oldestValue (): number | undefined {
-    return this.#pings.keys().next().value
+    const { length } = this.#sentTimesMs
+
+    return length === 0 ? undefined : (this.lastValue - length + 1 + FIRST_MARK_VALUE) % FIRST_MARK_VALUE
   }
 
   /**
@@ -54,14 +56,15 @@ export class RoundTrip {
 
   /** The figure is old: a caller that needs it should send a ping */
   isStale (nowMs: number): boolean {
-    return this.#sentMs !== UNWRITTEN && Math.abs(nowMs - this.#sentMs) >= STALE_AFTER_MS * 2 ** this.#pings.size
+    return this.#sentMs !== UNWRITTEN && Math.abs(nowMs - this.#sentMs) >= STALE_AFTER_MS * 2 ** this.#sentTimesMs.length
   }
 
   /** Starts a measurement, unless a ping is queued, and returns the value of the ping */
   begin (): number {
     if (this.#sentMs !== UNWRITTEN) {
       this.lastValue = (this.lastValue + 1) % FIRST_MARK_VALUE
-      this.#record(UNWRITTEN)
+      this.#sentMs = UNWRITTEN
+      this.#sentTimesMs.push(UNWRITTEN)
     }
 
     return this.lastValue
@@ -69,31 +72,28 @@ export class RoundTrip {
 
   /** The ping was written: the time that it was queued is no part of the round trip */
   sent (nowMs: number): void {
-    this.#record(nowMs)
+    this.#sentMs = nowMs
+    this.#sentTimesMs[this.#sentTimesMs.length - 1] = nowMs
   }
 
-  #record (sentMs: number): void {
-    this.#sentMs = sentMs
-    this.#pings.set(this.lastValue, sentMs)
+  /** Among those in flight. Negative for a ping that was answered, or not sent. */
+  #indexOf (value: number): number {
+    const later = (this.lastValue - value + FIRST_MARK_VALUE) % FIRST_MARK_VALUE
+
+    return value < FIRST_MARK_VALUE ? this.#sentTimesMs.length - 1 - later : -1
   }
 
   /** Returns false for a pong that answers no ping */
   end (value: number, nowMs: number): boolean {
-    const sentMs = this.#pings.get(value)
+    const index = this.#indexOf(value)
+    const sentMs = index < 0 ? undefined : this.#sentTimesMs[index]
 
     // a pong that arrives before its ping was written answers none either
     if (sentMs === undefined || sentMs === UNWRITTEN) {
       return false
     }
 
-    for (const earlier of this.#pings.keys()) {
-      this.#pings.delete(earlier)
-
-      if (earlier === value) {
-        break
-      }
-    }
-
+    this.#sentTimesMs.splice(0, index + 1)
     const roundTripMs = nowMs - sentMs
     // the clock may have been set back
     this.lastMs = Math.max(0, roundTripMs)

@@ -21,8 +21,8 @@ export interface FrameSink {
 
 export class Decoder {
   readonly #sink: FrameSink
-  /** Collects a header that is split across chunks */
-  readonly #partialHeader = new Uint8Array(HEADER_BYTES)
+  /** Collects a header that is split across chunks, from the first one on */
+  #partialHeader: Uint8Array | undefined
   #partialHeaderBytes = 0
   #bodyBytesLeft = 0
   #bodyIsWanted = false
@@ -63,13 +63,15 @@ export class Decoder {
   }
 
   #collectHeader (chunk: Uint8Array, offset: number, end: number): number {
+    const header = this.#partialHeader ??= new Uint8Array(HEADER_BYTES)
+
     while (offset < end && this.#partialHeaderBytes < HEADER_BYTES) {
-      this.#partialHeader[this.#partialHeaderBytes++] = chunk[offset++]
+      header[this.#partialHeaderBytes++] = chunk[offset++]
     }
 
     if (this.#partialHeaderBytes === HEADER_BYTES) {
       this.#partialHeaderBytes = 0
-      this.#header(this.#partialHeader, 0)
+      this.#header(header, 0)
     }
 
     return offset

@@ -80,6 +80,15 @@ describe('a pong', () => {
     expect(roundTrip.oldestValue).toBe(second)
   })
 
+  test.each([-1, 2, 2 ** 31 - 1, 2 ** 31, 2 ** 31 + 1, 2 ** 32 - 1])('to a value that no ping has had measures nothing: %d after the values 0 and 1', value => {
+    begin(0)
+    begin(1)
+
+    expect(roundTrip.end(value, 10)).toBe(false)
+    expect(roundTrip.isAwaited(value)).toBe(false)
+    expect([roundTrip.isAwaited(0), roundTrip.isAwaited(1), roundTrip.oldestValue]).toEqual([true, true, 0])
+  })
+
   test('that comes before its ping was written measures nothing', () => {
     roundTrip.end(roundTrip.begin(), 60_000)
 
