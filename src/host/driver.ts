@@ -302,7 +302,7 @@ export class Driver<Owner extends StreamOwner> implements SessionObserver {
     if (violation === undefined) {
       this.request(ON_CHUNK)
 
-      if (this.session.credit.isBound && this.session.credit.isWithheld) {
+      if (this.session.credit.portions?.isWaiting === true) {
         this.timers.scheduleLook()
       }
     }

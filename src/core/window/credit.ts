@@ -48,9 +48,8 @@ export class Credit<Owner> {
   readonly #hasPeerControl: boolean
   /** `onReceived` is told when so much has arrived: each chunk while the peer is bound, so that a few small messages cost nothing */
   toldFromBytes: number
-  readonly #portions = new Portions<Owner>()
-  /** Credit goes back in portions */
-  isBound = false
+  /** Credit goes back in portions; undefined while the peer is not bound */
+  portions: Portions<Owner> | undefined
   /** How long credit travels, as far as windows should allow for it: on a slow path most of a round trip may be the queue of the peer */
   #travelMs: number | undefined
   /** A round lasts from a ping to its pong */
@@ -76,12 +75,12 @@ export class Credit<Owner> {
     const hasHeadStart = receiveWindow.isNew ? this.#addHeadStart(stream) : payloadBytes === 0 && receiveWindow.isRaised
     receiveWindow.read(payloadBytes, nowMs)
 
-    if (this.isBound) {
+    if (this.portions !== undefined) {
       if (hasHeadStart) {
         this.#grant(stream)
       }
 
-      this.#portions.enlist(stream, this.#peer.boundBytes)
+      this.portions.enlist(stream, this.#peer.boundBytes)
       this.#serve()
 
       // no pong is on its way that would free it
@@ -111,7 +110,7 @@ export class Credit<Owner> {
   /** Grants a stalled stream more, up to `maxUnreadBytes` unread; returns whether anything was granted */
   relieve (stream: StreamState<Owner>, maxUnreadBytes: number, nowMs: number): boolean {
     // credit that is withheld comes back without a program that reads
-    if (this.isBound && this.#portions.isWaitingFor(stream)) {
+    if (this.portions?.isWaitingFor(stream) === true) {
       return false
     }
 
@@ -130,12 +129,12 @@ export class Credit<Owner> {
   take (stream: StreamState<Owner>, nowMs: number): number {
     const { receiveWindow } = stream
 
-    if (!this.isBound) {
+    if (this.portions === undefined) {
       return receiveWindow.takeUpdate(nowMs, this.#travelMs, this.#host.streams.budget, this.programMs)
     }
 
-    const deltaBytes = receiveWindow.takePortion(this.#portions.take(stream), nowMs)
-    this.#portions.onGranted(stream, deltaBytes)
+    const deltaBytes = receiveWindow.takePortion(this.portions.take(stream), nowMs)
+    this.portions.onGranted(stream, deltaBytes)
 
     return deltaBytes
   }
@@ -144,12 +143,12 @@ export class Credit<Owner> {
 
   /** Credit waits to be given back */
   get isWithheld (): boolean {
-    return this.#portions.isWaiting
+    return this.portions !== undefined && this.portions.isWaiting
   }
 
   /** For metrics; undefined while the peer is not bound */
   get figures (): WithheldFigures | undefined {
-    return this.isBound ? { boundBytes: this.#peer.boundBytes, inFlightBytes: this.#portions.inFlightBytes, withheldBytes: this.#portions.withheldBytes } : undefined
+    return this.portions && { boundBytes: this.#peer.boundBytes, inFlightBytes: this.portions.inFlightBytes, withheldBytes: this.portions.withheldBytes }
   }
 
   /** So much has arrived, and was handled */
@@ -158,7 +157,7 @@ export class Credit<Owner> {
     this.#serve()
 
     // otherwise it goes with the next update: a peer may close its socket behind what it has sent, and a write would cost it the rest
-    if (this.isBound && this.#wantsPing) {
+    if (this.portions !== undefined && this.#wantsPing) {
       this.#ping()
     }
   }
@@ -170,8 +169,8 @@ export class Credit<Owner> {
     if (this.#hasPeerControl && !this.#isInRound) {
       this.#isInRound = true
       this.#roundPing = this.#host.roundTrip.lastValue
-      this.#portions.beginRound()
-      this.#peer.onRoundBegun(this.#portions.inFlightBytes, this.isWithheld, nowMs)
+      this.portions?.beginRound()
+      this.#peer.onRoundBegun(this.#inFlightBytes, this.isWithheld, nowMs)
     }
   }
 
@@ -179,7 +178,7 @@ export class Credit<Owner> {
   onPong (roundTripMs: number, nowMs: number): void {
     if (this.#isInRound && !this.#host.roundTrip.isAwaited(this.#roundPing)) {
       this.#isInRound = false
-      this.#portions.endRound()
+      this.portions?.endRound()
       this.#peer.onRoundEnded(roundTripMs, nowMs)
       this.#serve()
 
@@ -221,21 +220,28 @@ export class Credit<Owner> {
     const boundBytes = this.#mayPing ? this.#peer.boundBytes : Infinity
 
     if (boundBytes < Infinity) {
-      if (!this.isBound) {
-        this.isBound = true
-        this.toldFromBytes = 1
-        // an update that is queued and not written gives back no more than its portion
-        this.#forEach(stream => { this.#portions.enlist(stream, boundBytes) })
-      }
-
-      this.#portions.serve(boundBytes, stream => this.#grant(stream), (stream, wishBytes) => stream.receiveWindow.raise(wishBytes, this.#host.receivedMs, this.#host.streams.budget))
-    } else if (this.isBound) {
-      this.isBound = false
+      this.portions ??= this.#bind(boundBytes)
+      this.portions.serve(boundBytes, stream => this.#grant(stream), (stream, wishBytes) => stream.receiveWindow.raise(wishBytes, this.#host.receivedMs, this.#host.streams.budget))
+    } else if (this.portions !== undefined) {
+      this.portions.end()
+      this.portions = undefined
       this.toldFromBytes = TOLD_FROM_BYTES
-      this.#portions.end()
-
       this.#forEach(stream => { this.giveBack(stream, 0) })
     }
+  }
+
+  #bind (boundBytes: number): Portions<Owner> {
+    const portions = new Portions<Owner>()
+    this.toldFromBytes = 1
+    // an update that is queued and not written gives back no more than its portion
+    this.#forEach(stream => { portions.enlist(stream, boundBytes) })
+
+    return portions
+  }
+
+  /** Granted in portions, and not known to be used */
+  get #inFlightBytes (): number {
+    return this.portions?.inFlightBytes ?? 0
   }
 
   #forEach (call: (stream: StreamState<Owner>) => void): void {
@@ -266,6 +272,6 @@ export class Credit<Owner> {
     // the first answer of a peer may take long because its program is cold
     const creditMs = Math.min(answerMs, Math.max(this.#peer.shortestMs, this.programMs))
 
-    return creditMs >= FAR_MS && stream.mayGrant && stream.receiveWindow.addHeadStart(creditMs, streams.budget, this.#peer.boundBytes - this.#portions.inFlightBytes)
+    return creditMs >= FAR_MS && stream.mayGrant && stream.receiveWindow.addHeadStart(creditMs, streams.budget, this.#peer.boundBytes - this.#inFlightBytes)
   }
 }
