@@ -32,28 +32,34 @@ const VIOLATIONS: Record<keyof Limits, [code: ProtocolErrorCode, frames: string]
 }
 
 export class PeerLimits {
-  readonly #buckets = {} as Record<keyof Limits, TokenBucket>
+  readonly #limits: Limits
+  /** Made when they are first needed: most connections meet one or two of these frames */
+  readonly #buckets: Partial<Record<keyof Limits, TokenBucket>> = {}
   #hasRefusedTooMany = false
   /** Payload, and frames without payload, that may still arrive for streams that have ended here */
   #latePayloadBytes = 0
   #lateFrames = 0
 
   constructor (limits: Limits) {
-    for (const kind of Object.keys(VIOLATIONS) as Array<keyof Limits>) {
-      this.#buckets[kind] = new TokenBucket(limits[kind])
-    }
+    this.#limits = limits
   }
 
   /** Throws a ProtocolError if the peer exceeds the limit */
   spend (kind: keyof Limits, nowMs: number): void {
-    if (!this.#buckets[kind].take(nowMs)) {
+    if (!this.#take(kind, nowMs)) {
       throw this.#violation(kind)
     }
   }
 
   /** Counts a stream that the application refused. The next SYN reports an excess: here the call comes from the application. */
   noteRefusal (nowMs: number): void {
-    this.#hasRefusedTooMany ||= !this.#buckets.refusedStreams.take(nowMs)
+    this.#hasRefusedTooMany ||= !this.#take('refusedStreams', nowMs)
+  }
+
+  #take (kind: keyof Limits, nowMs: number): boolean {
+    const bucket = this.#buckets[kind] ??= new TokenBucket(this.#limits[kind])
+
+    return bucket.take(nowMs)
   }
 
   /** Throws a ProtocolError if the application has refused too many streams */
@@ -85,9 +91,9 @@ export class PeerLimits {
 
   #violation (kind: keyof Limits): ProtocolError {
     const [code, frames] = VIOLATIONS[kind]
-    const { count, limit: { burst, perSecond } } = this.#buckets[kind]
+    const { burst, perSecond } = this.#limits[kind]
 
-    return new ProtocolError(code, `received ${count} ${frames}, limits.${kind} allows ${burst} at once and ${perSecond} a second`)
+    return new ProtocolError(code, `received ${this.#buckets[kind]?.count} ${frames}, limits.${kind} allows ${burst} at once and ${perSecond} a second`)
   }
 }
 
@@ -103,18 +109,18 @@ export interface Limit {
 export class TokenBucket {
   /** How many were requested, granted or not */
   count = 0
-  readonly limit: Limit
+  readonly #limit: Limit
   #tokens: number
   #filledMs: number | undefined
 
   constructor (limit: Limit) {
-    this.limit = limit
+    this.#limit = limit
     this.#tokens = limit.burst
   }
 
   /** Takes a token; returns false if none was left */
   take (nowMs: number): boolean {
-    const { burst, perSecond } = this.limit
+    const { burst, perSecond } = this.#limit
     // a clock that was set back must not remove tokens
     const passedMs = Math.max(0, nowMs - (this.#filledMs ?? nowMs))
     this.#filledMs = nowMs

@@ -18,7 +18,7 @@ export interface LateFinsHost {
 
 export class LateFins {
   readonly #host: LateFinsHost
-  readonly #waiting = new Set<State>()
+  #waiting: State[] = []
   #timer: unknown
   /** The peer stays, it seems, or the connection has ended */
   #isOver = false
@@ -31,17 +31,17 @@ export class LateFins {
   delays (state: State): boolean {
     const isLate = this.#host.session.remoteGoAwayCode === GoAwayCode.NormalTermination && state.life.remoteWriteStatus === 'closed' && state.sendQueue.byteLength === 0
 
-    if (!isLate || this.#isOver || this.#waiting.has(state)) {
+    if (!isLate || this.#isOver || this.#waiting.includes(state)) {
       return false
     }
 
-    if (this.#waiting.size === 0) {
+    if (this.#waiting.length === 0) {
       const { clock } = this.#host
       // timers run before the event loop looks at the transport
       this.#timer = clock.setTimer(() => { clock.nextTurn(this.#release) }, LATE_FIN_MS)
     }
 
-    this.#waiting.add(state)
+    this.#waiting.push(state)
 
     return true
   }
@@ -49,12 +49,12 @@ export class LateFins {
   stop (): void {
     this.#isOver = true
     this.#host.clock.clearTimer(this.#timer)
-    this.#waiting.clear()
+    this.#waiting = []
   }
 
   readonly #release = (): void => {
     this.#isOver = true
     this.#waiting.forEach(state => { this.#host.closeWrite(state) })
-    this.#waiting.clear()
+    this.#waiting = []
   }
 }

@@ -28,8 +28,8 @@ export interface StallsHost {
 
 export class Stalls {
   readonly #host: StallsHost
-  /** Not looked at yet */
-  #suspects = new Set<State>()
+  /** Not looked at yet; undefined if there are none */
+  #suspects: Set<State> | undefined
   /** Still stalled after a look: the grant may not suffice, and other streams may return budget later */
   readonly #stillStalled = new Set<State>()
   #timer: unknown
@@ -49,7 +49,8 @@ export class Stalls {
       return
     }
 
-    if (this.#suspects.size === 0) {
+    if (this.#suspects === undefined) {
+      this.#suspects = new Set()
       this.#host.clock.nextTurn(this.#lookAtSuspects)
     }
 
@@ -59,13 +60,13 @@ export class Stalls {
   stop (): void {
     this.#isStopped = true
     this.#host.clock.clearTimer(this.#timer)
-    this.#suspects.clear()
+    this.#suspects = undefined
     this.#stillStalled.clear()
   }
 
   readonly #lookAtSuspects = (): void => {
-    const suspects = this.#suspects
-    this.#suspects = new Set()
+    const suspects = this.#suspects ?? []
+    this.#suspects = undefined
 
     for (const state of suspects) {
       this.#relieve(state)

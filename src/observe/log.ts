@@ -50,11 +50,11 @@ const ENABLED: PropertyDescriptor & ThisType<{ shared: Write }> = {
 export class StreamLog {
   readonly #create: () => Logger
   readonly #path: string
-  readonly #known: Map<string, StreamLog>
+  #known: Map<string, StreamLog> | undefined
   #shared: Logger | undefined
 
   /** `create` makes the shared logger on first use */
-  constructor (create: () => Logger, path = '', known = new Map<string, StreamLog>()) {
+  constructor (create: () => Logger, path = '', known?: Map<string, StreamLog>) {
     this.#create = create
     this.#path = path
     this.#known = known
@@ -80,11 +80,11 @@ export class StreamLog {
 
   #scope (name: string, shared: Logger): StreamLog {
     const path = `${this.#path}:${name}`
-    const known = this.#known.get(path)
-    const scope = known ?? new StreamLog(() => shared.newScope(name), path, this.#known)
+    const known = this.#known ??= new Map()
+    const scope = known.get(path) ?? new StreamLog(() => shared.newScope(name), path, known)
 
-    if (known === undefined && this.#known.size < MAX_SHARED_SCOPES) {
-      this.#known.set(path, scope)
+    if (known.size < MAX_SHARED_SCOPES) {
+      known.set(path, scope)
     }
 
     return scope
