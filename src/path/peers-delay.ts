@@ -13,6 +13,9 @@ const RECENT_MS = 2000
 const BESIDE_MS = 250
 /** No mark is delayed by more than another by this: it is no mark, or a clock was set */
 const LONGEST_MS = 10_000
+/** Of marks that are written at once each has the next value, and so has the last bit. This many next values in a row are a count, and tell no time. */
+const NEXT_UNITS = 3
+const MOST_AT_ONCE = 16
 /** Clocks drift apart, by 100 ms in 1000 s at most */
 const DRIFT = 1e-4
 /** The mean delay is that of the last seconds */
@@ -27,9 +30,11 @@ export class PeersDelay {
   #lastValue = 0
   #lastMs = -Infinity
   #isMarked = false
+  /** How many values in a row were the next ones */
+  #nextValues = 0
   #meanedMs = 0
 
-  /** Other muxers count their pings from 0, or draw the values, which agree with no clock */
+  /** Other muxers count their pings, or draw the values, which agree with no clock */
   onPing (value: number, nowMs: number): void {
     if (value < FIRST_MARK_VALUE) {
       return
@@ -37,8 +42,10 @@ export class PeersDelay {
 
     const sinceMs = nowMs - this.#lastMs
     // values begin anew after 2^31
-    const changeMs = sinceMs - ((value - this.#lastValue) << 1 >> 1) / UNITS_PER_MS
-    this.#isMarked = Math.abs(changeMs) < LONGEST_MS
+    const units = (value - this.#lastValue) << 1 >> 1
+    const changeMs = sinceMs - units / UNITS_PER_MS
+    this.#nextValues = units > 0 && units <= NEXT_UNITS ? this.#nextValues + 1 : 0
+    this.#isMarked = Math.abs(changeMs) < LONGEST_MS && this.#nextValues < MOST_AT_ONCE
     this.#travelMs = this.#isMarked ? this.#travelMs + changeMs : 0
     this.#shortestMs = this.#isMarked ? Math.min(this.#travelMs, this.#shortestMs + DRIFT * sinceMs) : 0
     this.#lastValue = value

@@ -109,6 +109,23 @@ describe('the delay of a pong', () => {
     }
   })
 
+  test.each([1, 2, 3])('is 0 from the 16th on of values that count up by %d from the middle of all on, as by a control of somebody else\'s', step => {
+    for (let index = 0; index < 100; index++) {
+      const nowMs = 1000 + 100 * index
+      peers.onPing(FIRST_MARK_VALUE + step * index, nowMs)
+
+      expect([peers.delayMs(nowMs) > 0, peers.isMarked(nowMs)]).toEqual([index > 0 && index < 16, index > 0 && index < 16])
+    }
+  })
+
+  test('is known of 16 marks that were written at once, and of those behind them', () => {
+    receive(0, 1000)
+    Array.from({ length: 15 }, (_, index) => { peers.onPing(valueAt(1100) + 2 + 2 * index, 1200 + index) })
+    expect(peers.isMarked(1214)).toBe(true)
+
+    expect(receive(80, 1300)).toBeCloseTo(80, 1)
+  })
+
   test('is the same although pings that are no marks come in between', () => {
     receive(0, 1000)
     peers.onPing(5, 1050)
