@@ -8,8 +8,8 @@ import type { DataLanes } from './scheduler/lanes.ts'
 import type { RoundTrip } from './window/round-trip.ts'
 
 /*
- * What made the output. The number is how many flushes of a turn of the event loop may leave within the call that made their output, ahead of
- * other work in this turn, such as that of libp2p on a new stream.
+ * What made the output. The number is how many flushes this turn of the event loop may have had for this output still to leave within the call
+ * that made it, ahead of other work, such as that of libp2p on a new stream.
  */
 
 /** The application, libp2p or time */
@@ -22,7 +22,7 @@ export const ON_CHUNK = 1
  */
 export const ON_OPENING = 2
 
-/* When to flush, the latest first. A new decision replaces the scheduled flush only if it is earlier. */
+/* When to flush: more is sooner. A new decision replaces the scheduled flush only if it is sooner. */
 
 /** The scheduled flush stays */
 export const KEEP = 0
@@ -78,7 +78,8 @@ export interface Turn {
 }
 
 export interface FlushDecision {
-  readonly time: number
+  /** From KEEP to NOW */
+  readonly promptness: number
   readonly reason: FlushReason
   /** For LATER */
   readonly delayMs: number
@@ -191,6 +192,6 @@ export class FlushPolicy {
   }
 }
 
-function decision (time: number, reason: FlushReason, delayMs = 0): FlushDecision {
-  return { time, reason, delayMs }
+function decision (promptness: number, reason: FlushReason, delayMs = 0): FlushDecision {
+  return { promptness, reason, delayMs }
 }

@@ -1,6 +1,6 @@
 /**
- * Builds the next write: a lone small message, or a batch of a mark that is due, control frames, data and a mark behind it. Also sets the size of
- * the write and each stream's quantum; scheduler/ orders the frames. Hot: runs once per write.
+ * Builds the next write: a lone small message, or a batch with a mark that is due, control frames, data and a mark behind them, in this order.
+ * Also sets the size of the write and each stream's quantum; scheduler/ orders the frames. Hot: runs once per write.
  */
 import { Uint8ArrayList } from 'uint8arraylist'
 import { MIN_WRITE_BYTES } from './path-control.ts'
@@ -33,8 +33,8 @@ export class Sender<Owner> {
   }
 
   /**
-   * Returns the next write, or undefined if there is none. It has at most `maxFrames` frames and `maxBytes` bytes, which is one record.
-   * On a fast path it may be several records, and a message that must not be cut may exceed it. While there are urgent streams, other data
+   * Returns the next write, or undefined if there is none. It has at most `maxFrames` frames, and at most `maxBytes`, which is one
+   * record, unless the path is fast or a message must not be cut. While there are urgent streams, other data
    * leaves `reservedBytes` free. If this throws, or the transport does not take the write, the session cannot be used any more.
    */
   pull (maxBytes: number, maxFrames: number, nowMs: number, reservedBytes: number): Uint8ArrayList | undefined {

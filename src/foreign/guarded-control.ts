@@ -43,8 +43,8 @@ export function guardControl (control: PathControl, init: PathInit, onError: (er
   }, '', onError)
 }
 
-/** A copy of `part` that checks what its members return, and is as `none` once one of them has failed. `path` comes before their names in errors. */
-function guard<Part extends object> (part: Part, none: Part, checks: Checks, path: string, onError: (err: Error) => void): Part {
+/** A copy of `part` that checks what its members return, and is as `none` once one of them has failed. `prefix` comes before their names in errors. */
+function guard<Part extends object> (part: Part, none: Part, checks: Checks, prefix: string, onError: (err: Error) => void): Part {
   const [given, fallback]: any[] = [part, none]
   const guarded = {}
   let inner = given
@@ -53,7 +53,7 @@ function guard<Part extends object> (part: Part, none: Part, checks: Checks, pat
     const isMethod = typeof fallback[member] === 'function'
 
     if (!(member in part)) {
-      throw new InvalidParametersError(`What pathControl returns has no ${path}${member}, it must be a PathControl`)
+      throw new InvalidParametersError(`What pathControl returns has no ${prefix}${member}, it must be a PathControl`)
     }
 
     const read = (args?: unknown[]): unknown => {
@@ -64,7 +64,7 @@ function guard<Part extends object> (part: Part, none: Part, checks: Checks, pat
       } catch (err) {
         if (inner !== fallback) {
           inner = fallback
-          queueMicrotask(() => { onError(Object.assign(new Error(`${path}${member} of the pathControl failed: ${toError(err, 'It threw').message}`), { cause: err })) })
+          queueMicrotask(() => { onError(Object.assign(new Error(`${prefix}${member} of the pathControl failed: ${toError(err, 'It threw').message}`), { cause: err })) })
         }
 
         return isMethod ? fallback[member](...args ?? []) : fallback[member]

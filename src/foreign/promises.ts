@@ -1,5 +1,5 @@
 /**
- * Promises that may be rejected unobserved, and waits that an AbortSignal may end.
+ * Marks rejections as handled, and ends waits by an AbortSignal.
  */
 import { abortReason, onAbort, throwIfAborted, toSignal } from './values.ts'
 

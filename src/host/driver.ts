@@ -4,12 +4,12 @@
  *
  * One activity at a time:
  *
- * | activity    | runs                          | a new chunk  | output                                                         |
+ * | activity    | runs                          | a new chunk  | a flush                                                        |
  * | ----------- | ----------------------------- | ------------ | -------------------------------------------------------------- |
- * | `idle`      | nothing                       | is read      | is requested by each call                                      |
+ * | `idle`      | nothing                       | is read      | is requested by each call of a stream or the muxer             |
  * | `receiving` | the core, chunk by chunk      | is read next | only replies that pile up are written                          |
  * | `telling`   | programs, stream by stream    | waits        | is requested once, at the end; an abort writes within the call |
- * | `answering` | the writer, after a chunk     | waits        | is requested by each call                                      |
+ * | `answering` | the writer, after a chunk     | waits        | is requested by each call of a stream or the muxer             |
  *
  * A chunk leads from `idle` through `receiving`, `telling` and `answering` to the next chunk or back, a flush from `idle` to `telling` and
  * back. The transport runs during a flush and may call back. A chunk then waits for the end of the flush; if the transport ends, the
@@ -140,7 +140,7 @@ export class Driver<Owner extends StreamOwner> implements SessionObserver {
   }
 
   closeWrite (state: StreamState<Owner>): void {
-    if (!this.#lateFins.delays(state)) {
+    if (!this.#lateFins.tryDelay(state)) {
       this.session.closeWrite(state, this.clock.nowMs())
       this.timers.watch(state)
       this.#requestForStream()
@@ -158,10 +158,10 @@ export class Driver<Owner extends StreamOwner> implements SessionObserver {
     }
   }
 
-  /** Writes queued data within the call while `isDue` returns true, as far as credit and the transport permit. Not while receiving. */
-  flushWhile (isDue: () => boolean): void {
+  /** Writes queued data within the call while `shouldGoOn` returns true, as far as credit and the transport permit. Not while receiving. */
+  flushWhile (shouldGoOn: () => boolean): void {
     if (this.#activity !== 'receiving') {
-      this.writer.flushWhile(isDue)
+      this.writer.flushWhile(shouldGoOn)
     }
   }
 

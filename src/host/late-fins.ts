@@ -27,8 +27,8 @@ export class LateFins {
     this.#host = host
   }
 
-  /** Returns true if the FIN waits here. `closeWrite` runs again for it later, and then it waits no more. */
-  delays (state: State): boolean {
+  /** Makes the FIN wait here if it should, and returns whether it does. `closeWrite` runs again for it later, and then it waits no more. */
+  tryDelay (state: State): boolean {
     const isLate = this.#host.session.remoteGoAwayCode === GoAwayCode.NormalTermination && state.life.remoteWriteStatus === 'closed' && state.sendQueue.byteLength === 0
 
     if (!isLate || this.#isOver || this.#waiting.includes(state)) {

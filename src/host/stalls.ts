@@ -1,9 +1,9 @@
 /**
- * Grants stalled streams more credit than the application has read, from the connection's budget and up to `maxReadBufferLength`:
+ * Grants stalled streams credit beyond what the application has read, from the connection's budget and up to `maxReadBufferLength`:
  *
  * - Both ends write before they read. Credit that follows reading alone would deadlock them.
  * - This side has answered and closed a stream of the peer, and reads nothing of what the peer still sends. Once no more credit can be
- *   granted, a timer refuses the rest with a reset, as HTTP/2 servers do.
+ *   granted, timers.ts refuses the rest with a reset, as HTTP/2 servers do.
  */
 import { logError } from '../observe/log.ts'
 import { isNeverRead } from './stream-owner.ts'

@@ -20,7 +20,7 @@ class EventLoop {
   turn = 0
   /**
    * How long the program works in a turn: the longest time after a flush without another flush or a chunk. It excludes the time spent in
-   * flushes and on chunks. A turn whose only flush comes last shows no work; such a turn halves this value at most.
+   * flushes and on chunks. If the only flush of a turn comes last, no work can be measured, and the turn halves this value at most.
    */
   programMs = 0
   /** How long all connections have written in this turn, without flushes too short to be timed */

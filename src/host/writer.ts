@@ -70,14 +70,14 @@ export class Writer {
     this.turn = new WriterTurn(host.clock)
   }
 
-  /** There may be output. Hot: runs once per send. */
+  /** There may be output: schedules a flush, or flushes now. Hot: runs once per send. */
   request (asked = ON_WRITE): void {
     const occasion = asked === ON_OPENING && !this.#claimFirstOpening() ? ON_WRITE : asked
     const scheduled = this.#scheduled
     this.#hasGrown = true
 
     // after most sends the schedule stays, and the policy need not be asked
-    const isSoon = scheduled?.time === SOON && occasion === ON_WRITE
+    const isSoon = scheduled?.promptness === SOON && occasion === ON_WRITE
     const isEnough = scheduled?.reason === 'next-turn' && occasion !== ON_CHUNK && !this.#session.lanes.hasUrgent
 
     if (isSoon || isEnough) {
@@ -85,7 +85,7 @@ export class Writer {
     }
 
     if (!this.#session.hasOutput) {
-      // what is queued and cannot be written is held, whatever the control says when it is asked again
+      // `isHeld` may have changed since `hasOutput` read it, so data that is queued and cannot be written counts as held
       if (this.#session.path.isHeld || this.#session.lanes.streamCount > 0) {
         this.#host.timers.scheduleLook()
       }
@@ -105,7 +105,7 @@ export class Writer {
 
     const decision = this.policy.decide(occasion, this.turn, this.#restBytes > 0, scheduled !== undefined, this.#session)
 
-    if (scheduled === undefined || decision.time > scheduled.time) {
+    if (scheduled === undefined || decision.promptness > scheduled.promptness) {
       this.#schedule(decision)
     }
   }
@@ -121,15 +121,15 @@ export class Writer {
     }
   }
 
-  /** Writes while `isDue` returns true and the transport takes it, even beyond the limits of this turn */
-  flushWhile (isDue: () => boolean): void {
+  /** Writes while `shouldGoOn` returns true and the transport takes it, even beyond the limits of this turn */
+  flushWhile (shouldGoOn: () => boolean): void {
     if (!this.#isTransportFull) {
-      this.flush('forced', isDue)
+      this.flush('forced', shouldGoOn)
     }
   }
 
-  /** Writes output until none is left, the transport is full, or, without `isDue`, the turn has written enough */
-  flush (reason: FlushReason, isDue?: () => boolean): void {
+  /** Writes output until none is left or the transport is full, and until `shouldGoOn` returns false, or without it until the turn has written enough */
+  flush (reason: FlushReason, shouldGoOn?: () => boolean): void {
     if (this.isFlushing || this.isStopped) {
       return
     }
@@ -143,7 +143,7 @@ export class Writer {
     }
 
     try {
-      writtenBytes = this.#write(isDue)
+      writtenBytes = this.#write(shouldGoOn)
     } catch (err) {
       this.stop()
       this.#host.onTransmitFailed(toError(err, 'The transport threw'))
@@ -174,7 +174,7 @@ export class Writer {
    */
   #claimFirstOpening (): boolean {
     this.turn.update()
-    const isFirst = !this.policy.isDelaying && this.#scheduled?.time !== SOON && !this.turn.hasOpened
+    const isFirst = !this.policy.isDelaying && this.#scheduled?.promptness !== SOON && !this.turn.hasOpened
 
     if (isFirst) {
       this.turn.onOpened()
@@ -184,7 +184,7 @@ export class Writer {
   }
 
   #schedule (decision: FlushDecision): void {
-    if (decision.time === NOW) {
+    if (decision.promptness === NOW) {
       this.flush(decision.reason)
       return
     }
@@ -195,10 +195,10 @@ export class Writer {
 
     this.#scheduled = decision
 
-    if (decision.time === SOON) {
+    if (decision.promptness === SOON) {
       this.#microtasks = 0
       settled.then(this.#onMicrotask)
-    } else if (decision.time === LATER) {
+    } else if (decision.promptness === LATER) {
       this.#timer = this.#host.clock.setTimer(this.#onTimer, decision.delayMs)
     } else {
       this.#awaitNextTurn()
@@ -210,7 +210,7 @@ export class Writer {
     this.#timer = undefined
   }
 
-  #write (isDue?: () => boolean): number {
+  #write (shouldGoOn?: () => boolean): number {
     const session = this.#session
     const { recordBytes, reservedBytes } = this.#host.config
     let writtenBytes = 0
@@ -241,11 +241,11 @@ export class Writer {
         break
       }
 
-      if (this.#isFinal || isDue?.() === true) {
+      if (this.#isFinal || shouldGoOn?.() === true) {
         continue
       }
 
-      if (isDue !== undefined || this.turn.isSpent) {
+      if (shouldGoOn !== undefined || this.turn.isSpent) {
         break
       }
 
@@ -297,7 +297,7 @@ export class Writer {
    * microtask would delay answers by more of libp2p's work.
    */
   readonly #onMicrotask = (): void => {
-    if (this.#scheduled?.time !== SOON) {
+    if (this.#scheduled?.promptness !== SOON) {
       return
     }
 
@@ -312,7 +312,7 @@ export class Writer {
   readonly #onTimer = (): void => {
     this.#timer = undefined
 
-    if (this.#scheduled?.time === LATER) {
+    if (this.#scheduled?.promptness === LATER) {
       this.flush(this.#scheduled.reason)
     }
   }
@@ -328,11 +328,11 @@ export class Writer {
   readonly #onNextTurn = (): void => {
     this.#isNextTurnAwaited = false
 
-    if (this.#scheduled?.time === TURN_AFTER_NEXT) {
+    if (this.#scheduled?.promptness === TURN_AFTER_NEXT) {
       // the event loop polls for I/O between this turn and the next
-      this.#scheduled = { ...this.#scheduled, time: NEXT_TURN }
+      this.#scheduled = { ...this.#scheduled, promptness: NEXT_TURN }
       this.#awaitNextTurn()
-    } else if (this.#scheduled?.time === NEXT_TURN) {
+    } else if (this.#scheduled?.promptness === NEXT_TURN) {
       this.flush(this.#scheduled.reason)
     }
   }

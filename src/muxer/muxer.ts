@@ -176,7 +176,7 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
   /** Ends the session at once: resets every stream, and discards data that the transport does not take now */
   abort (err: Error): void {
     if (!this.#isOver) {
-      this.#resetAll(toError(err, 'The connection was aborted with'), 'aborted - %e')
+      this.#abortSession(toError(err, 'The connection was aborted with'), 'aborted - %e')
     }
   }
 
@@ -202,7 +202,7 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
       this.#logClosed('the peer', code)
     }
 
-    this.#driver.afterTelling.add(this.#onRemoteLeaving)
+    this.#driver.afterTelling.add(this.#checkRemoteGoAway)
   }
 
   /** The peer has opened a stream */
@@ -231,7 +231,7 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
       this.#driver.metrics?.gather('violations', { [err.code ?? err.name]: 1 })
       // set up first, as the transport may fail or end within the call that sends the final frames
       this.#abortTransport = abortAfterFinalFrames(this.#transport, this.#driver.clock, err)
-      this.#resetAll(err, 'connection ended - %e')
+      this.#abortSession(err, 'connection ended - %e')
     }
   }
 
@@ -281,7 +281,7 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
       })
     }))
 
-    await this.#awaitLastPong(signal)
+    await this.#dropStreamsAndAwaitPong(signal)
 
     // a peer that has sent GoAway is about to close its end, and needs none
     if (this.#phase === 'closing' && session.remoteGoAwayCode === undefined) {
@@ -299,15 +299,14 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
   }
 
   /**
-   * Waits until a mark behind the last data is answered. If the transport closed earlier, the peer might write to a closed socket, credit for
+   * Ends the streams, drops what the peer still sends, and waits until a mark behind the last data is answered. If the transport closed earlier, the peer might write to a closed socket, credit for
    * instance, and its kernel would then drop data that it has not read. Comes before the GoAway, at which go-libp2p hangs up.
    */
-  async #awaitLastPong (signal: AbortSignal): Promise<void> {
+  async #dropStreamsAndAwaitPong (signal: AbortSignal): Promise<void> {
     if (this.#phase !== 'closing' || !this.#awaitsAnswer) {
       return
     }
 
-    // data of the peer is now dropped, as it would be if the transport were closed
     this.#endStreams(stream => { stream.onClosed() })
     this.#driver.session.requestConfirmation()
     this.#driver.request()
@@ -317,8 +316,8 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
     await new Promise<void>(resolve => { this.#driver.clock.nextTurn(resolve) })
   }
 
-  /** The peer has sent GoAway. The connection is of no use after the last stream has ended. */
-  readonly #onRemoteLeaving = (): void => {
+  /** Runs after each chunk and flush once the peer has sent GoAway: the connection is of no use after the last stream has ended */
+  readonly #checkRemoteGoAway = (): void => {
     const { streams, hasOutput } = this.#driver.session
     // set by the GoAway that registered this
     const code = this.#driver.session.remoteGoAwayCode as number
@@ -381,7 +380,7 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
     }
   }
 
-  #resetAll (err: Error, message: string): void {
+  #abortSession (err: Error, message: string): void {
     const { session } = this.#driver
     this.#phase = 'aborting'
     this.#streamList.refuseOpens()

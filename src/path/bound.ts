@@ -8,7 +8,7 @@ const FIRST_WRITES_PER_BOUND = 4
 
 export class Bound {
   bytes = 0
-  /** Data is held from this many bytes in flight. Writes are whole, so the bytes in flight end within half a write of the bound. */
+  /** Data is held from this many bytes in flight. Writes are whole, so the bytes in flight miss the bound by half a write at most. */
   holdsFromBytes = 0
   writeBytes = 0
   readonly #recordBytes: number

@@ -287,7 +287,7 @@ export class BytesInFlight implements PathControl {
     }
   }
 
-  /** The peer's ping may be one of its marks. Beside the pong to it goes a mark that tells how long both take. A mark that is a reply gets none. */
+  /** A mark of the peer gets a mark beside its pong, so that the peer can tell how long both took. A mark that is such a reply gets none. */
   onPing (value: number, nowMs: number): void {
     this.estimate.peersDelay.onPing(value, nowMs)
 

@@ -1,5 +1,5 @@
 /**
- * Bulk of a peer that bounds nothing: it fills the peer's kernel for seconds, and pongs wait behind it. Holding data does not shorten that queue,
+ * Detects bulk of a peer that bounds nothing: it fills the peer's kernel for seconds, and pongs wait behind it. Holding data does not shorten that queue,
  * so the bound allows for it (benchmarks/tried.md#slow-programs-and-the-bound).
  */
 import type { PathSample } from './samples.ts'

@@ -85,7 +85,7 @@ export abstract class ReadableHalf<Stream> extends GuardedEmitter<MessageStreamE
   }
 
   push (data: Chunk): void {
-    this.#reopen()
+    this.#ensurePushable()
     const bytes = copyOf(data, 'push()')
 
     try {
@@ -99,7 +99,7 @@ export abstract class ReadableHalf<Stream> extends GuardedEmitter<MessageStreamE
   }
 
   unshift (data: Chunk): void {
-    this.#reopen()
+    this.#ensurePushable()
     const bytes = copyOf(data, 'unshift()')
     this.state.readBuffer.prepend(bytes)
     this.#onPushedBack(bytes.byteLength)
@@ -410,8 +410,8 @@ export abstract class ReadableHalf<Stream> extends GuardedEmitter<MessageStreamE
     }
   }
 
-  /** Protocol negotiation pushes back data that it did not use, perhaps after all data was read */
-  #reopen (): void {
+  /** Throws unless data may be pushed back. Protocol negotiation does that with what it did not use, perhaps after all data was read. */
+  #ensurePushable (): void {
     if (this.#isReadToEnd) {
       this.#isReadToEnd = false
       this.readStatus = 'readable'

@@ -16,7 +16,7 @@ export interface StreamHost<Stream> {
   setLane (state: StreamState<Stream>, lane: number): void
   closeWrite (state: StreamState<Stream>): void
   flushBeforeReset (state: StreamState<Stream>): void
-  flushWhile (isDue: () => boolean): void
+  flushWhile (shouldGoOn: () => boolean): void
   reset (state: StreamState<Stream>, errorCode: number): void
   read (state: StreamState<Stream>, payloadBytes: number): void
 }

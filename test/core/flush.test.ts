@@ -50,9 +50,9 @@ const off = create('off')
 const onlyAcks = { queuedBytes: 0 }
 
 function decide (policy: FlushPolicy, snapshot: Partial<Snapshot> = {}): unknown[] {
-  const { time, reason, delayMs } = ask(policy, snapshot)
+  const { promptness, reason, delayMs } = ask(policy, snapshot)
 
-  return TIMES[time] === 'later' ? ['later', reason, delayMs] : [TIMES[time], reason]
+  return TIMES[promptness] === 'later' ? ['later', reason, delayMs] : [TIMES[promptness], reason]
 }
 
 function ask (policy: FlushPolicy, snapshot: Partial<Snapshot>): FlushDecision {
@@ -136,8 +136,8 @@ describe.each([
     })
 
     fc.assert(fc.property(later, snapshot => {
-      expect(['next-turn', 'next-round', 'keep', 'later']).toContain(TIMES[ask(policy, snapshot).time])
-      expect(['next-turn', 'next-round', 'keep', 'later']).toContain(TIMES[ask(policy, { ...snapshot, flushesThisTurn: 0, isTurnSpent: true }).time])
+      expect(['next-turn', 'next-round', 'keep', 'later']).toContain(TIMES[ask(policy, snapshot).promptness])
+      expect(['next-turn', 'next-round', 'keep', 'later']).toContain(TIMES[ask(policy, { ...snapshot, flushesThisTurn: 0, isTurnSpent: true }).promptness])
     }))
   })
 })

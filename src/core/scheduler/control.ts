@@ -30,8 +30,8 @@ export class ControlLane<Owner> {
   readonly #host: ControlHost<Owner>
   /** In the order in which their first frame became pending */
   readonly #streams = new Set<StreamState<Owner>>()
-  /** Streams with something pending that cannot wait. It may have been written since: #findBeyondAcks removes such streams. */
-  readonly #beyondAcks = new Set<StreamState<Owner>>()
+  /** Streams with more than an ACK pending. It may have been written since: #hasPressing removes such streams. */
+  readonly #pressing = new Set<StreamState<Owner>>()
   readonly #pongs: number[] = []
   readonly #refusedIds: number[] = []
   #pingValue: number | undefined
@@ -45,7 +45,7 @@ export class ControlLane<Owner> {
 
   /** Something is pending that cannot wait. Hot: runs once per send. */
   get cannotWait (): boolean {
-    return this.#hasSessionFrames || (this.#beyondAcks.size > 0 && this.#findBeyondAcks())
+    return this.#hasSessionFrames || (this.#pressing.size > 0 && this.#hasPressing())
   }
 
   /** The number of replies queued */
@@ -59,14 +59,14 @@ export class ControlLane<Owner> {
     this.hasOutput = true
 
     if (!canWait && (stream.pending & ~FLAG_ACK) !== 0) {
-      this.#beyondAcks.add(stream)
+      this.#pressing.add(stream)
     }
   }
 
   /** Removes a stream that has nothing pending */
   remove (stream: StreamState<Owner>): void {
     this.#streams.delete(stream)
-    this.#beyondAcks.delete(stream)
+    this.#pressing.delete(stream)
     this.hasOutput = this.#hasSessionFrames || this.#streams.size > 0
   }
 
@@ -143,13 +143,13 @@ export class ControlLane<Owner> {
   }
 
   /** A SYN may have left with data since: such streams are removed here, each once */
-  #findBeyondAcks (): boolean {
-    for (const stream of this.#beyondAcks) {
+  #hasPressing (): boolean {
+    for (const stream of this.#pressing) {
       if ((stream.pending & ~FLAG_ACK) !== 0) {
         return true
       }
 
-      this.#beyondAcks.delete(stream)
+      this.#pressing.delete(stream)
     }
 
     return false

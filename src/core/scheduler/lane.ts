@@ -1,9 +1,8 @@
 /**
- * The lanes of streams, and the order of streams in a lane: those ahead of the round, then the round. The list is linked through the
- * streams themselves, so that it needs no objects. Hot.
+ * The lanes, and the order of streams in one. A lane is a circular list, linked through the streams themselves, and its head is the Ring: first
+ * come streams that may go ahead of the round, then those that take turns in it. Hot.
  *
- * Invariants: the ring is the node between its last and its first stream. Streams ahead of the round come first; `lastAhead` is the last of
- * them.
+ * Invariant: `lastAhead` is the last stream ahead of the round, or the ring itself.
  */
 export const LANES = ['urgent', 'normal', 'bulk'] as const
 

@@ -189,8 +189,8 @@ export class DataLanes<Owner> {
   }
 
   /**
-   * Fills the batch, and returns how much of that is urgent data. Other data leaves `reservedBytes` free. If data `isHeld`, other lanes send a
-   * frame only when too much has overtaken them. That is a burst if `isUrgentSpent`, so urgent and other data then alternate frame by frame.
+   * Fills the batch, and returns how much of that is urgent data. Other data leaves `reservedBytes` free. While data
+   * `isHeld`, a lane sends a frame only when too much has overtaken it. If `isUrgentSpent`, a burst is too much, so urgent and other data take turns.
    * Not called while both are true: then no data is sent.
    */
   fill (batch: Batch, reservedBytes: number, nowMs: number, isHeld: boolean, isUrgentSpent: boolean): number {

@@ -1,5 +1,5 @@
 /**
- * Grants credit to the peer: when a stream gives back the bytes that were read, and when its window is raised. While the peer control bounds
+ * Grants credit to the peer: for bytes that were read, and when a window is raised. While the peer control bounds
  * what the peer may have in flight, portions.ts chooses who gets credit. The size of windows and the connection's budget are in
  * receive-window.ts. Hot: `giveBack` runs once per event.
  */
