@@ -33,6 +33,7 @@ export const benchmarks: Benchmark[] = [
   { name: 'calls', module: 'micro/calls.ts', about: 'function calls of a lone request, counted' },
   { name: 'cold', module: 'micro/cold.ts', nodeOptions: INTERPRETED, about: 'a lone request while V8\'s compilers stand still' },
   { name: 'received-frame', module: 'micro/received-frame.ts', about: 'a received frame while 1, 100 and 10,000 streams are open' },
+  { name: 'idle-memory', module: 'micro/idle-memory.ts', nodeOptions: ['--expose-gc'], about: 'what the muxer of an idle connection holds in memory' },
   { name: 'gossip', module: 'gossip/gossip.ts', about: 'CPU of gossip among 100 hosts' },
   { name: 'levels', module: 'studies/levels/levels.ts', about: 'finished study: what each level against head-of-line blocking does' },
   { name: 'links', module: 'studies/links.ts', about: 'finished study: how much of a link is used, in virtual time' },
