@@ -33,13 +33,13 @@ export function createFactory (init: YamuxMuxerInit | null | undefined, createPa
       protocol: YAMUX_PROTOCOL_ID,
       [Symbol.toStringTag]: 'libp2p-coalescing-yamux',
       [serviceCapabilities]: ['@libp2p/stream-multiplexing'],
-      createStreamMuxer: maConn => {
+      createStreamMuxer: transport => {
         // libp2p 2 passes options instead
-        if (typeof (maConn as Partial<MessageStream> | undefined)?.addEventListener !== 'function') {
+        if (typeof (transport as Partial<MessageStream> | undefined)?.addEventListener !== 'function') {
           throw new UnsupportedLibp2pError()
         }
 
-        return new Muxer(maConn, config, systemClock, parts)
+        return new Muxer(transport, config, systemClock, parts)
       }
     }
   }

@@ -129,12 +129,12 @@ export class Session<Owner> {
   /*
    * The ways in which a stream ends, and the methods for them. Late frames are those that PeerLimits expects.
    *
-   * | method      | tells the peer | frees the slot        | late frames                     |
-   * | ----------- | -------------- | --------------------- | ------------------------------- |
-   * | `reset`     | by a RST       | after that is written | data its window allows, updates |
-   * | `forget`    | no             | at once               | none                            |
-   * | `abandon`   | no             | at once               | data its window allows, updates |
-   * | `#complete` | by the FIN     | at once               | updates                         |
+   * | method      | tells the peer                 | frees the slot        | late frames                     |
+   * | ----------- | ------------------------------ | --------------------- | ------------------------------- |
+   * | `reset`     | by a RST, or as the two below   | after that is written | data its window allows, updates |
+   * | `forget`    | no                             | at once               | none                            |
+   * | `abandon`   | no                             | at once               | data its window allows, updates |
+   * | `#complete` | by the FIN                     | at once               | updates                         |
    */
 
   /** Ends the stream in both directions. No RST follows a SYN that was not written, nor a GoAway that was. */

@@ -22,7 +22,7 @@
  * - `close`: the program has ended writing. The FIN follows the last byte.
  * - `finSent`: the transport has taken the FIN
  * - `finReceived`: the peer has sent its FIN
- * - `reset`: either side has sent a RST, or the connection has ended
+ * - `reset`: either side has sent a RST, or the connection has ended: nothing more comes, or goes
  */
 export type Step = 'close' | 'finSent' | 'finReceived' | 'reset'
 

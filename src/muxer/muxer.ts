@@ -356,13 +356,13 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
     }
 
     this.#logClosed('the transport', undefined, cause)
-    const hasPeerLeft = this.#driver.session.remoteGoAwayCode === GoAwayCode.NormalTermination
+    const isPeerLeaving = this.#driver.session.remoteGoAwayCode === GoAwayCode.NormalTermination
     const wasClosedHere = this.#isClosingHere
 
     this.#end((stream, hasUnsent) => {
       const isComplete = stream.remoteWriteStatus === 'closed' && !hasUnsent
 
-      if (isComplete && hasPeerLeft) {
+      if (isComplete && isPeerLeaving) {
         // the peer left cleanly, so this side's FIN counts as sent
         stream.onFinSent()
       } else if (cause == null && (wasClosedHere || isComplete)) {

@@ -12,10 +12,10 @@ import type { MessageStream } from '@libp2p/interface'
 const FINAL_FRAMES_TIMEOUT_MS = 1000
 
 /** Closes in a microtask, as the transport may be in the middle of a write */
-export function closeTransport (maConn: MessageStream, reason: Error): void {
+export function closeTransport (transport: MessageStream, reason: Error): void {
   queueMicrotask(() => {
     const signal = abortedAfter(FINAL_FRAMES_TIMEOUT_MS)
-    abortable(closeGently(maConn, signal), signal).catch(() => { abortTransport(maConn, reason) })
+    abortable(closeGently(transport, signal), signal).catch(() => { abortTransport(transport, reason) })
   })
 }
 
@@ -23,49 +23,49 @@ export function closeTransport (maConn: MessageStream, reason: Error): void {
  * Unlike a close, an abort gives libp2p the reason why the connection has ended. But it discards data that the transport has not sent. So this
  * waits until the next turn, and for 'drain' if the transport is full, but not for the peer. Returns a function that aborts at once.
  */
-export function abortAfterFinalFrames (maConn: MessageStream, clock: Clock, reason: Error): () => void {
+export function abortAfterFinalFrames (transport: MessageStream, clock: Clock, reason: Error): () => void {
   let isOver = false
   const settle = (): void => {
     isOver = true
     clock.clearTimer(timer)
-    maConn.removeEventListener('drain', checkSoon)
-    maConn.removeEventListener('close', settle)
+    transport.removeEventListener('drain', checkSoon)
+    transport.removeEventListener('close', settle)
   }
   const abort = (): void => {
     if (!isOver) {
       settle()
-      cutTransport(maConn, reason)
+      cutTransport(transport, reason)
     }
   }
   const check = (): void => {
     // a transport of another package may throw
-    if (!attempt(() => maConn.writableNeedsDrain, () => false)) {
+    if (!attempt(() => transport.writableNeedsDrain, () => false)) {
       abort()
     }
   }
   // a layer of the transport may keep data, and write it a few microtasks after the drain
   const checkSoon = (): void => { clock.nextTurn(check) }
   const timer = clock.setTimer(abort, FINAL_FRAMES_TIMEOUT_MS)
-  maConn.addEventListener('drain', checkSoon)
-  maConn.addEventListener('close', settle)
+  transport.addEventListener('drain', checkSoon)
+  transport.addEventListener('close', settle)
   checkSoon()
 
   return abort
 }
 
 /** Closes and aborts at once. Without the close the socket of @libp2p/websockets 10 stays open (js-libp2p 3625). A closing transport can be aborted. */
-export function cutTransport (maConn: MessageStream, reason: Error): void {
-  closeGently(maConn).catch(() => {})
-  abortTransport(maConn, reason)
+export function cutTransport (transport: MessageStream, reason: Error): void {
+  closeGently(transport).catch(() => {})
+  abortTransport(transport, reason)
 }
 
-export function abortTransport (maConn: MessageStream, reason: Error): void {
-  attempt(() => { maConn.abort(reason) }, err => {
-    logError(maConn, 'the transport could not be aborted - %e', toError(err, 'The transport threw'))
+export function abortTransport (transport: MessageStream, reason: Error): void {
+  attempt(() => { transport.abort(reason) }, err => {
+    logError(transport, 'the transport could not be aborted - %e', toError(err, 'The transport threw'))
   })
 }
 
 /** Async, so that a close() that throws, or returns no promise, is handled as well: a transport may be of any package */
-async function closeGently (maConn: MessageStream, signal?: AbortSignal): Promise<void> {
-  await maConn.close({ signal })
+async function closeGently (transport: MessageStream, signal?: AbortSignal): Promise<void> {
+  await transport.close({ signal })
 }

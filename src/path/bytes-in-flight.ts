@@ -223,7 +223,7 @@ export class BytesInFlight implements PathControl {
       acknowledgedBytes: this.acknowledgedBytes,
       arrivedBytes: Math.min(this.estimate.arrivedBytes, this.unacknowledgedBytes),
       acknowledgedMs: Math.max(this.#lastPongMs, this.#samples.beganMs),
-      receivedBytes: this.estimate.peer.receivedBytes,
+      receivedBytes: this.estimate.peersData.receivedBytes,
       isAppLimited
     }, this.#isReplyDue)
     this.#isReplyDue = false
@@ -257,7 +257,7 @@ export class BytesInFlight implements PathControl {
     this.#noteWaiting(nowMs)
 
     if (this.isBounded) {
-      const sample = this.#samples.onPong(mark, estimate.roundTripMs ?? Infinity, peersDelayMs, estimate.peer.receivedBytes, this.unacknowledgedBytes, wasHeld, nowMs)
+      const sample = this.#samples.onPong(mark, estimate.roundTripMs ?? Infinity, peersDelayMs, estimate.peersData.receivedBytes, this.unacknowledgedBytes, wasHeld, nowMs)
 
       if (sample !== undefined) {
         estimate.onSample(sample)
@@ -304,7 +304,7 @@ export class BytesInFlight implements PathControl {
   }
 
   onChunk (byteLength: number, nowMs: number): void {
-    this.estimate.peer.receivedBytes += byteLength
+    this.estimate.peersData.receivedBytes += byteLength
     this.#silence.onChunk(nowMs, this.#samples.beganMs)
   }
 

@@ -1,6 +1,6 @@
 /**
  * What the connections of a node know of each other's paths, and the fair share of each on a link. On a shared link each sees the queue of the
- * others, which looks like a longer path or a slow peer. So before a path counts as longer, all of them drain the link. This is only postponed,
+ * others, which looks like a longer path or a slow peer. So before a path counts as longer, all of them empty the link. This is only postponed,
  * and never refused, as the others may be on other links.
  */
 import { GROWTH, RecentHighest } from './rate.ts'
@@ -14,7 +14,7 @@ const RECENT_MS = 2000
 /** An unanswered mark counts for this long, as the peer may never answer */
 const WAITS_MS = 10_000
 
-/** A drain costs each of the connections a little, so the time to the next one is long, and doubles */
+/** An empty link costs each of the connections a little, so the time to the next one is long, and doubles */
 const FIRST_EMPTYING_INTERVAL_MS = 8000
 const LONGEST_EMPTYING_INTERVAL_MS = 60_000
 const EMPTYING_INTERVAL_ROUND_TRIPS = 100
@@ -53,7 +53,7 @@ interface Share {
 
 export class NodePaths {
   readonly #paths = new Set<NodePath>()
-  /** When a link may be drained again, and how long the next drain postpones the one after it */
+  /** When a link may be emptied again, and how long the next time postpones the one after it */
   #nextEmptyingMs = 0
   #emptyingIntervalMs = FIRST_EMPTYING_INTERVAL_MS
 
@@ -75,9 +75,9 @@ export class NodePaths {
   }
 
   /**
-   * A path seems to be longer by `longerMs`. If others wait in such a queue, all of them drain the link and then measure it. This is postponed
-   * after a recent drain, or, with `waitsForStartUps`, while one of them is in start-up and has measured something. Without, that one drains too,
-   * or it would fill the link that the others measure. The shortest wait limits the drain, so a peer that delays its pongs cannot prolong it.
+   * A path seems to be longer by `longerMs`. If others wait in such a queue, all of them empty the link and then measure it. This is postponed
+   * soon after the last time, or, with `waitsForStartUps`, while one of them is in start-up and has measured something. Without, that one pauses too,
+   * or it would fill the link that the others measure. The shortest wait limits the pause, so a peer that delays its pongs cannot prolong it.
    */
   requestEmptyLink (path: NodePath, longerMs: number, waitsForStartUps: boolean, nowMs: number): 'alone' | 'emptying' | 'postponed' {
     const sharing = this.#sharing(path, longerMs, nowMs)

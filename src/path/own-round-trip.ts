@@ -56,10 +56,10 @@ const MAX_ROUND_TRIPS = 3
 
 /** When the round trip is measured again: after a time, and when the rate has fallen. Also when a running probe has to wait, and when it ends. */
 export class Probes {
-  /** Only marks that are written from then on count: the probe began then, or the link is drained and must be empty */
+  /** Only marks that are written from then on count: the probe began then, or the link is emptied, and must be empty then */
   emptyFromMs = 0
-  /** The link is drained: nothing may be in flight */
-  isDraining = false
+  /** The link is emptied: nothing may be in flight */
+  isEmptying = false
   #probedMs = 0
   /** The last probe has found a different round trip */
   #hasChanged = false
@@ -68,7 +68,7 @@ export class Probes {
   #postponedMs = Infinity
   #retryMs = 0
 
-  /** `hasFallen`: the rate is below the known one. `mayEmptyLink`: the connections that share the link may drain it. */
+  /** `hasFallen`: the rate is below the known one. `mayEmptyLink`: the connections that share the link may empty it. */
   isDue (nowMs: number, hasFallen: boolean, mayEmptyLink: boolean): boolean {
     const everyMs = EVERY_MS * (this.#hasChanged ? CHANGED_PART : 1)
 
@@ -79,22 +79,22 @@ export class Probes {
   begin (nowMs: number, emptyFromMs = nowMs): void {
     this.#probedMs = nowMs
     this.emptyFromMs = emptyFromMs
-    this.isDraining = emptyFromMs > nowMs
+    this.isEmptying = emptyFromMs > nowMs
     this.#roundTrips = 0
   }
 
   /** Counts a round trip that has not found the path empty. Returns whether the probe goes on. */
   countRoundTrip (): boolean {
-    return this.isDraining || ++this.#roundTrips <= MAX_ROUND_TRIPS
+    return this.isEmptying || ++this.#roundTrips <= MAX_ROUND_TRIPS
   }
 
-  /** The probe has to wait until the link may be drained */
+  /** The probe has to wait until the link may be emptied */
   postpone (nowMs: number): void {
     this.#postponedMs = Math.min(this.#postponedMs, nowMs)
     this.#retryMs = nowMs + RETRY_MS
   }
 
-  /** Connections in start-up would fill the link while it is drained */
+  /** Connections in start-up would fill the link while it is emptied */
   waitsForStartUps (nowMs: number): boolean {
     return nowMs - this.#postponedMs < LONGEST_START_UP_MS
   }

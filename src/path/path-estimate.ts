@@ -5,7 +5,7 @@
  * The law: data is held only while the path is slower than the programs. If everything in flight is confirmed at once after a silence, the path
  * had nothing to carry, and more is allowed.
  *
- * Invariants: the bound leaves room for two writes, except while a link is drained. It is Infinity while no pong comes, and on fast paths.
+ * Invariants: the bound leaves room for two writes, except while a link is emptied. It is Infinity while no pong comes, and on fast paths.
  */
 import { MIN_WRITE_BYTES } from '../core/path-control.ts'
 import { Bound } from './bound.ts'
@@ -66,7 +66,7 @@ const FAR_START_MS = 20
  * | phase   | begins when                                           | bound                                        | ends when                                              |
  * | startUp | the connection begins, or a pong comes in `lifted`    | 2.89 or 4 round trips, at least 64 KiB       | three round trips have not raised the rate             |
  * | steady  | the rate is known, or a probe ends                    | what keeps the path from running empty       | a probe is due                                         |
- * | probing | the rate has fallen, after 2 min, or for a drain      | 3/4 of what the path holds, 0 during a drain | a mark finds it empty, or three round trips do not     |
+ * | probing | the rate has fallen, after 2 min, or to empty a link  | 3/4 of what the path holds, or 0 for that    | a mark finds it empty, or three round trips do not     |
  * | lifted  | no pongs come, or the kernel's buffer is small        | none                                         | a pong comes                                           |
  */
 type Phase = 'lifted' | 'startUp' | 'steady' | 'probing'
@@ -75,7 +75,7 @@ export class PathEstimate implements NodePath {
   /** How much may be in flight, and how long a write is */
   readonly bound: Bound
   /** Bulk of a peer that bounds nothing */
-  readonly peer = new PeersData()
+  readonly peersData = new PeersData()
   /** How long pongs wait with the data of a peer that bounds it */
   readonly peersDelay = new PeersDelay()
   /** How long the last mark took, and how much of that exceeds the path's own round trip */
@@ -261,7 +261,7 @@ export class PathEstimate implements NodePath {
     // after the assignments above: it reads these fields, of this path and of others
     this.#fairShare.learn(this, this.#nodePaths, sample)
     this.#isRateKnown ||= !isAppLimited || sample.intervalMs >= FILLED_ROUND_TRIPS * this.#own.knownMs
-    this.peer.learn(sample, GROWTH * this.#ownQueueRoundTripMs, this.peersDelay.isMarked(nowMs))
+    this.peersData.learn(sample, GROWTH * this.#ownQueueRoundTripMs, this.peersDelay.isMarked(nowMs))
     this.#slowPrograms.onArrived(sample.arrivedPositionBytes, nowMs)
   }
 
@@ -283,7 +283,7 @@ export class PathEstimate implements NodePath {
       this.#known.bytesPerMs = Math.max(this.#known.bytesPerMs, this.#rate.confirmed)
 
       // behind a queue of the peer a probe would measure that queue
-      if (this.peer.roundTripMs === 0 && this.#probes.isDue(nowMs, this.#known.hasFallenTo(this.bytesPerMs), this.#nodePaths.mayEmptyLink(nowMs))) {
+      if (this.peersData.roundTripMs === 0 && this.#probes.isDue(nowMs, this.#known.hasFallenTo(this.bytesPerMs), this.#nodePaths.mayEmptyLink(nowMs))) {
         this.#probe(nowMs)
       }
     }
@@ -311,7 +311,7 @@ export class PathEstimate implements NodePath {
     const longerMs = ownRoundTripMs - beforeMs
 
     // the difference may be a queue of others: an empty link shows the round trip without it
-    if (longerMs > 0 && !this.#probes.isDraining) {
+    if (longerMs > 0 && !this.#probes.isEmptying) {
       const answer = this.#nodePaths.requestEmptyLink(this, longerMs, this.#probes.waitsForStartUps(nowMs), nowMs)
 
       if (answer === 'postponed') {
@@ -354,16 +354,16 @@ export class PathEstimate implements NodePath {
       case 'lifted':
         return Infinity
       case 'probing':
-        return this.#probes.isDraining ? 0 : this.#probeBytes
+        return this.#probes.isEmptying ? 0 : this.#probeBytes
       case 'startUp':
         // doubling would make the queue longer, and the next connection would take it for a part of its own round trip
         if (this.#beganInQueue) {
           return Math.max(FIRST_BYTES, this.#steadyBytes)
         }
 
-        // The link may carry as much in this direction as in the other (peer.roundTripBytes). Doubling up to that would take many round trips of
+        // The link may carry as much in this direction as in the other (peersData.roundTripBytes). Doubling up to that would take many round trips of
         // several seconds.
-        return Math.max(this.#slowPrograms.boostBytes, FIRST_BYTES, this.#neededBytes, this.#carriedBytes(START_UP_GAIN), this.#nextRoundTripBytes, this.peer.roundTripBytes)
+        return Math.max(this.#slowPrograms.boostBytes, FIRST_BYTES, this.#neededBytes, this.#carriedBytes(START_UP_GAIN), this.#nextRoundTripBytes, this.peersData.roundTripBytes)
       default:
         return this.#steadyBytes
     }
@@ -387,7 +387,7 @@ export class PathEstimate implements NodePath {
 
   /** What the path carries in so many round trips, and in the time that data may be queued below the muxer */
   #carriedBytes (roundTrips: number, bytesPerMs = this.bytesPerMs): number {
-    return bytesPerMs * (roundTrips * Math.max(this.#own.ms, this.peer.roundTripMs) + this.#maxQueueDelayMs)
+    return bytesPerMs * (roundTrips * Math.max(this.#own.ms, this.peersData.roundTripMs) + this.#maxQueueDelayMs)
   }
 
   /** What the path carries in a round trip, and until late pongs come: with less in flight it runs empty */
@@ -398,7 +398,7 @@ export class PathEstimate implements NodePath {
   get #neededMs (): number {
     const sharedMs = this.#own.ms + this.#fairShare.queueMs
 
-    return Math.max(this.coveredSilenceMs, sharedMs, SILENCE_GAIN * this.#slowPrograms.longestMs, ROUND_TRIP_GAIN * this.peer.roundTripMs)
+    return Math.max(this.coveredSilenceMs, sharedMs, SILENCE_GAIN * this.#slowPrograms.longestMs, ROUND_TRIP_GAIN * this.peersData.roundTripMs)
   }
 
   /** Data that has arrived since the last mark, and still counts as in flight. Without room for it a slow path would run empty before a pong comes. */
