@@ -244,7 +244,7 @@ export class BytesInFlight implements PathControl {
 
     const { estimate, isHeld: wasHeld } = this
     const arrivedBytes = mark.positionBytes - this.acknowledgedBytes
-    const peersDelayMs = estimate.peersDelay.delayMs(nowMs)
+    const peersDelayMs = estimate.peersDelay.delayMs(nowMs, nowMs - mark.sentMs - estimate.shortestRoundTripMs)
     const catchUp = this.#silence.onPong(mark, this.acknowledgedBytes, this.#positions, wasHeld && !estimate.isProbing ? estimate.coveredSilenceMs : Infinity, nowMs - peersDelayMs)
 
     if (wasHeld) {

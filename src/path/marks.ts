@@ -11,7 +11,10 @@ const MARKS_AT_ONCE = 8
 /** If more are in flight, the oldest is forgotten: the pong to a later one confirms its data too */
 const MAX_MARKS = 64
 
-/** The value of a mark is the time at which it was written, in these units, and in its last bit whether it replies to a mark of the peer */
+/**
+ * The value of a mark is the time since the first one, in these units, and in its last bit whether it replies to a mark of the peer. The clock
+ * itself would tell a peer how long this process runs, and which connections belong to it.
+ */
 export const UNITS_PER_MS = 8
 
 export interface Mark {
@@ -33,21 +36,24 @@ export interface Mark {
 
 export class Marks {
   inFlight: Mark[] = []
+  #firstMs: number | undefined
   #lastUnits = -1
   /** When another may be written */
   #nextMs = -Infinity
 
   /** One was written, and may have been answered since */
   get hasWritten (): boolean {
-    return this.#lastUnits !== -1
+    return this.#firstMs !== undefined
   }
 
   /** Returns the value of the mark */
   write (place: Omit<Mark, 'value' | 'lostMarks'>, isReply: boolean): number {
-    const units = 2 * Math.floor(place.sentMs * UNITS_PER_MS / 2)
+    this.#firstMs ??= place.sentMs
+    const units = 2 * Math.floor((place.sentMs - this.#firstMs) * UNITS_PER_MS / 2)
     // no two marks in flight have the same value, and a clock that was set back is no earlier mark
     this.#lastUnits = units <= this.#lastUnits && this.#lastUnits - units < 4 * MAX_MARKS ? this.#lastUnits + 2 : units
-    const value = FIRST_MARK_VALUE + this.#lastUnits % FIRST_MARK_VALUE + Number(isReply)
+    // a clock that was set back may show a time before the first mark
+    const value = FIRST_MARK_VALUE + (this.#lastUnits % FIRST_MARK_VALUE + FIRST_MARK_VALUE) % FIRST_MARK_VALUE + Number(isReply)
 
     if (this.inFlight.length === MAX_MARKS) {
       this.inFlight.shift()

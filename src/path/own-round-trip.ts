@@ -2,6 +2,7 @@
  * The path's own round trip: how long a byte and its answer travel with none of this side's data in front of them. A probe measures it again,
  * with almost nothing in flight for a round trip.
  */
+import { LONGEST_MS } from '../core/window/round-trip.ts'
 
 /** A shorter round trip counts with this weight, as a single one may be an exception */
 const SHORTER_WEIGHT = 1 / 4
@@ -81,6 +82,11 @@ export class Probes {
     this.emptyFromMs = emptyFromMs
     this.isEmptying = emptyFromMs > nowMs
     this.#roundTrips = 0
+  }
+
+  /** A mark that was written then counts. A clock that was set back since does not keep the link empty. */
+  isEmptyAt (sentMs: number): boolean {
+    return sentMs >= this.emptyFromMs || this.emptyFromMs - sentMs > LONGEST_MS
   }
 
   /** Counts a round trip that has not found the path empty. Returns whether the probe goes on. */

@@ -57,6 +57,11 @@ const KERNEL_BYTES = 4_194_304
 const MARK_INTERVAL_MS = 5
 const FAST_MARK_INTERVAL_MS = 100
 
+/**
+ * Beyond a round trip, the peer's mean delay counts up to this. Each end's queue is the other's delay, so after a stall of seconds both would keep
+ * each other's queue that long.
+ */
+const LONGEST_MEAN_DELAY_MS = 500
 /** With a longer round trip it costs more to learn the rate one round trip later than to split a write */
 const FAR_START_MS = 20
 
@@ -118,6 +123,11 @@ export class PathEstimate implements NodePath {
     return this.#own.isMeasured ? this.#own.ms : undefined
   }
 
+  /** Infinity until it was measured */
+  get shortestRoundTripMs (): number {
+    return this.#own.shortestMs
+  }
+
   /** The rate of the path; 0 until it was measured */
   get bytesPerMs (): number {
     return this.#rate.value
@@ -168,11 +178,7 @@ export class PathEstimate implements NodePath {
     this.#restart()
     this.#slowPrograms.onArrived(arrivedPositionBytes, nowMs)
 
-    if (!this.#own.isMeasured) {
-      this.#beganInQueue = this.othersQueueMs(nowMs) >= SHARED_PART * roundTripMs
-    }
-
-    this.#own.learn(roundTripMs)
+    this.#learnRoundTrip(roundTripMs, nowMs)
     this.#setBound()
   }
 
@@ -180,7 +186,7 @@ export class PathEstimate implements NodePath {
     const { nowMs, roundTripMs, peersDelayMs, inFlightBytes, deliveredBytes } = sample
     const tookMs = roundTripMs + peersDelayMs
     // whether the mark found the path empty, by what was known when it was written: before this sample. Writes are whole, hence half a write more.
-    const isEmpty = inFlightBytes <= this.#probeBytes + this.bound.writeBytes / 2 && nowMs - tookMs >= this.#probes.emptyFromMs
+    const isEmpty = inFlightBytes <= this.#probeBytes + this.bound.writeBytes / 2 && this.#probes.isEmptyAt(nowMs - tookMs)
     this.#restart()
 
     // the first marks have too little in front of them to show a rate
@@ -190,8 +196,16 @@ export class PathEstimate implements NodePath {
     }
 
     // last, as the steps above compare the sample with the round trip that was known before
-    this.#own.learn(tookMs)
+    this.#learnRoundTrip(tookMs, nowMs)
     this.#setBound()
+  }
+
+  #learnRoundTrip (roundTripMs: number, nowMs: number): void {
+    if (!this.#own.isMeasured) {
+      this.#beganInQueue = this.othersQueueMs(nowMs) >= SHARED_PART * roundTripMs
+    }
+
+    this.#own.learn(roundTripMs)
   }
 
   /** After a silence everything that was in flight is confirmed */
@@ -257,7 +271,8 @@ export class PathEstimate implements NodePath {
     this.queueMs = roundTripMs - this.#own.knownMs
     this.peersDelay.learn(peersDelayMs, nowMs)
     // more arrives until its pong has waited as long, but no more than is in flight
-    this.#arrivedBytes = Math.max(Math.min(sample.unacknowledgedBytes, this.bytesPerMs * peersDelayMs), this.bytesPerMs * this.peersDelay.meanMs)
+    const meanMs = Math.min(this.peersDelay.meanMs, this.#own.knownMs + LONGEST_MEAN_DELAY_MS)
+    this.#arrivedBytes = Math.max(Math.min(sample.unacknowledgedBytes, this.bytesPerMs * peersDelayMs), this.bytesPerMs * meanMs)
     // after the assignments above: it reads these fields, of this path and of others
     this.#fairShare.learn(this, this.#nodePaths, sample)
     this.#isRateKnown ||= !isAppLimited || sample.intervalMs >= FILLED_ROUND_TRIPS * this.#own.knownMs

@@ -13,11 +13,13 @@ const RECENT_MS = 2000
 const BESIDE_MS = 250
 /** No mark is delayed by more than another by this: it is no mark, or a clock was set */
 const LONGEST_MS = 10_000
-/** Of marks that are written at once each has the next value, and so has the last bit. This many next values in a row are a count, and tell no time. */
+/** Marks that are written at once have values so close to each other. This many in a row are counted, or always the same, and tell no time. */
 const NEXT_UNITS = 3
 const MOST_AT_ONCE = 16
-/** Clocks drift apart, by 100 ms in 1000 s at most */
+/** Clocks drift apart, by 100 ms in 1000 s mostly. What they drift more, and a clock that was set, is over when the fastest mark is forgotten. */
 const DRIFT = 1e-4
+/** The fastest mark of one to two of these times counts. A peer with bulk looks for its round trip in it, with an empty queue. */
+const FASTEST_MS = 150_000
 /** The mean delay is that of the last seconds */
 const MEAN_MS = 3000
 
@@ -27,6 +29,9 @@ export class PeersDelay {
   /** How long the last mark took, compared with the first one */
   #travelMs = 0
   #shortestMs = 0
+  /** That of the time before */
+  #earlierShortestMs = 0
+  #shortestFromMs = 0
   #lastValue = 0
   #lastMs = -Infinity
   #isMarked = false
@@ -44,10 +49,10 @@ export class PeersDelay {
     // values begin anew after 2^31
     const units = (value - this.#lastValue) << 1 >> 1
     const changeMs = sinceMs - units / UNITS_PER_MS
-    this.#nextValues = units > 0 && units <= NEXT_UNITS ? this.#nextValues + 1 : 0
+    this.#nextValues = units >= 0 && units <= NEXT_UNITS && sinceMs < Infinity ? this.#nextValues + 1 : 0
     this.#isMarked = Math.abs(changeMs) < LONGEST_MS && this.#nextValues < MOST_AT_ONCE
     this.#travelMs = this.#isMarked ? this.#travelMs + changeMs : 0
-    this.#shortestMs = this.#isMarked ? Math.min(this.#travelMs, this.#shortestMs + DRIFT * sinceMs) : 0
+    this.#learnShortest(sinceMs, nowMs)
     this.#lastValue = value
     this.#lastMs = nowMs
   }
@@ -57,9 +62,27 @@ export class PeersDelay {
     return this.#isMarked && nowMs - this.#lastMs < RECENT_MS
   }
 
-  /** The delay of a pong that comes now */
-  delayMs (nowMs: number): number {
-    return this.#isMarked && nowMs - this.#lastMs < BESIDE_MS ? this.#travelMs - this.#shortestMs : 0
+  #learnShortest (sinceMs: number, nowMs: number): void {
+    const isOver = Math.abs(nowMs - this.#shortestFromMs) >= FASTEST_MS
+
+    if (!this.#isMarked) {
+      this.#shortestMs = 0
+      this.#earlierShortestMs = 0
+    } else {
+      this.#earlierShortestMs = (isOver ? this.#shortestMs : this.#earlierShortestMs) + DRIFT * sinceMs
+      this.#shortestMs = isOver ? this.#travelMs : Math.min(this.#travelMs, this.#shortestMs + DRIFT * sinceMs)
+    }
+
+    if (isOver || !this.#isMarked) {
+      this.#shortestFromMs = nowMs
+    }
+  }
+
+  /** The delay of a pong that comes now, of which `mostMs` can be one */
+  delayMs (nowMs: number, mostMs: number): number {
+    const delayMs = this.#isMarked && nowMs - this.#lastMs < BESIDE_MS ? this.#travelMs - Math.min(this.#shortestMs, this.#earlierShortestMs) : 0
+
+    return Math.max(0, Math.min(delayMs, mostMs))
   }
 
   /** A pong has come with this delay */

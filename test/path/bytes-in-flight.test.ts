@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { DrivenPath } from '../../testing/core/driven-path.ts'
 import { FIRST_MARK_VALUE, HEADER_BYTES } from '../../src/core/wire/frame.ts'
 import { UNITS_PER_MS } from '../../src/path/marks.ts'
+import { NodePaths } from '../../src/path/node-paths.ts'
 
 const WRITE_BYTES = 65_519
 const ROUND_TRIP_MS = 20
@@ -302,6 +303,20 @@ describe('marks', () => {
     expect([mark(1, 5000), mark(1, 4990), mark(1, 1000)]).toEqual([valueAt(5000), valueAt(5000.25), valueAt(1000)])
   })
 
+  test('count from the first one, so that no peer learns how long this process runs', () => {
+    expect([4000, 4_000_000].map(firstMs => {
+      inFlight = createAsked(firstMs)
+
+      return mark(1, firstMs + 1000)
+    })).toEqual([valueAt(1000), valueAt(1000)])
+  })
+
+  test('have values of their own after a clock was set back to before the first one', () => {
+    inFlight = createAsked(400_000)
+
+    expect(mark(1, 300_000)).toBe(2 ** 32 - 100_000 * UNITS_PER_MS)
+  })
+
   test('begin anew with the first value after 2^31 units', () => {
     const wrapsMs = FIRST_MARK_VALUE / UNITS_PER_MS
 
@@ -312,8 +327,8 @@ describe('marks', () => {
     inFlight = new DrivenPath(10)
     inFlight.onPing(value, 50)
     expect(inFlight.isMarkDue).toBe(true)
-    // it is no reply
-    expect(inFlight.writeMark(50)).toBe(valueAt(50))
+    // it is no reply, and times are counted from it
+    expect(inFlight.writeMark(50)).toBe(FIRST_MARK_VALUE)
 
     inFlight.onPing(value, 100)
     expect(inFlight.isMarkDue).toBe(false)
@@ -737,6 +752,34 @@ describe('a silence', () => {
 
     expect(inFlight.estimate.bound.bytes).toBe(65_536)
   })
+})
+
+test.each(['ping', 'mark'])('a connection that is dialled into the queue of others does not double what it has in flight, whether a %s is answered first', first => {
+  const nodePaths = new NodePaths()
+  const other = new DrivenPath(10, undefined, nodePaths)
+  other.onRoundTrip(0, 40, 0)
+
+  for (let nowMs = 0; nowMs < 5000; nowMs += 500) {
+    other.write(16_384, nowMs, false)
+    other.onPong(other.writeMark(nowMs), nowMs + 500)
+  }
+
+  inFlight = new DrivenPath(10, undefined, nodePaths)
+  inFlight.onPing(0, 5000)
+  const value = inFlight.writeMark(5000)
+
+  if (first === 'ping') {
+    inFlight.onRoundTrip(0, 500, 5500)
+  }
+
+  inFlight.onPong(value, 5500)
+
+  for (let nowMs = 5500; nowMs < 7000; nowMs += 500) {
+    const values = Array.from({ length: 4 }, () => mark(16_384, nowMs))
+    answer(values, nowMs + 500)
+  }
+
+  expect(inFlight.estimate.bound.bytes).toBeLessThan(200_000)
 })
 
 describe('a mark of the peer', () => {

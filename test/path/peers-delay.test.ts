@@ -24,7 +24,7 @@ function valueAt (writtenMs: number): number {
 function receive (queuedMs: number, nowMs: number): number {
   peers.onPing(valueAt(nowMs - TRAVEL_MS - queuedMs), nowMs)
 
-  return peers.delayMs(nowMs)
+  return peers.delayMs(nowMs, Infinity)
 }
 
 beforeEach(() => {
@@ -35,7 +35,7 @@ beforeEach(() => {
 
 describe('the delay of a pong', () => {
   test('is 0 until the peer has written a mark, and beside its first one', () => {
-    expect(peers.delayMs(1000)).toBe(0)
+    expect(peers.delayMs(1000, Infinity)).toBe(0)
     expect(receive(500, 2000)).toBe(0)
   })
 
@@ -72,8 +72,8 @@ describe('the delay of a pong', () => {
     receive(0, 1000)
     receive(80, 1100)
 
-    expect(peers.delayMs(1349)).toBeCloseTo(80, 1)
-    expect(peers.delayMs(1350)).toBe(0)
+    expect(peers.delayMs(1349, Infinity)).toBeCloseTo(80, 1)
+    expect(peers.delayMs(1350, Infinity)).toBe(0)
   })
 
   test.each([[1e-4], [-1e-4]])('does not accumulate a drift of %d between the clocks', part => {
@@ -105,16 +105,16 @@ describe('the delay of a pong', () => {
       const nowMs = 1000 + 100 * index
       peers.onPing(valueOf(index), nowMs)
 
-      expect([peers.delayMs(nowMs), peers.isMarked(nowMs)]).toEqual([0, false])
+      expect([peers.delayMs(nowMs, Infinity), peers.isMarked(nowMs)]).toEqual([0, false])
     }
   })
 
-  test.each([1, 2, 3])('is 0 from the 16th on of values that count up by %d from the middle of all on, as by a control of somebody else\'s', step => {
+  test.each([0, 1, 2, 3])('is 0 from the 16th on of values that go up by %d from the middle of all on, as by a control of somebody else\'s', step => {
     for (let index = 0; index < 100; index++) {
       const nowMs = 1000 + 100 * index
       peers.onPing(FIRST_MARK_VALUE + step * index, nowMs)
 
-      expect([peers.delayMs(nowMs) > 0, peers.isMarked(nowMs)]).toEqual([index > 0 && index < 16, index > 0 && index < 16])
+      expect([peers.delayMs(nowMs, Infinity) > 0, peers.isMarked(nowMs)]).toEqual([index > 0 && index < 16, index > 0 && index < 16])
     }
   })
 
@@ -127,6 +127,24 @@ describe('the delay of a pong', () => {
 
     expect(peers.isMarked(1214)).toBe(true)
     expect(receive(80, 1300)).toBeCloseTo(80, 1)
+  })
+
+  test('is no more than a pong can have waited', () => {
+    receive(0, 1000)
+    receive(80, 1100)
+
+    expect([peers.delayMs(1100, 50), peers.delayMs(1100, -5)]).toEqual([50, 0])
+  })
+
+  test.each([[150_000, 5000], [300_100, 0]])('is, %d ms after a clock was set by five seconds, %d ms: the fastest mark is forgotten', (afterMs, delayMs) => {
+    receive(0, 1000)
+    aheadMs = -5000
+
+    for (let nowMs = 1100; nowMs < 1100 + afterMs; nowMs += 100) {
+      receive(0, nowMs)
+    }
+
+    expect(Math.abs(receive(0, 1100 + afterMs) - delayMs)).toBeLessThan(50)
   })
 
   test('is the same although pings that are no marks come in between', () => {
