@@ -16,9 +16,9 @@ const LONGEST_MS = 10_000
 /** Marks that are written at once have values so close to each other. This many in a row are counted, or always the same, and tell no time. */
 const NEXT_UNITS = 3
 const MOST_AT_ONCE = 16
-/** Clocks drift apart, by 100 ms in 1000 s mostly. What they drift more, and a clock that was set, is over when the fastest mark is forgotten. */
+/** Most clocks drift apart by less than this. A faster drift, or a clock that was set, does no more harm once the fastest mark is forgotten. */
 const DRIFT = 1e-4
-/** The fastest mark of one to two of these times counts. A peer with bulk looks for its round trip in it, with an empty queue. */
+/** The fastest mark counts for one to two of these times. Within one, a peer that sends bulk has probed its path, and so emptied its queue. */
 const FASTEST_MS = 150_000
 /** The mean delay is that of the last seconds */
 const MEAN_MS = 3000

@@ -1,4 +1,4 @@
-// The paths of one node: when they drain the link that they share to measure it, how much they carry together, and the fair share of each.
+// The paths of one node: when they empty the link that they share to measure it, how much they carry together, and the fair share of each.
 import { beforeEach, describe, expect, test } from 'vitest'
 import { FairShare, NodePaths } from '../../src/path/node-paths.ts'
 import type { NodePath } from '../../src/path/node-paths.ts'
@@ -14,11 +14,11 @@ class FakePath implements Writable<NodePath> {
   waitsSinceMs = Infinity
   ownQueueMs = 20
   isStarting = false
-  /** When it was told to drain the link, and for how long */
-  readonly drains: Array<[nowMs: number, emptyInMs: number]> = []
+  /** When it was told to empty the link, and for how long */
+  readonly emptyings: Array<[nowMs: number, emptyInMs: number]> = []
 
   emptyLink (nowMs: number, emptyInMs: number): void {
-    this.drains.push([nowMs, emptyInMs])
+    this.emptyings.push([nowMs, emptyInMs])
   }
 }
 
@@ -82,7 +82,7 @@ describe('a path that seems longer', () => {
     const path = addPath()
 
     expect(requestEmptyLink(path, 0)).toBe('alone')
-    expect(path.drains).toEqual([])
+    expect(path.emptyings).toEqual([])
   })
 
   test.each(OTHERS)('is alone on its link if there is one %s', (_, init) => {
@@ -90,54 +90,54 @@ describe('a path that seems longer', () => {
     const other = addPath(init)
 
     expect(requestEmptyLink(path, 0)).toBe('alone')
-    expect([path.drains, other.drains]).toEqual([[], []])
+    expect([path.emptyings, other.emptyings]).toEqual([[], []])
   })
 
-  test.each(SHARING)('drains its link together with one %s, for as long as its last mark took', (_, init) => {
+  test.each(SHARING)('empties its link together with one %s, for as long as its last mark took', (_, init) => {
     const path = addPath({ lastRoundTripMs: 170 })
     const other = addPath(init)
 
     expect(requestEmptyLink(path, 0)).toBe('emptying')
-    expect([path.drains, other.drains]).toEqual([[[0, 170]], [[0, 170]]])
+    expect([path.emptyings, other.emptyings]).toEqual([[[0, 170]], [[0, 170]]])
   })
 
-  test('drains the link for no longer than twice what the marks of any other take, so that a peer that delays its pongs stops no other path', () => {
+  test('empties the link for no longer than twice what the marks of any other take, so that a peer that delays its pongs stops no other path', () => {
     const delayed = addPath({ lastRoundTripMs: 8000 })
     const others = [addPath({ lastRoundTripMs: 5000 }), addPath({ lastRoundTripMs: 70, queueMs: 60 })]
     requestEmptyLink(delayed, 0)
 
-    expect([delayed, ...others].map(({ drains }) => drains)).toEqual([[[0, 140]], [[0, 140]], [[0, 140]]])
+    expect([delayed, ...others].map(({ emptyings }) => emptyings)).toEqual([[[0, 140]], [[0, 140]], [[0, 140]]])
   })
 
   test('counts a mark of another that has not come back for as long as it waits', () => {
     const [path, other] = [addPath({ lastRoundTripMs: 8000 }), addPath({ lastRoundTripMs: 70, waitsSinceMs: -3000 })]
     requestEmptyLink(path, 0)
 
-    expect([path, other].map(({ drains }) => drains)).toEqual([[[0, 6000]], [[0, 6000]]])
+    expect([path, other].map(({ emptyings }) => emptyings)).toEqual([[[0, 6000]], [[0, 6000]]])
   })
 
-  test('drains the link together with the paths that share it, and no others', () => {
+  test('empties the link together with the paths that share it, and no others', () => {
     const [path, sharing, alone] = [addPath(), addPath(), addPath({ queueMs: 0 })]
     requestEmptyLink(path, 0)
 
-    expect([sharing, alone].map(({ drains }) => drains.length)).toEqual([1, 0])
+    expect([sharing, alone].map(({ emptyings }) => emptyings.length)).toEqual([1, 0])
   })
 
   test('is postponed while a path on its link is starting up, which would fill the link meanwhile', () => {
     const [path, other, third] = [addPath(), addPath({ isStarting: true }), addPath()]
 
     expect(requestEmptyLink(path, 0)).toBe('postponed')
-    expect([path, other, third].flatMap(({ drains }) => drains)).toEqual([])
+    expect([path, other, third].flatMap(({ emptyings }) => emptyings)).toEqual([])
   })
 
-  test('drains the link together with that one after a long wait, or that one would fill the link that the others measure', () => {
+  test('empties the link together with that one after a long wait, or that one would fill the link that the others measure', () => {
     const [path, other, third] = [addPath(), addPath({ isStarting: true }), addPath()]
 
     expect(requestEmptyLink(path, 0, false)).toBe('emptying')
-    expect([path, other, third].map(({ drains }) => drains.length)).toEqual([1, 1, 1])
+    expect([path, other, third].map(({ emptyings }) => emptyings.length)).toEqual([1, 1, 1])
   })
 
-  test('is postponed for 8 s after the first drain, then for twice as long each time, up to a minute', () => {
+  test('is postponed for 8 s after a link was first emptied, then for twice as long each time, up to a minute', () => {
     const paths = [addPath({ lastRoundTripMs: 30 }), addPath({ lastRoundTripMs: 30 })]
     const seconds: Array<number | undefined> = []
     requestEmptyLink(paths[0], 0)
@@ -233,7 +233,7 @@ describe('a path whose connection has ended', () => {
     expect(nodePaths.sharedBytesPerMs(path, 100, 60_000)).toBe(0)
   })
 
-  test('keeps no others from draining the link', () => {
+  test('keeps no others from emptying the link', () => {
     addPath({ isStarting: true })
     const [path, other] = [addPath({}, 3_600_000), addPath({}, 3_600_000)]
     sample(3_600_000, path, other)
