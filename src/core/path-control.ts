@@ -111,9 +111,10 @@ export class NoControl implements PathControl {
   readonly fullWriteBytes: number
   readonly #plan: WritePlan
 
-  constructor ({ recordBytes, frameBytes }: Pick<PathInit, 'recordBytes' | 'frameBytes'>) {
+  constructor ({ recordBytes, frameBytes, maxFrameBytes }: Pick<PathInit, 'recordBytes' | 'frameBytes' | 'maxFrameBytes'>) {
     this.fullWriteBytes = recordBytes
-    this.#plan = { writeBytes: recordBytes, quantumBytes: frameBytes, extraQueueBytes: 0 }
+    // the queue below the muxer is longer than any round of the scheduler, so small frames would gain nothing
+    this.#plan = { writeBytes: recordBytes, quantumBytes: Math.min(maxFrameBytes, Math.max(frameBytes, recordBytes)), extraQueueBytes: 0 }
   }
 
   needsNoMark (): boolean { return true }

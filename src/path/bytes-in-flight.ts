@@ -21,6 +21,7 @@
  *    3651    probing  The rate is 625 bytes a ms, less than 3/4 of the old one. The bound is 19 kB, 3/4 of what the path holds.
  *    3824    steady   A mark has found the path empty: the round trip is still 40 ms. The bound is 55 kB, and 46 kB from 4027 ms on.
  */
+import { NoControl } from '../core/path-control.ts'
 import { FIRST_MARK_VALUE, HEADER_BYTES } from '../core/wire/frame.ts'
 import { Marks } from './marks.ts'
 import { FIRST_BYTES, MARKS_IN_FLIGHT, MIN_MARK_EVERY_BYTES, PathEstimate } from './path-estimate.ts'
@@ -96,13 +97,14 @@ export class BytesInFlight implements PathControl {
   readonly #silence = new PongSilence()
 
   constructor (init: PathInit, positions: Positions, nodePaths: NodePaths) {
-    const { maxQueueDelayMs, maxPeerQueueDelayMs, recordBytes, frameBytes } = init
-    this.#sizes = init
+    const { maxQueueDelayMs, maxPeerQueueDelayMs, recordBytes } = init
+    this.isBounded = maxQueueDelayMs !== Infinity
+    const frameBytes = this.isBounded ? init.frameBytes : new NoControl(init).planWrite().quantumBytes
+    this.#sizes = { ...init, frameBytes }
     this.peer = new PeersBound(maxPeerQueueDelayMs)
     this.#positions = positions
     this.estimate = new PathEstimate(maxQueueDelayMs, recordBytes, nodePaths)
     this.bound = this.estimate.bound
-    this.isBounded = maxQueueDelayMs !== Infinity
     this.#plan = { writeBytes: this.bound.writeBytes, quantumBytes: frameBytes, extraQueueBytes: 0 }
     this.#markFromBytes = this.isBounded ? FIRST_BYTES / 2 : Infinity
   }

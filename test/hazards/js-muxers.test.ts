@@ -185,10 +185,7 @@ describe('what is granted', () => {
 })
 
 describe('what is sent', () => {
-  test.each([
-    { streams: 1, limitBytes: 65_536 },
-    { streams: 2, limitBytes: 16_384 }
-  ])('a send of 4 MiB went out as one frame: with $streams of them none is over $limitBytes bytes', async ({ streams, limitBytes }) => {
+  test.each([1, 2])('a send of 4 MiB went out as one frame: with %d of them none is longer than a record', async streams => {
     const peer = converse()
 
     for (let i = 0; i < streams; i++) {
@@ -200,7 +197,7 @@ describe('what is sent', () => {
     // a turn writes 4 MiB
     const frames = [...await peer.written(), ...await peer.written()]
     expect(sentBytes(frames)).toBe(streams * 4 * MEBIBYTE)
-    expect(Math.max(...frames.map(([, , , length]) => length))).toBeLessThanOrEqual(limitBytes)
+    expect(Math.max(...frames.map(([, , , length]) => length))).toBeLessThanOrEqual(65_519)
   })
 
   test('pause() in the stream handler kept back the ACK: it goes out', async () => {

@@ -8,8 +8,8 @@ import type { YamuxStream } from '../../src/index.ts'
 const STREAMS = 1000
 const MESSAGE_BYTES = 4096
 const BATCH_BYTES = 65_519
-/** What a stream sends in a round of a path that was not measured */
-const SHARE_BYTES = 16_384
+/** What a stream sends in a round without a bound */
+const QUANTUM_BYTES = 65_519
 
 test('1,000 writers that go on as soon as they may make it hold no more than their marks and one batch', async () => {
   const peer = createRawPeer({ maxOutboundStreams: STREAMS })
@@ -42,7 +42,7 @@ test('1,000 writers that go on as soon as they may make it hold no more than the
 
   await nextTurn()
   const heldBytes = (): number => streams.reduce((sum, { writeBufferLength }) => sum + writeBufferLength, 0)
-  const boundBytes = CROWDED_FROM_BYTES + STREAMS * (CROWDED_WATERMARK_BYTES + SHARE_BYTES + MESSAGE_BYTES) + BATCH_BYTES
+  const boundBytes = CROWDED_FROM_BYTES + STREAMS * (CROWDED_WATERMARK_BYTES + QUANTUM_BYTES + MESSAGE_BYTES) + BATCH_BYTES
   let largestBytes = heldBytes()
 
   // the transport takes a batch, and is full again

@@ -277,7 +277,7 @@ describe('a control of the program', () => {
   })
 
   test('that lacks a member is refused, and the member is named', () => {
-    const { look, ...incomplete } = { ...new NoControl({ recordBytes: 65_519, frameBytes: 16_384 }), ...Object.fromEntries(Object.getOwnPropertyNames(NoControl.prototype).map(name => [name, () => {}])) } as Record<string, unknown>
+    const { look, ...incomplete } = { ...new NoControl({ recordBytes: 65_519, frameBytes: 16_384, maxFrameBytes: 16_384 }), ...Object.fromEntries(Object.getOwnPropertyNames(NoControl.prototype).map(name => [name, () => {}])) } as Record<string, unknown>
 
     expect(look).toBeTypeOf('function')
     expect(() => { connect(yamux({ pathControl: () => incomplete as unknown as PathControl })) }).toThrow(expect.objectContaining({ name: 'InvalidParametersError', message: 'What pathControl returns has no look, it must be a PathControl' }))

@@ -1,9 +1,10 @@
 // What a stream sends in a round, what one write holds, and what writers may queue, by the rate of the path.
 import { describe, expect, test } from 'vitest'
+import { NoControl } from '../../src/core/path-control.ts'
 import { chooseExtraQueueBytes, chooseQuantumBytes, chooseWriteBytes } from '../../src/path/write-sizes.ts'
 
-const sizes = { frameBytes: 16_384, maxFrameBytes: 1_048_292, maxWriteBytes: 1_048_304 }
 const RECORD_BYTES = 65_519
+const sizes = { recordBytes: RECORD_BYTES, frameBytes: 16_384, maxFrameBytes: 1_048_292, maxWriteBytes: 1_048_304 }
 
 describe('a quantum', () => {
   test.each([
@@ -17,6 +18,22 @@ describe('a quantum', () => {
 
   test('is no larger than maxMessageSize', () => {
     expect(chooseQuantumBytes({ ...sizes, frameBytes: 4096, maxFrameBytes: 4096 }, 125_000)).toBe(4096)
+  })
+})
+
+describe('a quantum without a bound', () => {
+  const quantumBytes = (init: Partial<typeof sizes>): number => new NoControl({ ...sizes, ...init }).planWrite().quantumBytes
+
+  test('fills a record, as small frames would gain nothing', () => {
+    expect(quantumBytes({})).toBe(RECORD_BYTES)
+  })
+
+  test('is no larger than maxMessageSize', () => {
+    expect(quantumBytes({ frameBytes: 4096, maxFrameBytes: 4096 })).toBe(4096)
+  })
+
+  test('is a frame if records are shorter', () => {
+    expect(quantumBytes({ recordBytes: 4096 })).toBe(16_384)
   })
 })
 

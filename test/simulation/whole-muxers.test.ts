@@ -2,6 +2,7 @@
 // to paths.test.ts: there TCP begins slowly as well.
 import { quantile } from 'simple-statistics'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { NoControl } from '../../src/path-control.ts'
 import { linkOptions } from '../../testing/links/links.ts'
 import { simulateWork } from '../../testing/links/simulated.ts'
 import { muxers } from '../../testing/muxers.ts'
@@ -25,7 +26,8 @@ const REQUESTS = 10
 
 const streamLimits = { maxInboundStreams: 1000, maxOutboundStreams: 1000, maxEarlyStreams: 1000 }
 const bounded = await muxers.ours(streamLimits)
-const unbounded = await muxers.ours({ ...streamLimits, coalesce: { maxQueueDelayMs: Infinity } })
+/** With the bounded one's quantum, so that both share the line alike */
+const unbounded = await muxers.ours({ ...streamLimits, pathControl: init => new NoControl({ ...init, maxFrameBytes: init.frameBytes }) })
 
 interface Drawn {
   link: Link

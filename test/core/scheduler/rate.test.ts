@@ -1,5 +1,6 @@
 // What a session writes at once, and each stream of it, by the rate of the path.
 import { describe, expect, test } from 'vitest'
+import { NoControl } from '../../../src/core/path-control.ts'
 import { URGENT } from '../../../src/core/scheduler/lane.ts'
 import { pattern } from '../../../testing/protocol/frames.ts'
 import { controlOf, createSession, pull } from '../../../testing/core/sessions.ts'
@@ -9,11 +10,8 @@ import type { StreamState } from '../../../src/core/stream-state.ts'
 const sizes = { frameBytes: 16_384, maxFrameBytes: 1_048_292, maxWriteBytes: 1_048_304 }
 
 describe('a session whose path', () => {
-  /** Two streams that have a mebibyte each to send, and credit for it */
-  function createBusySession (bytesPerMs: number, creditBytes = 2 ** 21): Session<unknown> {
-    const session = createSession({ ...sizes, loneFrameBytes: 65_507 })
-    Object.defineProperty(controlOf(session).estimate, 'bytesPerMs', { value: bytesPerMs })
-
+  /** Two streams have a mebibyte each to send, and credit for it */
+  function keepBusy (session: Session<unknown>, creditBytes = 2 ** 21): Session<unknown> {
     for (let i = 0; i < 2; i++) {
       const stream = session.open(0)
       stream.creditBytes = creditBytes
@@ -21,6 +19,13 @@ describe('a session whose path', () => {
     }
 
     return session
+  }
+
+  function createBusySession (bytesPerMs: number, creditBytes?: number): Session<unknown> {
+    const session = createSession({ ...sizes, loneFrameBytes: 65_507 })
+    Object.defineProperty(controlOf(session).estimate, 'bytesPerMs', { value: bytesPerMs })
+
+    return keepBusy(session, creditBytes)
   }
 
   /** The DATA frames of the next write */
@@ -32,8 +37,10 @@ describe('a session whose path', () => {
     return sent(session).map(([, length]) => length)
   }
 
-  test('is slow writes one record, in frames of 16 KiB', () => {
-    expect(lengths(createBusySession(1250))).toEqual([16_384, 16_384, 16_384, 65_519 - 3 * 16_384 - 4 * 12])
+  test('allows a quantum of 16 KiB writes one record, in frames of that', () => {
+    const session = keepBusy(createSession({ ...sizes, loneFrameBytes: 65_507, createPathControl: init => new NoControl({ ...init, maxFrameBytes: init.frameBytes }) }))
+
+    expect(lengths(session)).toEqual([16_384, 16_384, 16_384, 65_519 - 3 * 16_384 - 4 * 12])
   })
 
   test('is fast writes whole records, in frames of a millisecond', () => {
