@@ -2,7 +2,7 @@
 import { oneOf } from '../testing/programs/names.ts'
 
 /** What `muxers.ts` makes for libp2p */
-export const muxerNames = ['ours', 'ours-off', 'ours-delay', 'ours-adaptive', 'ours-apart', 'ours-unbounded', 'ours-withholding', 'ours-gossip', 'ours-gossip-unbounded', 'ours-merged', 'stock', 'mplex'] as const
+export const muxerNames = ['ours', 'ours-off', 'ours-delay', 'ours-adaptive', 'ours-apart', 'ours-unbounded', 'ours-withholding', 'ours-gossip', 'ours-gossip-unbounded', 'ours-merged', 'light', 'stock', 'mplex'] as const
 
 export type MuxerName = typeof muxerNames[number]
 

@@ -25,6 +25,7 @@ export const muxers: Record<MuxerName, () => Promise<CreateMuxer>> = {
   'ours-gossip': async () => ours(undefined, gossipFirst),
   'ours-gossip-unbounded': async () => ours({ maxQueueDelayMs: Infinity }, gossipFirst),
   'ours-merged': async () => ours({ mergeMessages: true }),
+  light: async () => byName.light(streamLimits),
   stock: async () => byName.stock(streamLimits),
   mplex: async () => byName.mplex(streamLimits)
 }

@@ -20,6 +20,8 @@ export interface Row {
   isBothWays?: boolean
   /** Instead of what other rows take */
   atLeastMs?: number
+  /** How long the receiver works, without a break, for each 4 MB that arrive */
+  receiverWorksMs?: number
 }
 
 /** A real file of about 100 MB that every machine which runs this has */
@@ -41,7 +43,9 @@ function requests (id: string, label: string, scenario: ScenarioName, perUnit: n
 export const bulkRows: Row[] = [
   messages('10x1m', '10 × 1 MiB', 10, MIB, 5),
   messages('1x1m', '1 × 1 MiB', 1, MIB, 48),
-  messages('1x64k', '1 × 64 KiB', 1, 64 * KIB, 768)
+  messages('1x64k', '1 × 64 KiB', 1, 64 * KIB, 768),
+  { ...messages('10x1m-works', '10 × 1 MiB, the\nreceiver works', 10, MIB, 5), receiverWorksMs: 60 },
+  { ...messages('1x64k-works', '1 × 64 KiB, the\nreceiver works', 1, 64 * KIB, 768), receiverWorksMs: 60 }
 ]
 
 /** Requests that have the connection to themselves: for their latency both processes stay awake */

@@ -7,6 +7,7 @@ import type { Scenario } from './scenario.ts'
 import type { Stream } from '@libp2p/interface'
 
 export const REPLY_BYTES = 8
+const WORK_FOR_EACH_BYTES = 4_000_000
 
 /** The reply is the number of verified bytes, negative if the byte after them is wrong */
 function encodeReply (verifiedBytes: number, isRight: boolean): Uint8Array {
@@ -86,6 +87,22 @@ export function verifyTogether (streamCount: number, unitBytes: number): (stream
   }
 }
 
+/** Occupies the receiver's main thread, as a program does that hashes and stores what arrives */
+function worker (worksMs: number): (data: Uint8Array) => void {
+  let arrivedBytes = 0
+
+  return ({ byteLength }) => {
+    arrivedBytes += byteLength
+
+    if (arrivedBytes >= WORK_FOR_EACH_BYTES) {
+      arrivedBytes -= WORK_FOR_EACH_BYTES
+      const untilMs = performance.now() + worksMs
+
+      while (performance.now() < untilMs) { /* busy */ }
+    }
+  }
+}
+
 export const messages: Scenario = {
   async send (openStream, row) {
     const streams = await openStreams(openStream, row.streams)
@@ -132,11 +149,19 @@ export const messages: Scenario = {
 
   receive (row) {
     const verify = verifyTogether(row.streams, row.unitBytesPerStream)
+    const work = row.receiverWorksMs == null ? undefined : worker(row.receiverWorksMs)
 
     return {
       onStream (stream) {
         closeWhenRemoteDoes(stream)
-        onIndexed(stream, index => verify(stream, index))
+        onIndexed(stream, index => {
+          const verifyBytes = verify(stream, index)
+
+          return bytes => {
+            verifyBytes(bytes)
+            work?.(bytes)
+          }
+        })
       },
 
       close () {}
