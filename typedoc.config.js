@@ -5,7 +5,7 @@ import { Converter, OptionDefaults } from 'typedoc'
 const pages = {
   'Using it': ['docs/migrating.md', 'docs/options.md', 'docs/lanes-and-strategies.md', 'docs/examples/README.md', 'docs/runtimes.md', 'docs/faq.md'],
   'Operating it': ['docs/operating.md', 'docs/tuning-node.md', 'docs/recipes.md', 'SECURITY.md'],
-  'How it works': ['docs/how-it-works.md', 'docs/bytes-in-flight.md', 'docs/path-control.md', 'docs/strict-peers.md', 'peers/README.md'],
+  'How it works': ['docs/how-it-works.md', 'docs/bytes-in-flight.md', 'docs/path-control.md', 'docs/strict-peers.md', 'peers/README.md', 'docs/upstream.md'],
   'How it compares': ['docs/live.md', 'benchmarks/results.md', 'benchmarks/method.md', 'benchmarks/tried.md'],
   'The project': ['CONTRIBUTING.md', 'test/hazards/README.md', 'CHANGELOG.md']
 }
