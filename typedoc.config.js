@@ -1,11 +1,11 @@
 // The API and all pages as a site: `npm run docs` makes it in dist/docs.
-import { Converter, OptionDefaults } from 'typedoc'
+import { Converter, OptionDefaults, PageEvent, RendererEvent } from 'typedoc'
 
 /** In the order of the sidebar */
 const pages = {
   'Using it': ['docs/migrating.md', 'docs/options.md', 'docs/lanes-and-strategies.md', 'docs/examples/README.md', 'docs/runtimes.md', 'docs/faq.md'],
   'Operating it': ['docs/operating.md', 'docs/tuning-node.md', 'docs/recipes.md', 'SECURITY.md'],
-  'How it works': ['docs/how-it-works.md', 'docs/bytes-in-flight.md', 'docs/path-control.md', 'docs/strict-peers.md', 'peers/README.md', 'docs/upstream.md'],
+  'Inside it': ['docs/how-it-works.md', 'docs/bytes-in-flight.md', 'docs/path-control.md', 'docs/strict-peers.md', 'peers/README.md', 'docs/upstream.md'],
   'How it compares': ['docs/live.md', 'benchmarks/results.md', 'benchmarks/method.md', 'benchmarks/tried.md'],
   'The project': ['CONTRIBUTING.md', 'test/hazards/README.md', 'CHANGELOG.md']
 }
@@ -24,8 +24,51 @@ function placePages (app) {
   })
 }
 
+/**
+ * Typedoc takes only the text of a heading into the sidebar and into its anchor, so code in headings has to be text between tags.
+ *
+ * @param {import('markdown-it').default} parser
+ */
+function keepCodeInHeadings (parser) {
+  parser.core.ruler.push('code in headings', ({ tokens, Token }) => {
+    const create = (type, content) => Object.assign(new Token(type, '', 0), { content })
+    const split = token => token.type === 'code_inline'
+      ? [create('html_inline', '<code>'), create('text', token.content), create('html_inline', '</code>')]
+      : [token]
+
+    for (const [index, { type }] of tokens.entries()) {
+      if (type === 'heading_open') {
+        tokens[index + 1].children = tokens[index + 1].children.flatMap(split)
+      }
+    }
+  })
+}
+
+/**
+ * A reader tells headings and pages apart by their names in the sidebar.
+ *
+ * @param {import('typedoc').Application} app
+ */
+function refuseSameNames (app) {
+  const warnOf = (place, names) => {
+    for (const name of new Set(names.filter((name, index) => names.indexOf(name) < index))) {
+      app.logger.warn(`${place} has more than one "${name}" in the sidebar`)
+    }
+  }
+
+  app.renderer.on(RendererEvent.BEGIN, ({ project }) => {
+    warnOf('The site', [...Object.keys(pages), ...project.documents.map(({ name }) => name)])
+  })
+  app.renderer.on(PageEvent.END, ({ model, pageHeadings }) => {
+    if (model.isProject() || model.isDocument()) {
+      warnOf(model.name, pageHeadings.map(({ text }) => text))
+    }
+  })
+}
+
 export default {
-  plugin: [placePages],
+  plugin: [placePages, refuseSameNames],
+  markdownItLoader: keepCodeInHeadings,
   entryPoints: ['src/index.ts', 'src/path-control.ts'],
   tsconfig: 'tsconfig.build.json',
   out: 'dist/docs',
