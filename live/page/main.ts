@@ -112,7 +112,7 @@ function drawLastWrites (): void {
 
     if (report != null) {
       drawWrites(byId(`${name}-writes`), palette, report.lastWrites, scaleBytes)
-      byId(`${name}-in-flight`).textContent = `${toBytes(report.inFlightBytes)}, ${toTime(longestMs(report.cells))} to the last of it`
+      byId(`${name}-in-flight`).textContent = `${toBytes(report.inFlightBytes)}, the last byte arrives in ${toTime(longestMs(report.cells))}`
     }
   })
   names.forEach(name => { label(`${name}-writes-axis`, ['0', toBytes(scaleBytes / 2), toBytes(scaleBytes)]) })

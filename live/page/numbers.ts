@@ -25,13 +25,13 @@ interface Row {
   isOfLimited?: true
 }
 
-const latency: Comparison = { above: 'slower', below: 'faster' }
+const roundTrip: Comparison = { above: 'slower', below: 'faster' }
 const count: Comparison = { above: 'more', below: 'fewer' }
 const amount: Comparison = { above: 'more', below: 'less' }
 
 const rows: Row[] = [
-  { id: 'median', label: 'Urgent message there and back, median', value: ({ figures }) => figures.medianMs, print: toTime, compared: latency, isOfLimited: true },
-  { id: 'p99', label: 'All but one in a hundred take at most', value: ({ figures }) => figures.p99Ms, print: toTime, compared: latency, isOfLimited: true },
+  { id: 'median', label: 'Urgent message, median round trip', value: ({ figures }) => figures.medianMs, print: toTime, compared: roundTrip, isOfLimited: true },
+  { id: 'p99', label: '99 of 100 round trips take at most', value: ({ figures }) => figures.p99Ms, print: toTime, compared: roundTrip, isOfLimited: true },
   { id: 'used', label: 'Link used', value: ({ figures }) => figures.usedPart, print: toPercent, isOfLimited: true },
   { id: 'messages', label: 'Messages a second', value: ({ figures }) => figures.messagesPerS, print: toCount, compared: count },
   { id: 'carried', label: 'Carried, Mbit/s', value: ({ figures }) => figures.mbitPerS, print: toCount, compared: amount },
@@ -85,7 +85,7 @@ export class Numbers {
     const isLimited = ours.figures.usedPart != null
 
     this.#verdict.textContent = isLimited
-      ? `Urgent message: ${time(ours)} with coalescing-yamux, ${time(stock)} with @libp2p/yamux.`
+      ? `Median round trip of an urgent message: ${time(ours)} with coalescing-yamux, ${time(stock)} with @libp2p/yamux.`
       : `Messages a second: ${toCount(ours.figures.messagesPerS)} with coalescing-yamux, ${toCount(stock.figures.messagesPerS)} with @libp2p/yamux.`
   }
 
