@@ -186,12 +186,13 @@ test.each([[400, 800], [1300, 800]])('Pause and Start are in view wherever one s
   }
 })
 
-test('results come before the controls on a phone', async () => {
+test('presets come first on a phone, and results are in view, as settings are folded', async () => {
   const page = await open('', { viewport: { width: 400, height: 800 } })
   const top = async (selector: string): Promise<number> => (await page.locator(selector).boundingBox())?.y ?? NaN
 
-  expect(await top('.figures')).toBeLessThan(300)
-  expect(await top('#numbers')).toBeLessThan(await top('#presets'))
+  expect(await top('#presets')).toBeLessThan(await top('.figures'))
+  expect(await top('.figures')).toBeLessThan(600)
+  expect(await page.getByRole('slider', { name: 'Rate', includeHidden: true }).isVisible()).toBe(false)
 })
 
 test('nothing is cut off on a screen of 360 pixels', async () => {
