@@ -47,6 +47,7 @@ function start (): void {
   clearTimeout(settling)
   contest?.end()
   chart.clear()
+  numbers.clear()
   byId('failure').hidden = true
   contest = new Contest(setup, (name, failure) => {
     byId('failure').hidden = false
@@ -118,10 +119,6 @@ function drawLastWrites (): void {
   names.forEach(name => { label(`${name}-writes-axis`, ['0', toBytes(scaleBytes / 2), toBytes(scaleBytes)]) })
 }
 
-function showUsed (name: ContestantName, part = 0): void {
-  byId(`${name}-used`).style.width = `${part * 100}%`
-}
-
 function drawNumbers (shallSay: boolean): void {
   const [ours, stock] = names.map(name => {
     const { report, statistics } = contest?.of(name) ?? {}
@@ -131,8 +128,6 @@ function drawNumbers (shallSay: boolean): void {
   })
 
   if (ours != null && stock != null) {
-    showUsed('ours', ours.figures.usedPart)
-    showUsed('stock', stock.figures.usedPart)
     numbers.show({ ours, stock })
     shallSay && numbers.say({ ours, stock })
   }

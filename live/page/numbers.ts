@@ -1,5 +1,5 @@
 /**
- * The table, the two large figures and the sentence that a screen reader hears.
+ * The table, the large figures with their bars, and the sentence that a screen reader hears.
  */
 import { toBytes, toCount, toComparison, toPercent, toTime } from './text.ts'
 import type { Comparison } from './text.ts'
@@ -46,6 +46,7 @@ const rows: Row[] = [
 ]
 
 const names: ContestantName[] = ['ours', 'stock']
+const NONE = '–'
 
 export class Numbers {
   /** Of each number all the places that show it */
@@ -77,6 +78,14 @@ export class Numbers {
       this.#write(`${id}-stock`, toText(stock, print))
       this.#write(`${id}-comparison`, compared != null && ours != null && stock != null ? toComparison(ours, stock, compared) : '')
     }
+
+    this.#fillBars({ ours: both.ours.figures.usedPart, stock: both.stock.figures.usedPart })
+  }
+
+  /** Before there is anything to show */
+  clear (): void {
+    this.#places.forEach(places => { places.forEach(place => { place.textContent = NONE }) })
+    this.#fillBars({})
   }
 
   /** Said aloud, so not more often than somebody wants to hear it */
@@ -89,11 +98,17 @@ export class Numbers {
       : `Messages a second: ${toCount(ours.figures.messagesPerS)} with coalescing-yamux, ${toCount(stock.figures.messagesPerS)} with @libp2p/yamux.`
   }
 
+  #fillBars (usedParts: Partial<Record<ContestantName, number>>): void {
+    for (const bar of document.querySelectorAll<HTMLElement>('[data-fills]')) {
+      bar.style.width = `${(usedParts[bar.dataset.fills as ContestantName] ?? 0) * 100}%`
+    }
+  }
+
   #write (shown: string, text: string): void {
     this.#places.get(shown)?.forEach(place => { place.textContent = text })
   }
 }
 
 function toText (value: number | undefined, print: (value: number) => string): string {
-  return value == null || !Number.isFinite(value) ? '–' : print(value)
+  return value == null || !Number.isFinite(value) ? NONE : print(value)
 }

@@ -195,6 +195,13 @@ test('presets come first on a phone, and results are in view, as settings are fo
   expect(await page.getByRole('slider', { name: 'Rate', includeHidden: true }).isVisible()).toBe(false)
 })
 
+test('bars begin empty, and every number with a dash', async () => {
+  const page = await open('', {}, 'Worker.prototype.postMessage = () => {}')
+
+  expect(await page.locator('.bar i').evaluateAll(bars => bars.map(bar => bar.clientWidth))).toEqual([0, 0])
+  expect(new Set(await page.locator('.figures dd, #numbers td').allTextContents())).toEqual(new Set(['–']))
+})
+
 test('nothing is cut off on a screen of 360 pixels', async () => {
   const page = await open('', { viewport: { width: 360, height: 640 } })
   await until(page, numbers => numbers['median-stock'] > 0)
