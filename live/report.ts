@@ -47,4 +47,6 @@ export interface Report {
   lastWrites: Writes
 }
 
+export const REPORT_EVERY_MS = 50
+
 export type FromContestant = { report: Report } | { failure: string }

@@ -2,6 +2,7 @@
  * The thread of a contestant.
  */
 import { Contestant } from './contestant.ts'
+import { REPORT_EVERY_MS } from '../report.ts'
 import type { ContestantName, LinkSetup, Setup } from '../setup.ts'
 import type { FromContestant } from '../report.ts'
 
@@ -9,8 +10,6 @@ export type ToContestant =
   { start: ContestantName, setup: Setup } |
   { link: LinkSetup } |
   { isPaused: boolean }
-
-const REPORT_EVERY_MS = 50
 
 let contestant: Promise<Contestant>
 

@@ -22,6 +22,8 @@ const CHART_EVERY_MS = 50
 /** For those who want less motion */
 const STILL_EVERY_MS = 1000
 const LEAST_WRITE_SCALE_BYTES = 65_536
+/** Timers of a thread that is busy with its muxer alone fire less late */
+const TOO_LATE_MS = 20
 
 const names: ContestantName[] = ['ours', 'stock']
 const stillness = matchMedia('(prefers-reduced-motion: reduce)')
@@ -48,6 +50,7 @@ function start (): void {
   contest?.end()
   chart.clear()
   numbers.clear()
+  showDoubt()
   byId('failure').hidden = true
   contest = new Contest(setup, (name, failure) => {
     byId('failure').hidden = false
@@ -119,6 +122,10 @@ function drawLastWrites (): void {
   names.forEach(name => { label(`${name}-writes-axis`, ['0', toBytes(scaleBytes / 2), toBytes(scaleBytes)]) })
 }
 
+function showDoubt (lateMs = 0): void {
+  byId('doubt').hidden = lateMs < TOO_LATE_MS
+}
+
 function drawNumbers (shallSay: boolean): void {
   const [ours, stock] = names.map(name => {
     const { report, statistics } = contest?.of(name) ?? {}
@@ -129,6 +136,7 @@ function drawNumbers (shallSay: boolean): void {
 
   if (ours != null && stock != null) {
     numbers.show({ ours, stock })
+    showDoubt(Math.max(ours.figures.lateMs, stock.figures.lateMs))
     shallSay && numbers.say({ ours, stock })
   }
 }

@@ -17,6 +17,8 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright'
 const FOLDER = 'some/where'
 /** For compilers to have done their work, and for a median of the latencies */
 const WARM_UP_MS = 4000
+/** Earlier the page does not judge the machine */
+const JUDGED_AFTER_MS = 6500
 /** An urgent message is ahead by ten times and more, as the rate of the link decides */
 const LEAST_AHEAD = 1.5
 /** A write of ours holds 500 messages and more where one of stock's holds one */
@@ -200,6 +202,26 @@ test('bars begin empty, and every number with a dash', async () => {
 
   expect(await page.locator('.bar i').evaluateAll(bars => bars.map(bar => bar.clientWidth))).toEqual([0, 0])
   expect(new Set(await page.locator('.figures dd, #numbers td').allTextContents())).toEqual(new Set(['–']))
+})
+
+/** Each report comes so much later by the clock of its contestant */
+const delayReports = (ms: number): string => `
+  Object.defineProperty(Worker.prototype, 'onmessage', { set (listener) {
+    let reports = 0
+    this.addEventListener('message', event => {
+      if (event.data.report != null) {
+        event.data.report.atMs += ++reports * ${ms}
+      }
+
+      listener(event)
+    })
+  } })`
+
+test.each([[0, 'hidden'], [100, 'visible']] as const)('when reports come %i ms late, the warning of a machine that is too busy is %s', async (delayMs, state) => {
+  const page = await open('', {}, delayReports(delayMs))
+  await page.waitForTimeout(JUDGED_AFTER_MS)
+
+  await page.locator('#doubt').waitFor({ state, timeout: 5000 })
 })
 
 test('nothing is cut off on a screen of 360 pixels', async () => {
