@@ -6,7 +6,8 @@ const pages = {
   'Using it': ['docs/migrating.md', 'docs/options.md', 'docs/lanes-and-strategies.md', 'docs/examples/README.md', 'docs/runtimes.md', 'docs/faq.md'],
   'Operating it': ['docs/operating.md', 'docs/tuning-node.md', 'docs/recipes.md', 'SECURITY.md'],
   'Inside it': ['docs/how-it-works.md', 'docs/bytes-in-flight.md', 'docs/path-control.md', 'docs/strict-peers.md', 'peers/README.md', 'docs/upstream.md'],
-  'How it compares': ['docs/live.md', 'benchmarks/results.md', 'benchmarks/method.md', 'benchmarks/tried.md'],
+  'How it compares': ['docs/live.md', 'benchmarks/results.md'],
+  'What was tried': ['README', 'path', 'shared-links', 'receive', 'bulk', 'requests', 'messages', 'code', 'how-we-measure'].map(name => `docs/notebook/${name}.md`),
   'The project': ['CONTRIBUTING.md', 'test/hazards/README.md', 'CHANGELOG.md']
 }
 const groups = Object.entries(pages).flatMap(([group, paths]) => paths.map(path => ({ group, path })))

@@ -6,7 +6,7 @@
  * external memory reaches its limit of 64 MiB first, which starts a full collection.
  *
  * Empty arrays, dropped at once, fill the space in time. They are not made if the program's own objects fill it anyway. Needed from V8 13.6,
- * and so not in Node 22. See docs/tuning-node.md, and benchmarks/tried.md for the measurements behind these numbers.
+ * and so not in Node 22. See docs/tuning-node.md, and docs/notebook/bulk.md#young-memory for the measurements behind these numbers.
  */
 
 /** Shorter reads and writes come with enough young objects, and are not worth the call */

@@ -55,7 +55,7 @@ const ARRIVED_MS = 1000
 const ARRIVED_ROUND_TRIPS = 4
 /**
  * But only while less than this has no pong, including the data that has counted as arrived before. Otherwise a program that pauses for a
- * second after each write would never wait for a mark, and its queue would have no bound (benchmarks/tried.md#small-messages-of-long-ago).
+ * second after each write would never wait for a mark, and its queue would have no bound (docs/notebook/path.md#small-messages-of-long-ago).
  */
 const UNCONFIRMED_BYTES = FIRST_BYTES / 2
 

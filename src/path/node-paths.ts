@@ -21,7 +21,7 @@ const EMPTYING_INTERVAL_ROUND_TRIPS = 100
 
 /**
  * Other connections lengthen a path's queue by no more than this, because they may be on other links, with peers that answer late
- * (benchmarks/tried.md#bounds-that-stayed-wrong).
+ * (docs/notebook/shared-links.md#peers-that-harm-other-connections).
  */
 const LONGEST_SHARED_QUEUE_MS = 100
 

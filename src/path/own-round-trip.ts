@@ -8,7 +8,7 @@ import { LONGEST_MS } from '../core/window/round-trip.ts'
 const SHORTER_WEIGHT = 1 / 4
 /**
  * But the first two count in full: the first ping may be late by seconds, and the bound would allow a queue of that length
- * (benchmarks/tried.md#a-first-ping-that-is-late).
+ * (docs/notebook/path.md#a-first-ping-that-is-late).
  */
 const FULL_COUNT = 2
 

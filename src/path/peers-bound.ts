@@ -8,7 +8,7 @@
  * Windows grow by the same time, creditMs, whether credit is bound or not: they need not hold the queue at the peer.
  *
  * Two-sided: nothing is bound until two pongs in a row have waited 50 ms behind data that comes without a break, nor from 100 Mbit/s on. The
- * bound is lifted after two seconds in which no credit had to wait. What else was tried is in benchmarks/tried.md#credit-that-is-withheld.
+ * bound is lifted after two seconds in which no credit had to wait. What else was tried is in docs/notebook/receive.md#credit-that-is-withheld.
  *
  * Invariant: creditMs is finite once a round has ended.
  */

@@ -1,6 +1,6 @@
 /**
  * Detects bulk of a peer that bounds nothing: it fills the peer's kernel for seconds, and pongs wait behind it. Holding data does not shorten that queue,
- * so the bound allows for it (benchmarks/tried.md#slow-programs-and-the-bound).
+ * so the bound allows for it (docs/notebook/path.md#a-peer-that-bounds-nothing).
  */
 import type { PathSample } from './samples.ts'
 
@@ -9,7 +9,7 @@ const LEAST_BYTES = 16_384
 const LEAST_PART = 1 / 16
 /**
  * Pongs must have waited this long behind the peer's bulk before the bound allows for it: this side's bulk catches up after one short burst.
- * Bursts in a row count together (benchmarks/tried.md#a-peer-that-sends-bulk-again-and-again).
+ * Bursts in a row count together (docs/notebook/path.md#a-peer-that-bounds-nothing).
  */
 const BURST_MS = 2000
 /** Time without bulk is subtracted with this weight, so a peer that sends bulk for more than a fifth of the time is found */

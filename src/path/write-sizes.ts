@@ -12,7 +12,7 @@ import type { PathEstimate } from './path-estimate.ts'
 export const QUANTUM_MS = 1
 /**
  * A lone stream delays no other, and a new one waits at most this long. A long quantum has few headers, and each header costs a record split
- * (benchmarks/tried.md#where-the-time-goes-with-files-and-blocks-in-applications).
+ * (docs/notebook/bulk.md#files-and-blocks-in-applications).
  */
 export const LONE_QUANTUM_MS = 16
 /** It is at most this part of the bound, as a long write would exceed the bound by nearly its whole length */
