@@ -3,6 +3,7 @@
  * write, and reports each write and everything that shows what has arrived. Pure: time and bytes go in.
  */
 import { NO_PEER_CONTROL } from './peer-control.ts'
+import { MAX_FRAME_BYTES } from './wire/frame.ts'
 import type { PeerControl } from './peer-control.ts'
 import type { Positions } from './positions.ts'
 
@@ -114,7 +115,7 @@ export class NoControl implements PathControl {
   constructor ({ recordBytes, frameBytes, maxFrameBytes }: Pick<PathInit, 'recordBytes' | 'frameBytes' | 'maxFrameBytes'>) {
     this.fullWriteBytes = recordBytes
     // the queue below the muxer is longer than any round of the scheduler, so small frames would gain nothing
-    this.#plan = { writeBytes: recordBytes, quantumBytes: Math.min(maxFrameBytes, Math.max(frameBytes, recordBytes)), extraQueueBytes: 0 }
+    this.#plan = { writeBytes: recordBytes, quantumBytes: Math.max(frameBytes, Math.min(recordBytes, maxFrameBytes, MAX_FRAME_BYTES)), extraQueueBytes: 0 }
   }
 
   needsNoMark (): boolean { return true }
