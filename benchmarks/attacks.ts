@@ -2,17 +2,24 @@
 import { endure, measureHandover } from '../testing/hazards/attacked.ts'
 import { ATTACKS } from '../testing/hazards/attacks.ts'
 import { parseCount } from '../testing/programs/names.ts'
-import { thisBenchmark } from './harness/options.ts'
+import { recordOptions, recordPathOf, thisBenchmark } from './harness/options.ts'
+import { report } from './harness/report.ts'
 import { readOptions } from '../testing/programs/options.ts'
-import { format, renderGroups, renderMachine } from './harness/table.ts'
+import { format, renderGroups } from './harness/table.ts'
 import { runBenchmark } from '../testing/programs/run.ts'
 import type { Manner } from '../testing/hazards/attacked.ts'
+import type { Sample } from './harness/samples.ts'
 
 /** What fits into a Noise record, nearly */
 const FRAMES_PER_RECORD = 5000
 /** The bars: an attack costs less, or the connection ends before */
 const MAX_CPU_S = 2
 const MAX_BEYOND_WINDOWS_BYTES = 2 ** 20
+
+/** A row with a manner in a muxer's place */
+interface AttackSample extends Sample<'frameCount' | 'cpuS' | 'beyondWindowsKib'> {
+  endedWith?: string
+}
 
 const headings = ['chunks of', 'peer reads', 'frames\nuntil the end', 'CPU s', 'held beyond\nwindows, KiB', 'ended by']
 
@@ -24,6 +31,7 @@ const legend = [
 
 await runBenchmark(async () => {
   const values = readOptions(thisBenchmark(), {
+    ...recordOptions,
     frames: { takes: 'number', about: 'how many frames of each', default: '1000000' },
     attack: { takes: 'words', about: 'those that have this in their name', default: '' }
   })
@@ -36,6 +44,7 @@ await runBenchmark(async () => {
   }
 
   const groups = []
+  const samples: AttackSample[] = []
   const failures: string[] = []
 
   // the first warms up
@@ -54,6 +63,8 @@ await runBenchmark(async () => {
       const outcome = await endure(attack, manner)
       const { frameCount, endedWith, beyondWindowsBytes: beyondBytes } = outcome
       const cpuS = Math.max(0, outcome.cpuS - frameCount * (handoverS.get(manner) ?? 0))
+      const chunks = manner.framesPerChunk === 1 ? 'frames' : 'records'
+      samples.push({ rowId: attack.name, muxer: `${chunks}, ${manner.isReading ? 'read' : 'unread'}`, endedWith, round: 1, metrics: { frameCount, cpuS, beyondWindowsKib: beyondBytes / 1024 } })
       lines.push([manner.framesPerChunk === 1 ? 'a frame' : 'a record', manner.isReading ? 'yes' : 'no', frameCount.toLocaleString('en'), format(cpuS), format(beyondBytes / 1024), endedWith ?? '-'])
 
       if (attack.isService !== true && (cpuS > (attack.maxCpuS ?? MAX_CPU_S) || beyondBytes > MAX_BEYOND_WINDOWS_BYTES)) {
@@ -65,7 +76,7 @@ await runBenchmark(async () => {
     console.info(attack.name)
   }
 
-  console.info(`\n${renderGroups(headings, groups)}\n\n${renderMachine()}\n\n${legend}`)
+  await report({ tables: [renderGroups(headings, groups)], extent: `${frameCount.toLocaleString('en')} frames of each`, legend, json: recordPathOf(values), measured: { samples } })
 
   if (failures.length > 0) {
     throw new Error(`over ${MAX_CPU_S} s or ${MAX_BEYOND_WINDOWS_BYTES / 1024} KiB:\n${failures.join('\n')}`)

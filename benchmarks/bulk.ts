@@ -42,8 +42,8 @@ await runBenchmark(async stopAtEnd => {
     counts: { rounds: 8 },
     own: {
       only: { takes: 'rows', isList: true, about: 'some of the work', default: bulkRows.map(({ id }) => id).join() },
-      transport: { takes: 'name', about: `one of ${transportNames.join(', ')}`, default: 'tcp-noise' },
-      node: { takes: 'options', about: 'of Node, for all processes, with blanks between them', default: '' }
+      transport: { takes: 'name', about: `one of ${transportNames.join(', ')}`, default: 'tcp-noise', isVariant: true },
+      node: { takes: 'options', about: 'of Node, for all processes, with blanks between them', default: '', isVariant: true }
     }
   })
   const transport = oneOf('transport', own.transport, transportNames)

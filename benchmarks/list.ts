@@ -33,9 +33,13 @@ export const benchmarks: Benchmark[] = [
   { name: 'calls', module: 'micro/calls.ts', about: 'function calls of a lone request, counted' },
   { name: 'cold', module: 'micro/cold.ts', nodeOptions: INTERPRETED, about: 'a lone request while V8\'s compilers stand still' },
   { name: 'received-frame', module: 'micro/received-frame.ts', about: 'a received frame while 1, 100 and 10,000 streams are open' },
+  { name: 'size', module: 'size.ts', about: 'what each muxer adds to a bundle, minified and compressed' },
   { name: 'idle-memory', module: 'micro/idle-memory.ts', nodeOptions: ['--expose-gc'], about: 'what the muxer of an idle connection holds in memory' },
   { name: 'gossip', module: 'gossip/gossip.ts', about: 'CPU of gossip among 100 hosts' },
   { name: 'levels', module: 'studies/levels/levels.ts', about: 'finished study: what each level against head-of-line blocking does' },
   { name: 'links', module: 'studies/links.ts', about: 'finished study: how much of a link is used, in virtual time' },
   { name: 'go-yamux', module: 'studies/go-yamux/go-yamux.ts', about: 'finished study: the go-yamux study of write coalescing, by strategy' }
 ]
+
+/** `npm start`, which is none of them */
+export const start: Benchmark = { name: 'start', module: 'start.ts', about: 'the same work through each muxer in turn, over TCP and Noise' }

@@ -1,19 +1,17 @@
 // `npm start`: the same work through each muxer in turn, then one table.
-import { writeFile } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import { Listr } from 'listr2'
 import { muxerNames } from './contestants.ts'
-import { parseMuxers } from './harness/options.ts'
+import { parseMuxers, recordOptions, recordPathOf, thisBenchmark } from './harness/options.ts'
+import { writeRecord } from './harness/record.ts'
 import { parseCount } from '../testing/programs/names.ts'
 import { readOptions } from '../testing/programs/options.ts'
 import { groupTasks } from './matrix/tasks.ts'
 import { describeFailures } from './matrix/results.ts'
 import { describeOthers, percentTakenByOthers } from './processors.ts'
 import { renderMachine } from './harness/table.ts'
-import { drawSmallMessages, ratesOf } from './report/small-messages-chart.ts'
-import { writeCharts } from './report/svg.ts'
 import { renderLegend, renderTable } from './report/table.ts'
-import { describeDoubts, describeOutcome, isOfSmallMessages } from './report/verdict.ts'
+import { describeDoubts, describeOutcome } from './report/verdict.ts'
 import { findRow, rows } from './rows.ts'
 import { runBenchmark } from '../testing/programs/run.ts'
 import { measureRelayedUplinks, relayedUplink, relayedUplinkLegend } from './uplink/relayed.ts'
@@ -31,8 +29,7 @@ interface Options {
   hasUplink: boolean
   /** For all processes that are measured */
   nodeOptions: string[]
-  jsonPath?: string
-  chartPath?: string
+  json?: string
 }
 
 const AT_LEAST_MS = 250
@@ -41,19 +38,14 @@ const BUDGET_MS = 120_000
 
 function parseOptions (): Options {
   const known = [...rows, relayedUplink]
-  const values = readOptions({ command: 'npm start --', about: 'the same work through each muxer in turn, over TCP and Noise' }, {
+  const values = readOptions(thisBenchmark(), {
     muxers: { takes: 'names', isList: true, about: `who is compared, of ${muxerNames.join(', ')}`, default: 'ours,stock,mplex' },
     rounds: { takes: 'number', about: `how often; as often as ${BUDGET_MS / 1000} s allow, and ${MAX_ROUNDS} times at most, if it is left out` },
     only: { takes: 'rows', isList: true, about: 'some of the work', default: known.map(({ id }) => id).join() },
     'node-option': { takes: 'option', isList: true, about: 'of Node, for all processes that are measured, as --node-option=--trace-gc' },
-    json: { takes: 'path', about: 'writes all that was measured there' },
-    chart: { takes: 'path', about: 'draws small messages there as SVG, and for dark pages beside it' }
+    ...recordOptions
   })
   const asked = values.only.map(id => findRow(id, known))
-
-  if (values.chart != null && !asked.some(isOfSmallMessages)) {
-    throw new Error('--chart draws small messages, and none are to be measured: add --only 1x100')
-  }
 
   return {
     muxers: parseMuxers(values.muxers),
@@ -62,8 +54,7 @@ function parseOptions (): Options {
     rows: asked.filter(row => 'scenario' in row),
     hasUplink: asked.includes(relayedUplink),
     nodeOptions: values['node-option'],
-    jsonPath: values.json,
-    chartPath: values.chart
+    json: recordPathOf(values)
   }
 }
 
@@ -109,12 +100,7 @@ await runBenchmark(async stopAtEnd => {
   console.info([renderMachine(), '', renderLegend(samples, AT_LEAST_MS), ...options.hasUplink ? relayedUplinkLegend : []].join('\n'))
   console.info(['', ...doubts.map(doubt => `! ${doubt}\n`), 'What it comes to for ours:', ...describeOutcome(samples, tableRows)].join('\n'))
 
-  if (options.jsonPath != null) {
-    await writeFile(options.jsonPath, JSON.stringify({ machine: renderMachine(), samples }, null, 2))
-  }
-
-  if (options.chartPath != null) {
-    const rates = ratesOf(samples, options.rows, options.muxers)
-    await writeCharts(options.chartPath, scheme => drawSmallMessages(scheme, rates))
+  if (options.json != null) {
+    await writeRecord(options.json, { extent: `${Math.max(...samples.map(({ round }) => round))} rounds`, samples })
   }
 })

@@ -9,7 +9,7 @@ import { muxerNames } from '../contestants.ts'
 import { installQuic } from '../quic/install.ts'
 import { allApplications, applications, isMeasuredWith } from './applications.ts'
 import { startGossipSession } from './gossip.ts'
-import { installApplications } from './installed/install.ts'
+import { installApplications, installedVersions } from './installed/install.ts'
 import { startPageSession } from './page/session.ts'
 import { columns, legend, renderVerdicts, toMetrics } from './report.ts'
 import { startSession } from './session.ts'
@@ -51,8 +51,8 @@ await runBenchmark(async stopAtEnd => {
     counts: { rounds: isShort ? 1 : 3 },
     own: {
       only: { takes: 'applications', isList: true, about: 'some of them', default: allApplications.map(({ id }) => id).join() },
-      peers: { takes: 'muxer', about: 'what the other ends run; the same if it is left out' },
-      short: { about: 'what CI runs: a little of each' }
+      peers: { takes: 'muxer', about: 'what the other ends run; the same if it is left out', isVariant: true },
+      short: { about: 'what CI runs: a little of each', isVariant: true }
     }
   })
   const peersMuxer = peers == null ? undefined : oneOf('muxer', peers, muxerNames)
@@ -88,7 +88,7 @@ await runBenchmark(async stopAtEnd => {
         extent: `${rounds} rounds, each in new processes, after one to warm up`,
         legend,
         json,
-        measured: { samples }
+        measured: { samples, versions: installedVersions() }
       })
     }
   }

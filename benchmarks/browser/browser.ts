@@ -7,8 +7,9 @@ import { chromium } from 'playwright'
 import { launchOptions, setUpChromium } from '../../testing/browser/chromium.ts'
 import { buildSite } from '../../testing/browser/site.ts'
 import { runBenchmark } from '../../testing/programs/run.ts'
-import { takeNoOptions } from '../harness/options.ts'
-import { figure, renderMachine, renderSamples, times } from '../harness/table.ts'
+import { parseRecordPath } from '../harness/options.ts'
+import { report } from '../harness/report.ts'
+import { figure, renderSamples, times } from '../harness/table.ts'
 import { muxers } from '../muxers.ts'
 import { receiveMessages, SINK } from './messages.ts'
 import type { Sample } from '../harness/samples.ts'
@@ -29,7 +30,7 @@ const sizes = [{ size: '100 B', messageBytes: 100 }, { size: '4 KiB', messageByt
 const rows = [false, true].flatMap(overNetwork => sizes.map(({ size, messageBytes }) => {
   const label = `${overNetwork ? 'WebSocket and Noise' : 'message port'}, ${size}`
 
-  return { id: label, label, messageBytes, overNetwork }
+  return { id: `${overNetwork ? 'ws' : 'port'}-${messageBytes}`, label, messageBytes, overNetwork }
 }))
 
 const columns = [figure('messages/s', 'messagesPerS'), figure('MB/s', 'megabytesPerS'), times('messages/s', 'messagesPerS', 'stock')]
@@ -71,7 +72,7 @@ async function measureRow (page: Page, { id, messageBytes, overNetwork }: typeof
 }
 
 await runBenchmark(async stopAtEnd => {
-  takeNoOptions()
+  const json = parseRecordPath()
   await setUpChromium()
   const peers = { ours: await listen('ours'), stock: await listen('stock') }
   const site = await buildSite(fileURLToPath(new URL('.', import.meta.url)))
@@ -85,6 +86,11 @@ await runBenchmark(async stopAtEnd => {
     samples.push(...await measureRow(page, row, peers))
   }
 
-  console.info(renderSamples(samples, rows, NAMES.map(id => ({ id, label: id })), columns))
-  console.info(`Medians of ${ROUNDS} interleaved rounds, lowest and highest ratio in brackets. Chromium ${browser.version()}, ${renderMachine()}`)
+  await report({
+    tables: [renderSamples(samples, rows, NAMES.map(id => ({ id, label: id })), columns)],
+    extent: `${ROUNDS} rounds after two to warm up`,
+    legend: `Chromium ${browser.version()}. × stock compares within each round: median (lowest–highest)`,
+    json,
+    measured: { samples, versions: { chromium: browser.version() } }
+  })
 })

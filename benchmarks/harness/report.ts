@@ -1,21 +1,23 @@
-// What a benchmark says at its end, and keeps if it is asked to.
-import { writeFile } from 'node:fs/promises'
+// What a benchmark says at its end, and records if it is asked to.
+import { writeRecord } from './record.ts'
 import { renderMachine } from './table.ts'
+import type { Measured } from './record.ts'
 
 interface Report {
   tables: string[]
   /** How often and how long */
   extent: string
   legend: string
-  /** A file for all that was measured */
+  /** Where all that was measured goes */
   json?: string
-  measured: object
+  /** With the samples, and what else is worth keeping */
+  measured: Omit<Measured, 'extent'>
 }
 
 export async function report ({ tables, extent, legend, json, measured }: Report): Promise<void> {
   console.info(`\n${tables.join('\n')}\n\n${renderMachine()}, ${extent}\n\n${legend}`)
 
   if (json != null) {
-    await writeFile(json, JSON.stringify({ machine: renderMachine(), ...measured }, null, 2))
+    await writeRecord(json, { extent, ...measured })
   }
 }

@@ -152,7 +152,7 @@ await runBenchmark(async stopAtEnd => {
   const { muxers, json, counts: { rounds, seconds }, own: { modem, peers } } = parseOptions({
     contestants,
     counts: { rounds: 3, seconds: 6 },
-    own: { modem: { about: 'the queue is a modem\'s, and not the kernel\'s' }, peers: { takes: 'muxer', about: 'what the peers run; the same if it is left out' } }
+    own: { modem: { about: 'the queue is a modem\'s, and not the kernel\'s', isVariant: true }, peers: { takes: 'muxer', about: 'what the peers run; the same if it is left out', isVariant: true } }
   })
   const work: Work = { hasModem: modem, peersMuxer: peers == null ? undefined : oneOf('muxer', peers, muxerNames), measuredMs: seconds * 1000 }
 

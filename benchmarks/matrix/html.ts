@@ -1,5 +1,6 @@
 // The report as one page that needs nothing else and no scripts: what it comes to, the ratios as bars, and all tables below.
 import { transportNames, transports } from '../contestants.ts'
+import { renderMachine } from '../harness/table.ts'
 import { describeOthers } from '../processors.ts'
 import { escape } from '../report/escape.ts'
 import { describeDoubts, describeOutcome } from '../report/verdict.ts'
@@ -81,7 +82,7 @@ function renderMethod (): string {
 }
 
 export function renderHtml (results: Results, comparison?: Comparison): string {
-  const { samples, machine, startedAt, rounds, failures } = results
+  const { samples, startedAt, rounds, failures } = results
   const measured = transportNames.filter(transport => ofTransport(samples, transport).length > 0)
   const began = `${new Date(startedAt).toLocaleString('en', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' })} UTC`
 
@@ -89,7 +90,7 @@ export function renderHtml (results: Results, comparison?: Comparison): string {
     '<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">',
     `<title>libp2p-coalescing-yamux compared with other muxers, ${escape(began)}</title><style>${style}</style></head><body><main>`,
     '<h1>libp2p-coalescing-yamux compared with other muxers</h1>',
-    `<p class="faint">${escape(began)}, ${rounds} ${rounds === 1 ? 'round' : 'rounds'}, ${escape(machine)}</p>`,
+    `<p class="faint">${escape(began)}, ${rounds} ${rounds === 1 ? 'round' : 'rounds'}, ${escape(renderMachine())}</p>`,
     ...failures.map(({ transport, muxer, message }) => `<p class="warning">${escape(`${muxer} failed over ${transports[transport]} and was left out from then on: ${message}`)}</p>`),
     ...measured.slice(0, 1).flatMap(transport => renderFirst(results, transport)),
     ...comparison == null ? [] : [renderComparison(describeComparison(comparison))],

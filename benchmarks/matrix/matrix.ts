@@ -9,6 +9,7 @@ import { isNative, transports } from '../contestants.ts'
 import { nativePeers } from '../pair/native.ts'
 import { describeOthers, percentTakenByOthers } from '../processors.ts'
 import { installQuic } from '../quic/install.ts'
+import { writeRecord } from '../harness/record.ts'
 import { renderGroups, renderMachine } from '../harness/table.ts'
 import { runBenchmark } from '../../testing/programs/run.ts'
 import { compare } from './compare.ts'
@@ -41,14 +42,14 @@ async function write (path: string, content: string): Promise<void> {
   await writeFile(path, content)
 }
 
-async function report (results: Results, { groups, htmlPath, jsonPath, comparePath, isShort }: Options): Promise<void> {
+async function report (results: Results, { groups, htmlPath, json, comparePath, isShort }: Options): Promise<void> {
   const comparison = comparePath == null ? undefined : compare(await readResults(comparePath), results)
 
   for (const { transport } of groups) {
     console.info(`\n${renderTerminal(results, transport)}`)
   }
 
-  console.info(`\n${results.machine}, ${results.rounds} ${results.rounds === 1 ? 'round' : 'rounds'}\n`)
+  console.info(`\n${renderMachine()}, ${results.rounds} ${results.rounds === 1 ? 'round' : 'rounds'}\n`)
 
   for (const doubt of describeOthers(results.takenPercent ?? 0)) {
     console.info(`! ${doubt}\n`)
@@ -59,8 +60,8 @@ async function report (results: Results, { groups, htmlPath, jsonPath, comparePa
     console.info(`${summary}\n${groups.length > 0 ? `${renderGroups(headings, groups)}\n` : ''}`)
   }
 
-  if (jsonPath != null) {
-    await write(jsonPath, JSON.stringify(results, null, 1))
+  if (json != null) {
+    await writeRecord(json, { extent: `${results.rounds} rounds`, ...results })
   }
 
   if (htmlPath != null || !isShort) {
@@ -83,7 +84,7 @@ await runBenchmark(async stopAtEnd => {
 
   const { samples, failures, processors } = measuring
   const takenPercent = percentTakenByOthers(processors, availableParallelism())
-  await report({ machine: renderMachine(), startedAt, rounds: options.rounds, samples, takenPercent, failures }, options)
+  await report({ startedAt, rounds: options.rounds, samples, takenPercent, failures }, options)
 
   if (failures.length > 0) {
     throw new Error(describeFailures(failures))

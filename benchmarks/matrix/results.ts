@@ -1,5 +1,6 @@
-// What a run of the matrix leaves behind, as it is written to JSON and compared later.
+// What a run of the matrix leaves behind, as it is recorded and compared later.
 import { readFile } from 'node:fs/promises'
+import { parseRecord } from '../harness/record.ts'
 import { ratiosOf, samplesOf } from '../harness/samples.ts'
 import { matrixRows } from '../rows.ts'
 import { idleConnections } from './idle-connections.ts'
@@ -14,7 +15,6 @@ export interface Failure {
 }
 
 export interface Results {
-  machine: string
   startedAt: string
   rounds: number
   samples: CellSample[]
@@ -29,13 +29,13 @@ export function describeFailures (failures: Failure[]): string {
 }
 
 export async function readResults (path: string): Promise<Results> {
-  const results: Partial<Results> = JSON.parse(await readFile(path, 'utf8'))
+  const record = parseRecord(await readFile(path, 'utf8'))
 
-  if (!Array.isArray(results.samples) || results.samples.some(({ transport }) => transport == null)) {
+  if (record.benchmark !== 'matrix') {
     throw new Error(`${path} is not what \`npm run bench matrix -- --json\` writes`)
   }
 
-  return results as Results
+  return record as unknown as Results
 }
 
 /** What others are compared with, on the transports where they are measured */

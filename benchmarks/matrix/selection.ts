@@ -1,6 +1,6 @@
 // Which cells are measured: rows x muxers x transports, less what cannot be or says nothing.
 import { findContestantMuxer, findTransport, isCarriedBy, isMuxer, isNative, nativeNames, transportNames } from '../contestants.ts'
-import { thisBenchmark } from '../harness/options.ts'
+import { recordOptions, recordPathOf, thisBenchmark } from '../harness/options.ts'
 import { parseCount } from '../../testing/programs/names.ts'
 import { readOptions } from '../../testing/programs/options.ts'
 import { findRow, matrixRows } from '../rows.ts'
@@ -22,7 +22,7 @@ export interface Options {
   groups: Group[]
   rounds: number
   isShort: boolean
-  jsonPath?: string
+  json?: string
   htmlPath?: string
   comparePath?: string
 }
@@ -73,7 +73,7 @@ export function parseOptions (): Options {
     only: { takes: 'rows', isList: true, about: `of ${[...matrixRows, idleConnections].map(({ id }) => id).join(', ')}; some for each transport if it is left out` },
     rounds: { takes: 'number', about: `how often each is measured; ${ROUNDS} if it is left out` },
     short: { about: 'what CI runs: a few cells, which fail on gross loss' },
-    json: { takes: 'path', about: 'writes all that was measured there' },
+    ...recordOptions,
     html: { takes: 'path', about: 'where the page is written' },
     compare: { takes: 'path', about: 'compares with what --json has written before' }
   })
@@ -93,7 +93,7 @@ export function parseOptions (): Options {
     groups: groups.filter(({ muxers }) => muxers.length > 0),
     rounds: parseCount('rounds', values.rounds ?? (values.short ? SHORT.rounds : ROUNDS)),
     isShort: values.short,
-    jsonPath: values.json,
+    json: recordPathOf(values, values.short ? ['short'] : []),
     htmlPath: values.html,
     comparePath: values.compare
   }

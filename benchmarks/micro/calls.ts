@@ -3,16 +3,25 @@
 import { Session } from 'node:inspector/promises'
 import { setImmediate } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import Table from 'cli-table3'
 import { sum } from 'simple-statistics'
-import { thisBenchmark } from '../harness/options.ts'
+import { recordOptions, recordPathOf, thisBenchmark } from '../harness/options.ts'
+import { report } from '../harness/report.ts'
+import { medianOf } from '../harness/samples.ts'
+import { renderSamples, times } from '../harness/table.ts'
 import { readOptions } from '../../testing/programs/options.ts'
 import { contestants, prepare, works } from './lone-requests.ts'
+import type { RoundSample, Sample } from '../harness/samples.ts'
 import type { Work } from './lone-requests.ts'
 import type { Profiler } from 'node:inspector'
 
 /** So many are counted, behind as many that make what is made once */
 const REQUESTS = 21
+
+const columns = [
+  { heading: 'calls', text: (own: Array<RoundSample<'calls'>>) => medianOf(own, 'calls')?.toLocaleString('en') ?? '-' },
+  times('calls', 'calls', 'stock'),
+  times('calls', 'calls', 'mplex')
+]
 
 /** Not the benchmark's own functions, nor Node's */
 function isCounted (url: string): boolean {
@@ -51,29 +60,27 @@ async function countCalls (contestant: string, work: Work): Promise<Map<string, 
 }
 
 const values = readOptions(thisBenchmark(), {
-  json: { about: 'prints the counts for programs' },
+  ...recordOptions,
   functions: { takes: 'muxer', about: 'lists the functions that ours, stock or mplex calls' }
 })
-const counts: Record<string, Record<string, number>> = {}
+const samples: Array<Sample<'calls'>> = []
 
 for (const work of works) {
-  counts[work] = {}
+  for (const { id: muxer } of contestants) {
+    const calls = await countCalls(muxer, work.id)
+    samples.push({ rowId: work.id, muxer, round: 1, metrics: { calls: sum([...calls.values()]) } })
 
-  for (const contestant of contestants) {
-    const calls = await countCalls(contestant, work)
-    counts[work][contestant] = sum([...calls.values()])
-
-    if (contestant === values.functions) {
+    if (muxer === values.functions) {
       const sorted = [...calls].sort(([, a], [, b]) => b - a)
-      console.info(`${work}\n${sorted.map(([name, count]) => `${String(count).padStart(5)}  ${name}`).join('\n')}\n`)
+      console.info(`${work.label}\n${sorted.map(([name, count]) => `${String(count).padStart(5)}  ${name}`).join('\n')}\n`)
     }
   }
 }
 
-if (values.json) {
-  console.info(JSON.stringify(counts))
-} else {
-  const table = new Table({ head: ['calls for a request', ...contestants], style: { head: [], border: [] } })
-  table.push(...Object.entries(counts).map(([work, byContestant]) => [work, ...Object.values(byContestant)]))
-  console.info(table.toString())
-}
+await report({
+  tables: [renderSamples(samples, [...works], contestants, columns)],
+  extent: `the request in the middle of ${REQUESTS}`,
+  legend: 'Calls of functions for a request of 100 bytes and its answer, both ends together, without those of Node',
+  json: recordPathOf(values),
+  measured: { samples }
+})

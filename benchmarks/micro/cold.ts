@@ -1,13 +1,17 @@
 // How long a lone request takes while V8's compilers stand still, beside mplex: what code costs a node that has many connections and
 // runs little of it often. Run with --no-opt --no-sparkplug --no-maglev (list.ts).
-import Table from 'cli-table3'
-import { median } from 'simple-statistics'
-import { takeNoOptions } from '../harness/options.ts'
+import { parseRecordPath } from '../harness/options.ts'
+import { report } from '../harness/report.ts'
+import { runRounds } from '../harness/rounds.ts'
+import { figure, format, renderSamples, times } from '../harness/table.ts'
 import { contestants, prepare, works } from './lone-requests.ts'
+import type { Sample } from '../harness/samples.ts'
 
 const ROUNDS = 8
 /** A thread's clock of CPU time moves in steps of 4 ms; these take 100 and more */
 const REQUESTS = 2000
+
+const columns = [figure('ms', 'cpuMs'), times('time', 'cpuMs', 'mplex')]
 
 /** Of this thread alone: what else the machine does counts less than in time on the wall */
 function cpuMs (): number {
@@ -16,33 +20,35 @@ function cpuMs (): number {
   return (user + system) / 1000
 }
 
-takeNoOptions()
-
-const table = new Table({ head: ['interpreted, CPU time by mplex\'s', ...contestants], style: { head: [], border: [] } })
+const json = parseRecordPath()
+const samples: Array<Sample<'cpuMs'>> = []
 
 for (const work of works) {
-  const requests = await Promise.all(contestants.map(async contestant => prepare(contestant, work)))
-  const tookMs: number[][] = contestants.map(() => [])
+  const compared = await Promise.all(contestants.map(async contestant => ({ ...contestant, requestOnce: await prepare(contestant.id, work.id) })))
 
-  for (let round = 0; round <= ROUNDS; round++) {
-    for (let i = 0; i < contestants.length; i++) {
-      // each is first as often as the others
-      const turn = (i + round) % contestants.length
+  samples.push(...await runRounds({
+    row: work,
+    contestants: compared,
+    rounds: ROUNDS,
+    // for what is made once
+    hasWarmUp: true,
+    async measure ({ requestOnce }) {
       const startMs = cpuMs()
 
       for (let request = 0; request < REQUESTS; request++) {
-        await requests[turn]()
+        await requestOnce()
       }
 
-      // the first round is for what is made once
-      if (round > 0) {
-        tookMs[turn].push(cpuMs() - startMs)
-      }
-    }
-  }
-
-  const mplex = tookMs[contestants.indexOf('mplex')]
-  table.push([work, ...tookMs.map(times => median(times.map((ms, round) => ms / mplex[round])).toFixed(2))])
+      return { cpuMs: cpuMs() - startMs }
+    },
+    describe: ({ cpuMs }) => `${format(cpuMs)} ms`
+  }))
 }
 
-console.info(table.toString())
+await report({
+  tables: [renderSamples(samples, [...works], contestants, columns)],
+  extent: `${ROUNDS} rounds`,
+  legend: `CPU time of ${REQUESTS.toLocaleString('en')} requests, interpreted. × mplex compares within each round: median (lowest–highest), above 1 is slower`,
+  json,
+  measured: { samples }
+})

@@ -2,11 +2,12 @@
 import { setTimeout } from 'node:timers/promises'
 import { mplex } from '@libp2p/mplex'
 import { yamux as stock } from '@libp2p/yamux'
-import Table from 'cli-table3'
-import { median } from 'simple-statistics'
 import { yamux } from '../../src/index.ts'
 import { yamux as light } from '../../src/light.ts'
-import { takeNoOptions } from '../harness/options.ts'
+import { parseRecordPath } from '../harness/options.ts'
+import { report } from '../harness/report.ts'
+import { runRounds } from '../harness/rounds.ts'
+import { figure, format, renderSamples, times } from '../harness/table.ts'
 import { Transport } from './transport.ts'
 import type { StreamMuxer, StreamMuxerFactory } from '@libp2p/interface'
 
@@ -15,12 +16,14 @@ const CONNECTIONS = 2000
 /** What is made once for all connections, and what V8 compiles, is there after these */
 const FIRST_CONNECTIONS = 200
 
-const factories: Record<string, StreamMuxerFactory> = {
-  ours: yamux()(),
-  light: light()(),
-  stock: stock()(),
-  mplex: mplex()() as StreamMuxerFactory
-}
+const row = { id: 'idle', label: 'an idle connection' }
+
+const contestants = [
+  { id: 'ours', label: 'ours', factory: yamux()() },
+  { id: 'ours-light', label: 'ours, light', factory: light()() },
+  { id: 'stock', label: 'stock', factory: stock()() },
+  { id: 'mplex', label: 'mplex', factory: mplex()() as StreamMuxerFactory }
+]
 
 function connect (factory: StreamMuxerFactory, count: number): { transports: Transport[], open: () => StreamMuxer[] } {
   const transports = Array.from({ length: count }, () => new Transport('outbound'))
@@ -47,21 +50,25 @@ async function measureBytes (factory: StreamMuxerFactory): Promise<number> {
   return transports.length === muxers.length ? bytes : NaN
 }
 
-takeNoOptions()
+const json = parseRecordPath()
 
-const bytes: Record<string, number[]> = {}
-
-for (const factory of Object.values(factories)) {
+for (const { factory } of contestants) {
   connect(factory, FIRST_CONNECTIONS).open()
 }
 
-for (let round = 0; round < ROUNDS; round++) {
-  for (const [name, factory] of Object.entries(factories)) {
-    (bytes[name] ??= []).push(await measureBytes(factory))
-  }
-}
+const samples = await runRounds({
+  row,
+  contestants,
+  rounds: ROUNDS,
+  measure: async ({ factory }) => ({ kib: await measureBytes(factory) / 1024 }),
+  describe: ({ kib }) => `${format(kib)} KiB`
+})
 
-const table = new Table({ head: ['KiB of an idle connection', '', '× stock'] })
-table.push(...Object.entries(bytes).map(([name, each]) => [name, (median(each) / 1024).toFixed(1), (median(each) / median(bytes.stock)).toFixed(2)]))
-console.info(table.toString())
+await report({
+  tables: [renderSamples(samples, [row], contestants, [figure('KiB', 'kib'), times('memory', 'kib', 'stock')])],
+  extent: `${ROUNDS} rounds of ${CONNECTIONS.toLocaleString('en')} connections`,
+  legend: 'What the muxer of a connection without streams holds on V8\'s heap. × stock compares within each round: median (lowest–highest)',
+  json,
+  measured: { samples }
+})
 process.exit()

@@ -21,11 +21,11 @@ const factories: Record<string, () => StreamMuxerFactory> = {
   mplex: () => mplex({ disconnectThreshold: Infinity })() as StreamMuxerFactory
 }
 
-export const contestants = Object.keys(factories)
+export const contestants = Object.keys(factories).map(id => ({ id, label: id }))
 
-export const works = ['on an open stream', 'on a new stream'] as const
+export const works = [{ id: 'open-stream', label: 'on an open stream' }, { id: 'new-stream', label: 'on a new stream' }] as const
 
-export type Work = typeof works[number]
+export type Work = typeof works[number]['id']
 
 /** An end that brings what it is sent to the other one, in a turn of its own */
 class Wire extends Transport {
@@ -74,7 +74,7 @@ function answer (stream: Stream): void {
 /** Returns what makes one request */
 export async function prepare (contestant: string, work: Work): Promise<() => Promise<void>> {
   const [dialler, listener] = connect(factories[contestant]())
-  const isNew = work === 'on a new stream'
+  const isNew = work === 'new-stream'
 
   listener.addEventListener('stream', ({ detail: stream }) => {
     if (isNew) {

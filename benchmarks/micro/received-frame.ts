@@ -4,18 +4,24 @@
 // an event and every frame does the same work whatever the number of streams.
 import { setImmediate } from 'node:timers/promises'
 import { yamux as stockYamux } from '@libp2p/yamux'
-import Table from 'cli-table3'
 import { FLAG_SYN, TYPE_DATA } from '../../src/core/wire/frame.ts'
 import { yamux } from '../../src/index.ts'
-import { takeNoOptions } from '../harness/options.ts'
+import { parseRecordPath } from '../harness/options.ts'
+import { report } from '../harness/report.ts'
+import { figure, renderSamples } from '../harness/table.ts'
 import { nsPerOperation } from './timed.ts'
 import { frameOf, Transport } from './transport.ts'
+import type { Sample } from '../harness/samples.ts'
 import type { Run } from './timed.ts'
 import type { StreamMuxerFactory } from '@libp2p/interface'
 
 const STREAM_COUNTS = [1, 100, 10_000]
 const FRAMES_PER_RUN = 1000
 const PAYLOAD_BYTES = 100
+
+type Metric = 'ns' | 'timesAtOneStream'
+
+const columns = [figure<Metric>('ns', 'ns'), figure<Metric>('× 1\nstream', 'timesAtOneStream')]
 
 const factories = {
   ours: yamux({ maxInboundStreams: Infinity, enableKeepAlive: false })(),
@@ -73,8 +79,7 @@ async function createReceiver (factory: StreamMuxerFactory, streamCount: number)
   }
 }
 
-takeNoOptions()
-
+const json = parseRecordPath()
 const runs: Record<string, Run> = {}
 
 for (const [name, factory] of Object.entries(factories)) {
@@ -84,15 +89,19 @@ for (const [name, factory] of Object.entries(factories)) {
 }
 
 const ns = await nsPerOperation(runs, FRAMES_PER_RUN, 1000)
-const table = new Table({ head: ['open streams', ...Object.keys(factories).flatMap(name => [`${name}, ns per frame`, '× at 1 stream'])] })
+const muxers = Object.keys(factories).map(id => ({ id, label: id }))
+const rows = STREAM_COUNTS.map(count => ({ id: String(count), label: `${count.toLocaleString('en')} open streams` }))
+const samples: Array<Sample<Metric>> = rows.flatMap(({ id: rowId }) => muxers.map(({ id: muxer }) => {
+  const nsPerFrame = ns[`${muxer} ${rowId}`]
 
-for (const streamCount of STREAM_COUNTS) {
-  table.push([streamCount.toLocaleString('en'), ...Object.keys(factories).flatMap(name => {
-    const nsPerFrame = ns[`${name} ${streamCount}`]
+  return { rowId, muxer, round: 1, metrics: { ns: nsPerFrame, timesAtOneStream: nsPerFrame / ns[`${muxer} ${STREAM_COUNTS[0]}`] } }
+}))
 
-    return [Math.round(nsPerFrame).toLocaleString('en'), (nsPerFrame / ns[`${name} ${STREAM_COUNTS[0]}`]).toFixed(2)]
-  })])
-}
-
-console.info(table.toString())
+await report({
+  tables: [renderSamples(samples, rows, muxers, columns)],
+  extent: 'each for a second',
+  legend: `Of a received DATA frame of ${PAYLOAD_BYTES} B; × 1 stream compares with the same muxer`,
+  json,
+  measured: { samples }
+})
 process.exit()

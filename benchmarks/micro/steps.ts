@@ -3,14 +3,18 @@
 //
 // Run with a young generation that holds a whole run (list.ts), so that what a run allocates can be read
 // off the heap: a collection in between would hide it, and ends the benchmark.
-import Table from 'cli-table3'
 import { PerformanceObserver } from 'node:perf_hooks'
 import { setImmediate } from 'node:timers/promises'
 import { median } from 'simple-statistics'
-import { takeNoOptions } from '../harness/options.ts'
+import { parseRecordPath } from '../harness/options.ts'
+import { report } from '../harness/report.ts'
+import { figure, renderSamples } from '../harness/table.ts'
 import { nsPerOperation } from './timed.ts'
 import { createSteps, MESSAGE_BYTES, MESSAGES, MESSAGES_PER_STREAM, STREAMS } from './way.ts'
+import type { Sample } from '../harness/samples.ts'
 import type { Run } from './timed.ts'
+
+const columns = [figure('ns', 'ns'), figure('bytes\nof heap', 'heapBytes'), figure('bytes\noutside', 'outsideBytes')]
 
 let collections = 0
 new PerformanceObserver(list => { collections += list.getEntries().length }).observe({ entryTypes: ['gc'] })
@@ -43,16 +47,21 @@ async function allocatedBytes ({ run }: Run): Promise<{ heap: number, outside: n
   return { heap: Math.min(...heap), outside: median(outside) }
 }
 
-takeNoOptions()
-
+const json = parseRecordPath()
 const steps = await createSteps()
 const ns = await nsPerOperation(steps, MESSAGES, 1000)
-const table = new Table({ head: [`${STREAMS} streams, ${MESSAGES_PER_STREAM} messages of ${MESSAGE_BYTES} B each`, 'ns per message', 'bytes of heap', 'bytes outside'] })
+const samples: Array<Sample<'ns' | 'heapBytes' | 'outsideBytes'>> = []
 
 for (const [name, step] of Object.entries(steps)) {
   const { heap, outside } = await allocatedBytes(step)
-  table.push([name, ns[name].toFixed(1), (heap / MESSAGES).toFixed(1), (outside / MESSAGES).toFixed(1)])
+  samples.push({ rowId: name, muxer: 'ours', round: 1, metrics: { ns: ns[name], heapBytes: heap / MESSAGES, outsideBytes: outside / MESSAGES } })
 }
 
-console.info(table.toString())
+await report({
+  tables: [renderSamples(samples, Object.keys(steps).map(id => ({ id, label: id })), [{ id: 'ours', label: 'ours' }], columns)],
+  extent: 'each for a second',
+  legend: `Of a message of ${MESSAGE_BYTES} B: ${STREAMS} streams have ${MESSAGES_PER_STREAM} each`,
+  json,
+  measured: { samples }
+})
 process.exit()

@@ -27,7 +27,7 @@ await runBenchmark(async stopAtEnd => {
   })
   const asked = own.only.map(id => byId('recipe', id, recipes)).filter(({ needsLink }) => !needsLink || canLayLink('npm run bench recipes'))
   const tables: string[] = []
-  const measured: Record<string, Array<Sample<keyof Metrics>>> = {}
+  const measured: Array<Sample<keyof Metrics>> = []
 
   for (const { id, label, work, variants, columns, measure, describe } of asked) {
     const contestants = muxers.flatMap(({ muxer }) => variants.map(variant => ({ id: `${muxer}, ${variant.id}`, label: `${muxer}, ${variant.label}`, muxer, variant })))
@@ -48,7 +48,7 @@ await runBenchmark(async stopAtEnd => {
     }
 
     tables.push(`\n${label}\n${renderSamples(samples, groups, variants, columns)}`)
-    measured[id] = samples
+    measured.push(...samples.map(sample => ({ ...sample, rowId: `${id}, ${sample.rowId}` })))
   }
 
   await report({ tables, extent: `${rounds} rounds`, legend, json, measured: { samples: measured } })

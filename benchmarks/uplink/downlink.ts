@@ -38,9 +38,9 @@ await runBenchmark(async stopAtEnd => {
     counts: { rounds: 3, seconds: 10, streams: 5 },
     own: {
       only: { takes: 'rates', isList: true, about: 'in Mbit/s, or loopback', default: mbits.join() },
-      senders: { takes: 'names', isList: true, about: `who sends, of ${downlinkSenders.map(({ id }) => id).join(', ')}`, default: 'stock' },
-      delay: { takes: 'milliseconds', about: 'of each way, by a relay instead of namespaces: without root, and the scenarios shared and halved' },
-      scenario: { takes: 'name', about: `one of ${Object.keys(scenarios).join(', ')}`, default: 'plain' }
+      senders: { takes: 'names', isList: true, about: `who sends, of ${downlinkSenders.map(({ id }) => id).join(', ')}`, default: 'stock', isVariant: true },
+      delay: { takes: 'milliseconds', about: 'of each way, by a relay instead of namespaces: without root, and the scenarios shared and halved', isVariant: true },
+      scenario: { takes: 'name', about: `one of ${Object.keys(scenarios).join(', ')}`, default: 'plain', isVariant: true }
     }
   })
   const rates = own.only.map(mbit => rateOf(mbit === 'loopback' ? Infinity : parseCount('only', mbit)))
@@ -80,5 +80,5 @@ await runBenchmark(async stopAtEnd => {
     }))
   }
 
-  await report({ tables: [renderSamples(samples, rows, muxers, columns)], extent: `${rounds} rounds of ${seconds} s`, legend: legend(work, delayMs), json, measured: { work, delayMs, samples } })
+  await report({ tables: [renderSamples(samples, rows, muxers, columns)], extent: `${rounds} rounds of ${seconds} s`, legend: legend(work, delayMs), json, measured: { work: { ...work, delayMs }, samples } })
 })

@@ -87,7 +87,7 @@ await runBenchmark(async stopAtEnd => {
     contestants: all,
     counts: { rounds: 3, seconds: 60, streams: 3 },
     own: {
-      way: { takes: 'name', about: `where bulk goes: ${Object.keys(ways).join(', ')}`, default: 'up' },
+      way: { takes: 'name', about: `where bulk goes: ${Object.keys(ways).join(', ')}`, default: 'up', isVariant: true },
       back: { takes: 'file', about: 'the recording of the way back; that of the way there unless it is named' }
     },
     names: 'recordings: each line is a millisecond in which a packet of 1500 bytes may pass, as Mahimahi has it; they may be gzipped'

@@ -5,9 +5,7 @@ import { report } from '../harness/report.ts'
 import { runRounds } from '../harness/rounds.ts'
 import { endAfter, runBenchmark } from '../../testing/programs/run.ts'
 import { format, renderSamples } from '../harness/table.ts'
-import { writeCharts } from '../report/svg.ts'
 import { installQuic } from '../quic/install.ts'
-import { drawChart, latenciesOf } from './chart.ts'
 import { columnsBeside, MEGABYTE_MBIT } from './columns.ts'
 import { canLayLink, describeRate, layRate } from './link.ts'
 import { startSession } from './session.ts'
@@ -42,9 +40,8 @@ await runBenchmark(async stopAtEnd => {
     counts: { rounds: 3, seconds: 6, streams: 5 },
     own: {
       only: { takes: 'rates', isList: true, about: 'in Mbit/s, or loopback', default: mbits.join() },
-      delay: { takes: 'milliseconds', about: 'of each way, by a relay instead of namespaces: without root, QUIC, and the scenarios shared and halved' },
-      scenario: { takes: 'name', about: `one of ${Object.keys(scenarios).join(', ')}`, default: 'plain' },
-      chart: { takes: 'path', about: 'draws the latencies there as SVG, and for dark pages beside it' }
+      delay: { takes: 'milliseconds', about: 'of each way, by a relay instead of namespaces: without root, QUIC, and the scenarios shared and halved', isVariant: true },
+      scenario: { takes: 'name', about: `one of ${Object.keys(scenarios).join(', ')}`, default: 'plain', isVariant: true }
     }
   })
   const rates = own.only.map(mbit => rateOf(mbit === 'loopback' ? Infinity : parseCount('only', mbit)))
@@ -77,11 +74,6 @@ await runBenchmark(async stopAtEnd => {
     extent: `${rounds} rounds of ${seconds} s`,
     legend: renderLegend(work, delayMs),
     json,
-    measured: { work, delayMs, samples }
+    measured: { work: { ...work, delayMs }, samples }
   })
-
-  if (own.chart != null) {
-    const latencies = latenciesOf(samples, rates, compared)
-    await writeCharts(own.chart, scheme => drawChart(scheme, latencies, compared, work))
-  }
 })

@@ -11,7 +11,7 @@ function rounds (rowId: string, muxer: CellSample['muxer'], metric: keyof Metric
 }
 
 function run (...samples: CellSample[][]): Results {
-  return { machine: '', startedAt: '', rounds: 3, samples: samples.flat(), failures: [] }
+  return { startedAt: '', rounds: 3, samples: samples.flat(), failures: [] }
 }
 
 const speeds = (values: number[]): CellSample[] => rounds('1x100', 'ours', 'messagesPerS', values)

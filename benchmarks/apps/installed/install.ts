@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { build } from '../../../peers/toolchain.ts'
+import { versionsOf } from '../../harness/record.ts'
 
 const folder = new URL('.', import.meta.url)
 
@@ -17,4 +18,8 @@ export function installApplications (): void {
       steps: [['npm', 'ci', '--loglevel=error']]
     })
   }
+}
+
+export function installedVersions (): Record<string, string> {
+  return versionsOf(['helia', '@helia/bitswap', '@helia/unixfs', '@libp2p/kad-dht'], 'benchmarks/apps/installed')
 }
