@@ -23,7 +23,7 @@ interface LogAxis {
   tick(value: number): string
 }
 
-interface Panels {
+export interface Panels {
   title: string
   subtitle: string
   panels: Panel[]
@@ -43,6 +43,13 @@ const NO_AXIS_HEIGHT = 14
 const NAMES_WIDTH = 150
 const RIGHT_MARGIN = 8
 const DOT_SIZE = 11
+
+/** In words, for who does not see it */
+export function describePanels ({ title, panels }: Panels): string {
+  const described = panels.map(({ title, values }) => `${title}: ${values.map(({ name, figure }) => `${figure} (${name})`).join(', ')}.`)
+
+  return [`${title}.`, ...described].join(' ')
+}
 
 export function drawPanels (scheme: Scheme, { title, subtitle, panels, logAxis, figureWidth }: Panels): string {
   const text = (fontSize: number, color = scheme.ink): { color: string, fontSize: number, lineHeight: number } => ({ color, fontSize, lineHeight: Math.round(fontSize * 1.3) })

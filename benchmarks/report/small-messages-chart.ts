@@ -1,19 +1,12 @@
-// How many small messages a second each muxer carries, drawn as SVG: a panel for each row.
+// How many small messages a second each muxer carries, as a chart: a panel for each row.
 import { fullNameOf } from '../contestants.ts'
 import { medianOf, ratioOf, samplesOf } from '../harness/samples.ts'
-import { inWords } from '../rows.ts'
-import { drawPanels } from './panels.ts'
+import { inWords, rows } from '../rows.ts'
 import { isOfSmallMessages } from './verdict.ts'
 import type { MuxerName } from '../contestants.ts'
-import type { Row } from '../rows.ts'
-import type { CellSample } from './metrics.ts'
+import type { Sample } from '../harness/samples.ts'
+import type { Panels } from './panels.ts'
 import type { Scheme } from './svg.ts'
-
-interface SmallMessages {
-  label: string
-  /** Ours by theirs, in each round: the median */
-  rates: Array<{ muxer: MuxerName, messagesPerS: number, timesAsMany?: number }>
-}
 
 /** For "110 thousand" */
 const FIGURE_WIDTH = 100
@@ -21,37 +14,32 @@ const FIGURE_WIDTH = 100
 const ratio = new Intl.NumberFormat('en', { maximumSignificantDigits: 2 })
 const compact = new Intl.NumberFormat('en', { notation: 'compact', compactDisplay: 'long', maximumSignificantDigits: 2 })
 
-export function ratesOf (samples: CellSample[], rows: Row[], muxers: MuxerName[]): SmallMessages[] {
-  return rows.filter(isOfSmallMessages).map(({ id, label }) => ({
-    label,
-    rates: muxers.map(muxer => {
-      const own = samplesOf(samples, id, muxer)
+function compare (samples: Sample[], rowId: string, others: string[]): string {
+  const ratios = others.map(other => ({ other, spread: ratioOf(samplesOf(samples, rowId, 'ours'), samplesOf(samples, rowId, other), 'messagesPerS') }))
 
-      return { muxer, messagesPerS: medianOf(own, 'messagesPerS') ?? NaN, timesAsMany: ratioOf(samplesOf(samples, id, 'ours'), own, 'messagesPerS')?.median }
-    })
-  }))
+  return `this muxer has ${ratios.map(({ other, spread }) => `${ratio.format(spread?.median ?? NaN)} times ${fullNameOf(other as MuxerName)}`).join(', ')}`
 }
 
-function compare (rates: SmallMessages['rates']): string | undefined {
-  const compared = rates.flatMap(({ muxer, timesAsMany }) => muxer === 'ours' || timesAsMany == null ? [] : `${ratio.format(timesAsMany)} times ${fullNameOf(muxer)}`)
+export function chartSmallMessages (scheme: Scheme, samples: Sample[]): Panels {
+  const muxers = [...new Set(samples.map(({ muxer }) => muxer))]
 
-  return compared.length === 0 ? undefined : `this muxer has ${compared.join(', ')}`
-}
-
-export function drawSmallMessages (scheme: Scheme, measured: SmallMessages[]): string {
-  return drawPanels(scheme, {
+  return {
     title: 'Small messages a second',
     subtitle: 'Over TCP and Noise. More is better; each panel has its own scale.',
-    panels: measured.map(({ label, rates }) => ({
+    panels: rows.filter(row => isOfSmallMessages(row) && samples.some(({ rowId }) => rowId === row.id)).map(({ id, label }) => ({
       title: inWords(label),
-      subtitle: compare(rates),
-      values: rates.map(({ muxer, messagesPerS }) => ({
-        name: muxer === 'ours' ? 'this muxer' : fullNameOf(muxer),
-        value: messagesPerS,
-        figure: compact.format(messagesPerS),
-        colour: muxer === 'ours' ? scheme.ours : scheme.other
-      }))
+      subtitle: compare(samples, id, muxers.filter(muxer => muxer !== 'ours')),
+      values: muxers.map(muxer => {
+        const messagesPerS = medianOf(samplesOf(samples, id, muxer), 'messagesPerS') ?? NaN
+
+        return {
+          name: muxer === 'ours' ? 'this muxer' : fullNameOf(muxer as MuxerName),
+          value: messagesPerS,
+          figure: compact.format(messagesPerS),
+          colour: muxer === 'ours' ? scheme.ours : scheme.other
+        }
+      })
     })),
     figureWidth: FIGURE_WIDTH
-  })
+  }
 }

@@ -1,5 +1,4 @@
 // Charts as SVG that look alike: each is drawn twice, for light pages and for dark ones.
-import { writeFile } from 'node:fs/promises'
 import { BarChart, ScatterChart } from 'echarts/charts'
 import { GridComponent, TitleComponent } from 'echarts/components'
 import { init, use } from 'echarts/core'
@@ -20,14 +19,8 @@ export interface Scheme {
   other: string
 }
 
-const light: Scheme = { paper: '#fff', ink: '#1b1c1f', quiet: '#5f636b', grid: '#e2e3e6', ours: '#1f56c8', oursPale: '#a9c1ee', other: '#8d99ae' }
-const dark: Scheme = { paper: '#0d1117', ink: '#eceef1', quiet: '#a2a8b2', grid: '#2c2f36', ours: '#86acff', oursPale: '#41588c', other: '#7c879b' }
-
-/** As `path` for light pages, and beside it, with `-dark` in its name, for dark ones */
-export async function writeCharts (path: string, draw: (scheme: Scheme) => string): Promise<void> {
-  await writeFile(path, draw(light))
-  await writeFile(path.replace(/(\.\w+)?$/, '-dark$1'), draw(dark))
-}
+export const light: Scheme = { paper: '#fff', ink: '#1b1c1f', quiet: '#5f636b', grid: '#e2e3e6', ours: '#1f56c8', oursPale: '#a9c1ee', other: '#8d99ae' }
+export const dark: Scheme = { paper: '#0d1117', ink: '#eceef1', quiet: '#a2a8b2', grid: '#2c2f36', ours: '#86acff', oursPale: '#41588c', other: '#7c879b' }
 
 export function renderSvg (width: number, height: number, option: EChartsCoreOption): string {
   const chart = init(null, null, { renderer: 'svg', ssr: true, width, height })
@@ -36,5 +29,12 @@ export function renderSvg (width: number, height: number, option: EChartsCoreOpt
   const svg = chart.renderToSVGString()
   chart.dispose()
 
-  return `${svg}\n`
+  return `${renumber(svg)}\n`
+}
+
+/** Names of classes go on from the chart that was drawn before */
+function renumber (svg: string): string {
+  const numbers = new Map<string, number>()
+
+  return svg.replaceAll(/\bzr\d+-cls-\d+\b/g, name => `c${numbers.get(name) ?? numbers.set(name, numbers.size).get(name)}`)
 }

@@ -1,0 +1,106 @@
+// What can be said of a row with a muxer, by benchmark: the names of figures in documents and in tables.ts.
+import { format } from '../harness/table.ts'
+
+export interface Figure {
+  metric: string
+  /** The muxer whose value in the same round each is divided by */
+  base?: string
+  show(value: number): string
+}
+
+function plain (metric: string, factor = 1): Figure {
+  return { metric, show: value => format(value * factor) }
+}
+
+/** Three digits at most, and none behind the point */
+function whole (metric: string, factor = 1): Figure {
+  return { metric, show: value => Math.round(Number((value * factor).toPrecision(3))).toLocaleString('en') }
+}
+
+function tenths (metric: string): Figure {
+  return { metric, show: value => value.toFixed(1) }
+}
+
+/** Two or three digits: what is ten times as much is so roughly */
+function times (metric: string, base: string): Figure {
+  return { metric, base, show: ratio => ratio.toLocaleString('en', { minimumFractionDigits: digitsOf(ratio), maximumFractionDigits: digitsOf(ratio) }) }
+}
+
+function digitsOf (ratio: number): number {
+  return ratio < 2 ? 2 : ratio < 10 ? 1 : 0
+}
+
+const MEGABYTE_MBIT = 8
+
+const link: Record<string, Figure> = {
+  p50: whole('p50Ms'),
+  p99: whole('p99Ms'),
+  'p99-x-stock': times('p99Ms', 'stock'),
+  mbit: plain('besideMegabytesPerS', MEGABYTE_MBIT),
+  'bulk-x-stock': times('besideMegabytesPerS', 'stock'),
+  'in-flight': whole('inFlightMegabytes', 1000)
+}
+
+export const figures: Record<string, Record<string, Figure>> = {
+  start: {
+    mb: plain('megabytesPerS'),
+    messages: plain('messagesPerS'),
+    writes: plain('socketWritesPerMegabyte'),
+    records: plain('noiseRecordsPerMegabyte'),
+    cpu: plain('bothCpuSPerGigabyte'),
+    p50: plain('p50Ms'),
+    p99: plain('p99Ms'),
+    'x-stock': times('messagesPerS', 'stock'),
+    'x-mplex': times('messagesPerS', 'mplex'),
+    'p99-x-stock': times('p99Ms', 'stock'),
+    'p99-x-mplex': times('p99Ms', 'mplex')
+  },
+  uplink: link,
+  downlink: { ...link, 'receiver-cpu': whole('receiverCpuSPerGigabyte') },
+  apps: {
+    's-x-stock': times('durationS', 'stock'),
+    's-x-mplex': times('durationS', 'mplex'),
+    'p99-x-stock': times('p99Ms', 'stock'),
+    'cpu-x-stock': times('cpuS', 'stock')
+  },
+  idle: {
+    p50: plain('p50Ms'),
+    'x-stock': times('p50Ms', 'stock')
+  },
+  'first-requests': Object.fromEntries([250, 500, 1000, 2000, 4000].map(count => [`x-stock-${count}`, times(`ms${count}`, 'stock')])),
+  imports: {
+    ms: plain('ms'),
+    'x-stock': times('ms', 'stock')
+  },
+  busy: {
+    turns: whole('turns'),
+    'later-turns': whole('laterTurns'),
+    'x-stock': times('turns', 'stock')
+  },
+  'many-peers': {
+    'first-us': whole('firstCpuUs'),
+    'first-x-stock': times('firstCpuUs', 'stock'),
+    'later-us': whole('laterCpuUs'),
+    'later-x-stock': times('laterCpuUs', 'stock'),
+    'later-x-mplex': times('laterCpuUs', 'mplex')
+  },
+  bulk: {
+    mb: whole('megabytesPerS'),
+    'x-stock': times('megabytesPerS', 'stock'),
+    'x-mplex': times('megabytesPerS', 'mplex'),
+    cpu: plain('bothCpuSPerGigabyte'),
+    'cpu-x-stock': times('bothCpuSPerGigabyte', 'stock')
+  },
+  browser: {
+    messages: plain('messagesPerS'),
+    mb: plain('megabytesPerS'),
+    'x-stock': times('messagesPerS', 'stock')
+  },
+  'idle-memory': {
+    kib: tenths('kib'),
+    'x-stock': times('kib', 'stock')
+  },
+  calls: { calls: { metric: 'calls', show: value => value.toLocaleString('en') } },
+  cold: { 'x-mplex': times('cpuMs', 'mplex') },
+  size: { kb: tenths('kilobytes') }
+}

@@ -1,0 +1,256 @@
+// The tables of documents, by name: which records, rows, muxers and figures.
+
+/** A line of a table */
+export interface Line {
+  label: string
+  row: string
+  /** @default 'ours' */
+  muxer?: string
+}
+
+export interface Column {
+  heading: string
+  /** Of `figures.ts` */
+  figure: string
+  /** Instead of the line's; of several, figures stand beside each other */
+  muxers?: string[]
+  /** Instead of the table's, as for another machine */
+  record?: string
+}
+
+export interface Table {
+  record: string
+  /** Above the lines' labels */
+  heading: string
+  lines: Line[]
+  columns: Column[]
+}
+
+/** A line each for what `labels` has, by its id in the record */
+function linesOf (labels: Record<string, string>): Line[] {
+  return Object.entries(labels).map(([row, label]) => ({ row, label }))
+}
+
+/** A column each */
+function columns (figure: string, muxers: Record<string, string>): Column[] {
+  return Object.entries(muxers).map(([muxer, heading]) => ({ heading, figure, muxers: [muxer] }))
+}
+
+const pair = ['ours', 'stock']
+const others = { stock: '`@libp2p/yamux`', mplex: '`@libp2p/mplex`' }
+
+const sizes = {
+  '1x100': '1 stream × 100 B',
+  '1000x100': '1,000 streams × 100 B',
+  '1x4k': '1 stream × 4 KiB',
+  '1000x4k': '1,000 streams × 4 KiB',
+  '1x64k': '1 stream × 64 KiB',
+  '10x1m': '10 streams × 1 MiB'
+}
+const requests = { 'requests-1': 'requests on one stream', requests: 'requests, a new stream each' }
+
+const p99 = 'p99 ms'
+const links = { 2: '2 Mbit/s', 10: '10 Mbit/s', 50: '50 Mbit/s', 200: '200 Mbit/s' }
+
+/** Of both benchmarks of a link with this muxer at both ends */
+const uplinkColumns: Column[] = [
+  ...columns('p99', { 'ours-lanes': `${p99}, marked urgent`, ours: 'not marked', 'ours-unbounded': 'marked, no bound', stock: 'stock' }),
+  { heading: 'p99 × stock', figure: 'p99-x-stock', muxers: ['ours-lanes'] },
+  { heading: 'bulk × stock', figure: 'bulk-x-stock', muxers: ['ours-lanes'] }
+]
+
+export const tables: Record<string, Table> = {
+  readme: {
+    record: 'start',
+    heading: 'messages a second, more is better',
+    lines: linesOf({ ...sizes, ...requests }),
+    columns: [
+      { heading: 'times `@libp2p/yamux`', figure: 'x-stock' },
+      { heading: 'times `@libp2p/mplex`', figure: 'x-mplex' }
+    ]
+  },
+  start: {
+    record: 'start',
+    heading: 'work',
+    lines: linesOf({ file: 'a file in chunks of 64 KiB', ...sizes, ...requests }),
+    columns: [
+      { heading: 'MB/s', figure: 'mb' },
+      { heading: 'messages/s', figure: 'messages' },
+      { heading: 'writes/MB', figure: 'writes', muxers: pair },
+      { heading: 'records/MB', figure: 'records', muxers: pair },
+      { heading: 'CPU s/GB, both sides', figure: 'cpu', muxers: pair },
+      { heading: 'p50 ms', figure: 'p50', muxers: pair },
+      { heading: p99, figure: 'p99', muxers: pair },
+      { heading: '× stock', figure: 'x-stock' },
+      { heading: '× mplex', figure: 'x-mplex' }
+    ]
+  },
+  'start-uplink': {
+    record: 'start',
+    heading: 'an urgent message during bulk at 10 Mbit/s',
+    lines: [{ label: 'this muxer', row: 'uplink' }, ...Object.entries(others).map(([muxer, label]) => ({ label, row: 'uplink', muxer }))],
+    columns: [
+      { heading: 'p50 ms', figure: 'p50' },
+      { heading: p99, figure: 'p99' },
+      { heading: 'p99 × stock', figure: 'p99-x-stock' },
+      { heading: 'p99 × mplex', figure: 'p99-x-mplex' }
+    ]
+  },
+  uplink: {
+    record: 'uplink',
+    heading: 'link',
+    lines: linesOf(links),
+    columns: [...uplinkColumns, { heading: 'in flight, KB, ours, stock', figure: 'in-flight', muxers: ['ours-lanes', 'stock'] }]
+  },
+  'uplink-both': {
+    record: 'uplink-both',
+    heading: 'link, bulk both ways',
+    lines: linesOf(links),
+    columns: uplinkColumns
+  },
+  downlink: {
+    record: 'downlink',
+    heading: 'link',
+    lines: linesOf(Object.fromEntries(Object.entries(links).map(([rate, label]) => [`${rate}-stock`, label]))),
+    columns: [
+      ...columns('p99', { withheld: `${p99}, withheld`, ours: 'not withheld', stock: 'stock' }),
+      { heading: 'p99 × stock', figure: 'p99-x-stock', muxers: ['withheld'] },
+      { heading: 'bulk Mbit/s, withheld, not, stock', figure: 'mbit', muxers: ['withheld', ...pair] },
+      { heading: 'bulk × stock', figure: 'bulk-x-stock', muxers: ['withheld'] },
+      { heading: 'in flight, KB, withheld, not, stock', figure: 'in-flight', muxers: ['withheld', ...pair] },
+      { heading: 'receiver\'s CPU s/GB, withheld, not, stock', figure: 'receiver-cpu', muxers: ['withheld', ...pair] }
+    ]
+  },
+  apps: {
+    record: 'apps',
+    heading: 'work, less is better',
+    lines: [
+      ...linesOf({
+        'helia-file': 'Helia: a file of 100 MB',
+        'helia-small': 'Helia: 2,000 files of 4 KiB',
+        'helia-page': 'Helia: a file to a web page',
+        'helia-gossip': 'gossip during a file'
+      }),
+      { label: 'the same, marked urgent', row: 'helia-gossip', muxer: 'ours-gossip' },
+      ...linesOf({
+        gossipsub: 'gossipsub, 100 hosts',
+        reqresp: 'ReqResp: 12,000 small requests',
+        'reqresp-blocks': 'ReqResp: 400 blocks',
+        'kad-dht': 'kad-dht: 150 lookups'
+      })
+    ],
+    columns: [
+      { heading: 'time × stock', figure: 's-x-stock' },
+      { heading: 'p99 × stock', figure: 'p99-x-stock' },
+      { heading: 'CPU × stock', figure: 'cpu-x-stock' },
+      { heading: 'time × mplex', figure: 's-x-mplex' }
+    ]
+  },
+  idle: {
+    record: 'idle',
+    heading: 'lone requests',
+    lines: linesOf({ 'idle-1': 'one stream', 'idle-new': 'a new stream each' }),
+    columns: [{ heading: 'p50 ms', figure: 'p50', muxers: pair }, { heading: 'p50 × stock', figure: 'x-stock' }]
+  },
+  'first-requests': {
+    record: 'first-requests',
+    heading: 'time × stock of the first',
+    lines: linesOf({ 'first-1': 'requests on one stream', 'first-new': 'requests, a new stream each' }),
+    columns: [250, 500, 1000, 2000, 4000].map(count => ({ heading: count.toLocaleString('en'), figure: `x-stock-${count}` }))
+  },
+  imports: {
+    record: 'imports',
+    heading: '',
+    lines: linesOf({ 'behind-libp2p': 'after libp2p', alone: 'alone' }),
+    columns: [
+      ...columns('ms', { ours: 'ours, ms', 'ours-light': '`/light`', ...others }),
+      ...columns('x-stock', { ours: 'ours × stock', 'ours-light': '`/light` × stock' })
+    ]
+  },
+  busy: {
+    record: 'busy',
+    heading: 'turns of the event loop',
+    lines: linesOf({
+      'reader-100': 'reader, 100 ms a turn: 24 MiB',
+      'reader-200': 'reader, 200 ms a turn: 8 MiB',
+      'reader-500': 'reader, 500 ms a turn: 8 MiB',
+      'server-20x256k': 'server, 50 ms a turn: 20 answers of 256 KiB',
+      'server-4x1m': 'server, 50 ms a turn: 4 answers of 1 MiB',
+      'server-10x16k': 'server, 50 ms a turn: 10 answers of 16 KiB'
+    }),
+    columns: [
+      ...columns('turns', { ours: 'ours', 'ours-unbounded': 'no bound', ...others }),
+      { heading: '× stock', figure: 'x-stock' },
+      { heading: 'the same requests once more, ours, stock', figure: 'later-turns', muxers: pair }
+    ]
+  },
+  'many-peers': {
+    record: 'many-peers',
+    heading: 'CPU of an answer',
+    lines: linesOf({ apart: 'one question at a time', together: 'four streams at once, two questions each' }),
+    columns: [
+      { heading: 'at first, µs, ours, stock, mplex', figure: 'first-us', muxers: [...pair, 'mplex'] },
+      { heading: '× stock', figure: 'first-x-stock' },
+      { heading: 'later, µs, ours, stock, mplex', figure: 'later-us', muxers: [...pair, 'mplex'] },
+      { heading: '× stock', figure: 'later-x-stock' },
+      { heading: '× mplex', figure: 'later-x-mplex' }
+    ]
+  },
+  bulk: {
+    record: 'bulk',
+    heading: 'streams × messages',
+    lines: linesOf({ '10x1m': '10 × 1 MiB', '1x1m': '1 × 1 MiB', '1x64k': '1 × 64 KiB' }),
+    columns: [
+      { heading: 'MB/s, ours, stock, mplex', figure: 'mb', muxers: [...pair, 'mplex'] },
+      { heading: '× stock', figure: 'x-stock' },
+      { heading: '× mplex', figure: 'x-mplex' },
+      { heading: 'CPU s/GB, ours, stock, mplex', figure: 'cpu', muxers: [...pair, 'mplex'] },
+      { heading: 'CPU × stock', figure: 'cpu-x-stock' }
+    ]
+  },
+  browser: {
+    record: 'browser',
+    heading: 'a page in Chromium',
+    lines: linesOf({
+      'port-100': 'message port, 100 B',
+      'port-4096': 'message port, 4 KiB',
+      'port-65536': 'message port, 64 KiB',
+      'ws-100': 'WebSocket and Noise, 100 B',
+      'ws-4096': 'WebSocket and Noise, 4 KiB',
+      'ws-65536': 'WebSocket and Noise, 64 KiB'
+    }),
+    columns: [
+      { heading: 'messages/s', figure: 'messages', muxers: pair },
+      { heading: 'MB/s', figure: 'mb', muxers: pair },
+      { heading: '× stock', figure: 'x-stock' }
+    ]
+  },
+  'idle-memory': {
+    record: 'idle-memory',
+    heading: 'an idle connection',
+    lines: [
+      { label: 'ours', row: 'idle' },
+      { label: '`/light`', row: 'idle', muxer: 'ours-light' },
+      ...Object.entries(others).map(([muxer, label]) => ({ label, row: 'idle', muxer }))
+    ],
+    columns: [{ heading: 'KiB', figure: 'kib' }, { heading: '× stock', figure: 'x-stock' }]
+  },
+  calls: {
+    record: 'calls',
+    heading: 'calls for a request',
+    lines: linesOf({ 'open-stream': 'on an open stream', 'new-stream': 'on a new stream that is negotiated and closed' }),
+    columns: columns('calls', { ours: 'ours', ...others })
+  },
+  cold: {
+    record: 'cold',
+    heading: 'CPU time of an interpreted request × mplex',
+    lines: linesOf({ 'open-stream': 'on an open stream', 'new-stream': 'on a new stream' }),
+    columns: columns('x-mplex', { ours: 'ours', stock: others.stock })
+  },
+  size: {
+    record: 'size',
+    heading: 'minified, brotli, kB',
+    lines: linesOf({ own: 'own code', 'with-utils': 'with what it takes of `@libp2p/utils`' }),
+    columns: columns('kb', { ours: 'ours', 'ours-light': '`/light`', ...others })
+  }
+}
