@@ -14,7 +14,7 @@ function plain (metric: string, factor = 1): Figure {
 
 /** Three digits at most, and none behind the point */
 function whole (metric: string, factor = 1): Figure {
-  return { metric, show: value => Math.round(Number((value * factor).toPrecision(3))).toLocaleString('en') }
+  return { metric, show: value => Number(Math.round(value * factor).toPrecision(3)).toLocaleString('en') }
 }
 
 function tenths (metric: string): Figure {
@@ -33,10 +33,8 @@ function digitsOf (ratio: number): number {
 const MEGABYTE_MBIT = 8
 
 const link: Record<string, Figure> = {
-  p50: whole('p50Ms'),
   p99: whole('p99Ms'),
   'p99-x-stock': times('p99Ms', 'stock'),
-  mbit: plain('besideMegabytesPerS', MEGABYTE_MBIT),
   'bulk-x-stock': times('besideMegabytesPerS', 'stock'),
   'in-flight': whole('inFlightMegabytes', 1000)
 }
@@ -56,7 +54,7 @@ export const figures: Record<string, Record<string, Figure>> = {
     'p99-x-mplex': times('p99Ms', 'mplex')
   },
   uplink: link,
-  downlink: { ...link, 'receiver-cpu': whole('receiverCpuSPerGigabyte') },
+  downlink: { ...link, mbit: plain('besideMegabytesPerS', MEGABYTE_MBIT), 'receiver-cpu': whole('receiverCpuSPerGigabyte') },
   apps: {
     's-x-stock': times('durationS', 'stock'),
     's-x-mplex': times('durationS', 'mplex'),

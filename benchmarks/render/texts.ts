@@ -13,6 +13,8 @@ interface Definitions {
   tables: Record<string, Table>
 }
 
+/** What was not measured */
+const MISSING = '-'
 const PARTS = ['median', 'lowest', 'highest', 'range'] as const
 
 export class Texts {
@@ -54,7 +56,9 @@ export class Texts {
       const { show, base, metric } = this.#findFigure(measured, figure)
       oneOf('row', row, idsOf(measured, 'rowId'))
 
-      return muxers.map(muxer => muxer === base ? '1' : printCell(spreadOfFigure(measured, row, muxer, { base, metric }), show, base !== undefined)).join(' / ')
+      const texts = muxers.map(muxer => muxer === base ? '1' : printCell(spreadOfFigure(measured, row, muxer, { base, metric }), show, base !== undefined))
+
+      return texts.every(text => text === MISSING) ? MISSING : texts.join(' / ')
     }
     const cells = [[heading, ...columns.map(({ heading }) => heading)], ['---', ...columns.map(() => '---')], ...lines.map(line => [line.label, ...columns.map(column => cell(line, column))])]
     const records = new Set(columns.map(({ record = usual }) => record))
@@ -113,7 +117,7 @@ function printRange ({ min, max }: Spread, show: Figure['show']): string {
 /** Of ratios, how much rounds differ is a part of what they say */
 function printCell (spread: Spread | undefined, show: Figure['show'], isRatio: boolean): string {
   if (spread === undefined) {
-    return '-'
+    return MISSING
   }
 
   const [median, range] = [show(spread.median), printRange(spread, show)]

@@ -1,5 +1,5 @@
 // How many small messages a second each muxer carries, as a chart: a panel for each row.
-import { fullNameOf } from '../contestants.ts'
+import { fullNameOf, muxerNames } from '../contestants.ts'
 import { medianOf, ratioOf, samplesOf } from '../harness/samples.ts'
 import { inWords, rows } from '../rows.ts'
 import { isOfSmallMessages } from './verdict.ts'
@@ -14,14 +14,14 @@ const FIGURE_WIDTH = 100
 const ratio = new Intl.NumberFormat('en', { maximumSignificantDigits: 2 })
 const compact = new Intl.NumberFormat('en', { notation: 'compact', compactDisplay: 'long', maximumSignificantDigits: 2 })
 
-function compare (samples: Sample[], rowId: string, others: string[]): string {
+function compare (samples: Sample[], rowId: string, others: MuxerName[]): string {
   const ratios = others.map(other => ({ other, spread: ratioOf(samplesOf(samples, rowId, 'ours'), samplesOf(samples, rowId, other), 'messagesPerS') }))
 
-  return `this muxer has ${ratios.map(({ other, spread }) => `${ratio.format(spread?.median ?? NaN)} times ${fullNameOf(other as MuxerName)}`).join(', ')}`
+  return `this muxer has ${ratios.map(({ other, spread }) => `${ratio.format(spread?.median ?? NaN)} times ${fullNameOf(other)}`).join(', ')}`
 }
 
 export function chartSmallMessages (scheme: Scheme, samples: Sample[]): Panels {
-  const muxers = [...new Set(samples.map(({ muxer }) => muxer))]
+  const muxers = muxerNames.filter(name => samples.some(({ muxer }) => muxer === name))
 
   return {
     title: 'Small messages a second',
@@ -33,7 +33,7 @@ export function chartSmallMessages (scheme: Scheme, samples: Sample[]): Panels {
         const messagesPerS = medianOf(samplesOf(samples, id, muxer), 'messagesPerS') ?? NaN
 
         return {
-          name: muxer === 'ours' ? 'this muxer' : fullNameOf(muxer as MuxerName),
+          name: muxer === 'ours' ? 'this muxer' : fullNameOf(muxer),
           value: messagesPerS,
           figure: compact.format(messagesPerS),
           colour: muxer === 'ours' ? scheme.ours : scheme.other
