@@ -155,7 +155,11 @@ export const tables: Record<string, Table> = {
   'first-requests': {
     record: 'first-requests',
     heading: 'time × stock of the first',
-    lines: linesOf({ 'first-1': 'requests on one stream', 'first-new': 'requests, a new stream each' }),
+    lines: [
+      ...linesOf({ 'first-1': 'requests on one stream', 'first-new': 'requests, a new stream each' }),
+      { label: 'one stream, `/light`', row: 'first-1', muxer: 'light' },
+      { label: 'a new stream each, `/light`', row: 'first-new', muxer: 'light' }
+    ],
     columns: [250, 500, 1000, 2000, 4000].map(count => ({ heading: count.toLocaleString('en'), figure: `x-stock-${count}` }))
   },
   imports: {
@@ -199,11 +203,12 @@ export const tables: Record<string, Table> = {
   bulk: {
     record: 'bulk',
     heading: 'streams × messages',
-    lines: linesOf({ '10x1m': '10 × 1 MiB', '1x1m': '1 × 1 MiB', '1x64k': '1 × 64 KiB' }),
+    lines: linesOf({ '10x1m': '10 × 1 MiB', '1x1m': '1 × 1 MiB', '1x64k': '1 × 64 KiB', '10x1m-works': '10 × 1 MiB, the receiver works', '1x64k-works': '1 × 64 KiB, the receiver works' }),
     columns: [
       { heading: 'MB/s, ours, stock, mplex', figure: 'mb', muxers: [...pair, 'mplex'] },
       { heading: '× stock', figure: 'x-stock' },
       { heading: '× mplex', figure: 'x-mplex' },
+      { heading: '`/light` × stock', figure: 'x-stock', muxers: ['light'] },
       { heading: 'CPU s/GB, ours, stock, mplex', figure: 'cpu', muxers: [...pair, 'mplex'] },
       { heading: 'CPU × stock', figure: 'cpu-x-stock' }
     ]
