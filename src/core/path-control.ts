@@ -37,7 +37,7 @@ export interface WritePlan {
   extraQueueBytes: number
 }
 
-/** For metrics */
+/** For metrics and snapshots */
 export interface PathFigures {
   inFlightBytes: number
   /** Infinity if there is no bound */
@@ -48,6 +48,8 @@ export interface PathFigures {
   roundTripMs: number
   /** How long data was held, in total, without a hold in progress */
   heldMs: number
+  /** When the hold in progress began; undefined if there is none, or the control does not tell */
+  heldSinceMs?: number
 }
 
 /** One for each connection. `Positions` are up to date when a member is called. */

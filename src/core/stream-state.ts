@@ -1,7 +1,7 @@
 /**
  * The protocol's state of one stream: its life (stream-life.ts), pending frames and events, credit in both directions, queued and unread bytes.
  * The core changes it, with few exceptions. The muxer sets `owner`, the stream `awaitsDrain` and `awaitsIdle`. The Driver sets `waitsSinceMs`,
- * as DataLanes also does, and clears the events it has told. The stream takes bytes from `readBuffer` or puts them back.
+ * as DataLanes and the first snapshot also do, and clears the events it has told. The stream takes bytes from `readBuffer` or puts them back.
  */
 import { ReadBuffer } from './buffers/read-buffer.ts'
 import { SendQueue } from './buffers/send-queue.ts'

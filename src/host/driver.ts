@@ -72,8 +72,10 @@ export class Driver<Owner extends StreamOwner> implements SessionObserver {
   readonly log: Logger
   readonly streamLog: StreamLog
   readonly stalls: Stalls
+  readonly transport: MessageStream
+  /** Frames note when they begin to wait: for metrics, or because a snapshot was taken */
+  timesWaits: boolean
   readonly #host: DriverHost<Owner>
-  readonly #transport: MessageStream
   readonly #traces: ReturnType<typeof createFrameTraces>
   readonly #lateFins: LateFins
   /** Run after the streams have been told: after each chunk and each flush. Mostly empty. */
@@ -90,7 +92,7 @@ export class Driver<Owner extends StreamOwner> implements SessionObserver {
     this.config = config
     this.clock = clock
     this.log = transport.log.newScope('yamux')
-    this.#transport = transport
+    this.transport = transport
     this.#youngFromBytes = config.tuneGarbageCollection ? YOUNG_FROM_BYTES : Infinity
     this.#host = host
     this.session = new Session<Owner>({
@@ -104,6 +106,7 @@ export class Driver<Owner extends StreamOwner> implements SessionObserver {
         : guardControl(config.pathControl(init, positions), init, err => { this.fail(err) })
     }, this)
     this.metrics = parts.metrics?.connect(this.session, this.log)
+    this.timesWaits = this.metrics !== undefined
     this.#traces = parts.createFrameTraces?.(this.log)
     this.streamLog = new StreamLog(() => this.log.newScope('stream'))
     this.timers = new Timers(this)
@@ -120,7 +123,7 @@ export class Driver<Owner extends StreamOwner> implements SessionObserver {
   send (state: StreamState<Owner>, data: Chunk): void {
     this.session.send(state, data instanceof Uint8Array ? data : partsOf(data, 'send()'))
 
-    if (this.metrics !== undefined && state.sendQueue.byteLength > 0) {
+    if (this.timesWaits && state.sendQueue.byteLength > 0) {
       state.waitsSinceMs ??= this.clock.nowMs()
     }
 
@@ -345,7 +348,7 @@ export class Driver<Owner extends StreamOwner> implements SessionObserver {
     }
 
     this.#traces?.sent.push(bytes)
-    const takesMore = this.#transport.send(bytes)
+    const takesMore = this.transport.send(bytes)
 
     if (this.session.finsInBatch.length > 0) {
       this.session.onTransportTook()

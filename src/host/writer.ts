@@ -45,12 +45,13 @@ export class Writer {
   isStopped = false
   /** Meanwhile only the transport's own callbacks may run, and no other code of the application */
   isFlushing = false
+  /** The transport takes no more until it drains */
+  isTransportFull = false
   readonly #host: WriterHost
   readonly #session: Session<StreamOwner>
   /** When the next flush is due, and why */
   #scheduled: FlushDecision | undefined
   #timer: unknown
-  #isTransportFull = false
   /** The transport was full, and not all output since then is written */
   #isBackedUp = false
   /** The connection ends: everything is written, even if the transport is full */
@@ -93,7 +94,7 @@ export class Writer {
       return
     }
 
-    if (this.#isTransportFull || this.isFlushing || this.isStopped) {
+    if (this.isTransportFull || this.isFlushing || this.isStopped) {
       return
     }
 
@@ -114,8 +115,8 @@ export class Writer {
   drained (): void {
     this.#drains++
 
-    if (this.#isTransportFull) {
-      this.#isTransportFull = false
+    if (this.isTransportFull) {
+      this.isTransportFull = false
       this.#host.timers.onTransportDrained()
       this.flush('drain')
     }
@@ -123,7 +124,7 @@ export class Writer {
 
   /** Writes while `shouldGoOn` returns true and the transport takes it, even beyond the limits of this turn */
   flushWhile (shouldGoOn: () => boolean): void {
-    if (!this.#isTransportFull) {
+    if (!this.isTransportFull) {
       this.flush('forced', shouldGoOn)
     }
   }
@@ -219,7 +220,7 @@ export class Writer {
     this.#restBytes = 0
     this.turn.update()
 
-    while (!this.#isTransportFull || this.#isFinal) {
+    while (!this.isTransportFull || this.#isFinal) {
       nowMs = this.#host.clock.nowMs()
       startMs = startMs < 0 ? nowMs : startMs
       const bytes = session.sender.pull(recordBytes, this.policy.isOff ? 1 : Infinity, nowMs, this.#isBackedUp ? reservedBytes : 0)
@@ -237,7 +238,7 @@ export class Writer {
 
       // after most writes nothing is left
       if (!session.hasOutput) {
-        this.#isBackedUp = this.#isTransportFull
+        this.#isBackedUp = this.isTransportFull
         break
       }
 
@@ -252,7 +253,7 @@ export class Writer {
       if (session.lanes.queuedBytes > 0 && this.#hasRest()) {
         this.#restBytes = session.lanes.queuedBytes
         // the output that gathered while the transport was full is written, unless it is full again
-        this.#isBackedUp = this.#isTransportFull
+        this.#isBackedUp = this.isTransportFull
         break
       }
     }
@@ -275,12 +276,12 @@ export class Writer {
     // a transport that drained within the call does not emit 'drain' again
     const isFull = !takesMore && this.#drains === drainsBefore
 
-    if (isFull && !this.#isTransportFull) {
+    if (isFull && !this.isTransportFull) {
       this.#session.path.onTransportFull(this.#host.clock.nowMs())
       this.#host.timers.onTransportFull()
     }
 
-    this.#isTransportFull = isFull
+    this.isTransportFull = isFull
     this.#isBackedUp ||= isFull
   }
 

@@ -13,6 +13,7 @@ import { logDebug, logError, reasonOf } from '../observe/log.ts'
 import { createStreamLimits } from '../options/config.ts'
 import { abortable, abortedAfter, handled } from '../foreign/promises.ts'
 import { Driver } from '../host/driver.ts'
+import { DRIVER } from './driver-key.ts'
 import { StreamList } from './streams.ts'
 import { abortAfterFinalFrames, abortTransport, closeTransport, cutTransport } from './transport-end.ts'
 import type { CloseOptions, YamuxMuxer } from '../api/types.ts'
@@ -91,6 +92,11 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
   /** The open streams. Always the same array. */
   get streams (): MuxedStream[] {
     return this.#streamList.current
+  }
+
+  /** For snapshots */
+  get [DRIVER] (): Driver<MuxedStream> {
+    return this.#driver
   }
 
   /**

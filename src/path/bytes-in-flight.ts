@@ -137,7 +137,7 @@ export class BytesInFlight implements PathControl {
   figures (nowMs: number): PathFigures {
     const { bytesPerMs, roundTripMs = 0 } = this.estimate
 
-    return { inFlightBytes: this.inFlightBytes(nowMs), boundBytes: this.isBounded ? this.bound.bytes : Infinity, bytesPerMs, roundTripMs, heldMs: this.heldMs }
+    return { inFlightBytes: this.inFlightBytes(nowMs), boundBytes: this.isBounded ? this.bound.bytes : Infinity, bytesPerMs, roundTripMs, heldMs: this.heldMs, heldSinceMs: this.isHeld ? this.#heldSinceMs : undefined }
   }
 
   get unacknowledgedBytes (): number {

@@ -41,7 +41,7 @@ export abstract class LaneMember implements RingNode {
   roundFromBytes = -Infinity
   /** The stream is ahead of the round */
   isAhead = false
-  /** When the stream's next frame began to wait; undefined without metrics */
+  /** When the stream's next frame began to wait; undefined unless waits are timed */
   waitsSinceMs: number | undefined
 }
 

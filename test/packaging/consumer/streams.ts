@@ -1,8 +1,10 @@
 // Streams and muxers as an application sees them: what it may call, and what is nobody's but the package's.
 import { createLibp2p } from 'libp2p'
 import { isYamuxStream, yamux } from 'libp2p-coalescing-yamux'
+import { snapshotNode } from 'libp2p-coalescing-yamux/snapshot'
 import type { Connection, MessageStream, PeerId, Stream, StreamMuxer } from '@libp2p/interface'
 import type { CloseOptions, Lane, YamuxMuxer, YamuxStream } from 'libp2p-coalescing-yamux'
+import type { WaitsFor } from 'libp2p-coalescing-yamux/snapshot'
 
 export const node = await createLibp2p({ start: false, streamMuxers: [yamux(null)] })
 
@@ -40,6 +42,11 @@ export async function useMuxer (connection: MessageStream, options: CloseOptions
   await muxer.close(options)
 
   return stream
+}
+
+/** By protocol, what the streams of the node wait for */
+export function causes (): Array<[protocol: string | undefined, waitsFor: WaitsFor | undefined]> {
+  return snapshotNode(node).connections.flatMap(({ streams = [] }) => streams.map(({ protocol, waitsFor }) => [protocol, waitsFor]))
 }
 
 export function callNothingInternal (stream: YamuxStream, muxer: YamuxMuxer): unknown[] {

@@ -135,8 +135,8 @@ export const mutants: Mutant[] = [
     edits: [
       [
         'src/host/writer.ts',
-        '    this.#drains++\n\n    if (this.#isTransportFull) {',
-        '    this.#drains++\n\n    if (this.#isTransportFull && this.#session.lanes.queuedBytes > 0) {'
+        '    this.#drains++\n\n    if (this.isTransportFull) {',
+        '    this.#drains++\n\n    if (this.isTransportFull && this.#session.lanes.queuedBytes > 0) {'
       ]
     ]
   },
