@@ -44,9 +44,9 @@ export async function useMuxer (connection: MessageStream, options: CloseOptions
   return stream
 }
 
-/** By protocol, what the streams of the node wait for */
-export function causes (): Array<[protocol: string | undefined, waitsFor: WaitsFor | undefined]> {
-  return snapshotNode(node).connections.flatMap(({ streams = [] }) => streams.map(({ protocol, waitsFor }) => [protocol, waitsFor]))
+/** What the streams of the node wait for */
+export function causes (): Array<WaitsFor | undefined> {
+  return snapshotNode(node).connections.flatMap(({ streams = [] }) => streams.map(({ waitsFor }) => waitsFor))
 }
 
 export function callNothingInternal (stream: YamuxStream, muxer: YamuxMuxer): unknown[] {
