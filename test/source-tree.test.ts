@@ -296,8 +296,9 @@ describe('the repository', () => {
     const importedBy = (...folders: string[]): Set<string> => new Set(folders
       .flatMap(folder => sourceFiles(join(root, folder)))
       .flatMap(file => read(file).imports))
+    const configs = readdirSync(root).filter(name => name.endsWith('.config.ts')).flatMap(name => read(join(root, name)).imports)
     const { devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-    const alone = importedBy('benchmarks', 'peers').difference(importedBy('src', 'test', 'testing', 'live', 'scripts', 'docs'))
+    const alone = importedBy('benchmarks', 'peers').difference(importedBy('src', 'test', 'testing', 'live', 'scripts', 'docs')).difference(new Set(configs))
 
     expect([...alone].filter(specifier => specifier in devDependencies)).toEqual([])
   })
