@@ -73,7 +73,7 @@ export function renderMarkdown (path: string, text: string, sources: Sources): R
           throw new Error(`${TABLE_END} is missing after ${comment}`)
         }
 
-        return { from: from + own.indexOf(comment) + comment.length, to: end.from + end.html.indexOf(TABLE_END), text: `\n\n${sources.table(name)}\n\n`, problem: `the table ${name} is not as recorded` }
+        return { from: from + own.indexOf(comment) + comment.length, to: end.from + end.html.indexOf(TABLE_END), text: `\n${sources.table(name)}\n`, problem: `the table ${name} is not as recorded` }
       })
     }
 

@@ -61,15 +61,6 @@ const uplinkColumns: Column[] = [
 ]
 
 export const tables: Record<string, Table> = {
-  readme: {
-    record: 'start',
-    heading: 'messages a second, more is better',
-    lines: linesOf({ ...sizes, ...requests }),
-    columns: [
-      { heading: 'times `@libp2p/yamux`', figure: 'x-stock' },
-      { heading: 'times `@libp2p/mplex`', figure: 'x-mplex' }
-    ]
-  },
   start: {
     record: 'start',
     heading: 'work',

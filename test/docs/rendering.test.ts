@@ -51,8 +51,8 @@ describe('a figure', () => {
 
 describe('a table', () => {
   it('replaces what is between its comments', () => {
-    expect(render('<!-- table: small -->\n\n| old |\n\n<!-- /table -->\nmore')).toBe('<!-- table: small -->\n\n| a |\n| --- |\n| 1 |\n\n<!-- /table -->\nmore')
-    expect(render('<!-- table: small -->\n<!-- /table -->')).toBe('<!-- table: small -->\n\n| a |\n| --- |\n| 1 |\n\n<!-- /table -->')
+    expect(render('<!-- table: small -->\n\n| old |\n\n<!-- /table -->\nmore')).toBe('<!-- table: small -->\n| a |\n| --- |\n| 1 |\n<!-- /table -->\nmore')
+    expect(render('<!-- table: small -->\n<!-- /table -->')).toBe('<!-- table: small -->\n| a |\n| --- |\n| 1 |\n<!-- /table -->')
   })
 
   it('has to end before another one begins', () => {
