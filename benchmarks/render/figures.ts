@@ -53,7 +53,7 @@ export const figures: Record<string, Record<string, Figure>> = {
     'p99-x-stock': times('p99Ms', 'stock'),
     'p99-x-mplex': times('p99Ms', 'mplex')
   },
-  uplink: link,
+  uplink: { ...link, cpu: whole('senderCpuSPerGigabyte'), 'cpu-x-stock': times('senderCpuSPerGigabyte', 'stock') },
   downlink: { ...link, mbit: plain('besideMegabytesPerS', MEGABYTE_MBIT), 'receiver-cpu': whole('receiverCpuSPerGigabyte') },
   apps: {
     's-x-stock': times('durationS', 'stock'),

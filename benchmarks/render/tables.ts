@@ -92,7 +92,7 @@ export const tables: Record<string, Table> = {
     record: 'uplink',
     heading: 'link',
     lines: linesOf(links),
-    columns: [...uplinkColumns, { heading: 'in flight, KB, ours, stock', figure: 'in-flight', muxers: ['ours-lanes', 'stock'] }]
+    columns: [...uplinkColumns, { heading: 'in flight, KB, ours, stock', figure: 'in-flight', muxers: ['ours-lanes', 'stock'] }, { heading: 'sender\'s CPU s/GB, not marked, stock', figure: 'cpu', muxers: pair }]
   },
   'uplink-both': {
     record: 'uplink-both',

@@ -35,6 +35,6 @@ test('today a writer that waits for each drain queues 1,000 messages after one d
   expect(await queuedMessages()).toBe(1000)
 })
 
-test.fails('once mended, it queues one for each drain, and one that waits', async () => {
+test.fails('once fixed, it queues one for each drain, and one that waits', async () => {
   expect(await queuedMessages()).toBe(2)
 })

@@ -30,10 +30,10 @@ test('today it grants nothing, sends 1,000,000 bytes, and the peer ends the conn
   expect(await openAndSend()).toEqual({ granted: 0, sent: 1_000_000, status: 'closed' })
 })
 
-test.fails('once mended, it grants the rest of its window', async () => {
+test.fails('once fixed, it grants the rest of its window', async () => {
   expect((await openAndSend()).granted).toBe(MEBIBYTE - WINDOW_BYTES)
 })
 
-test.fails('once mended, it sends what it was granted, and the connection stays open', async () => {
+test.fails('once fixed, it sends what it was granted, and the connection stays open', async () => {
   expect((await openAndSend()).status).toBe('open')
 })

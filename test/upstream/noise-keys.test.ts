@@ -28,7 +28,7 @@ describe.each([['@chainsafe/libp2p-noise', chainsafe], ['@libp2p/noise', libp2p]
     expect(keysMade()).toBe(2 * RECORDS)
   })
 
-  test.fails('once mended, the key is made once for each direction at most', () => {
+  test.fails('once fixed, the key is made once for each direction at most', () => {
     expect(keysMade()).toBeLessThanOrEqual(2)
   })
 })

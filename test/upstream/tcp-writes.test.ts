@@ -35,6 +35,6 @@ test('today 100 records of two pieces are 200 writes', async () => {
   expect(await socketWrites()).toBe(200)
 })
 
-test.fails('once mended, a record is one write at most', async () => {
+test.fails('once fixed, a record is one write at most', async () => {
   expect(await socketWrites()).toBeLessThanOrEqual(100)
 })
