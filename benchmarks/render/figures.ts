@@ -1,4 +1,4 @@
-// What can be said of a row with a muxer, by benchmark: the names of figures in documents and in tables.ts.
+// The figures of a row and a muxer that documents and tables.ts can name, by benchmark.
 import { format } from '../harness/table.ts'
 
 export interface Figure {
@@ -12,7 +12,7 @@ function plain (metric: string, factor = 1): Figure {
   return { metric, show: value => format(value * factor) }
 }
 
-/** Three digits at most, and none behind the point */
+/** Three digits at most, and no fraction */
 function whole (metric: string, factor = 1): Figure {
   return { metric, show: value => Number(Math.round(value * factor).toPrecision(3)).toLocaleString('en') }
 }
@@ -21,7 +21,7 @@ function tenths (metric: string): Figure {
   return { metric, show: value => value.toFixed(1) }
 }
 
-/** Two or three digits: what is ten times as much is so roughly */
+/** Large ratios vary more from round to round, so they have fewer digits after the point */
 function times (metric: string, base: string): Figure {
   return { metric, base, show: ratio => ratio.toLocaleString('en', { minimumFractionDigits: digitsOf(ratio), maximumFractionDigits: digitsOf(ratio) }) }
 }
@@ -74,13 +74,6 @@ export const figures: Record<string, Record<string, Figure>> = {
     turns: whole('turns'),
     'later-turns': whole('laterTurns'),
     'x-stock': times('turns', 'stock')
-  },
-  'many-peers': {
-    'first-us': whole('firstCpuUs'),
-    'first-x-stock': times('firstCpuUs', 'stock'),
-    'later-us': whole('laterCpuUs'),
-    'later-x-stock': times('laterCpuUs', 'stock'),
-    'later-x-mplex': times('laterCpuUs', 'mplex')
   },
   bulk: {
     mb: whole('megabytesPerS'),

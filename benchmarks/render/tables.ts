@@ -180,18 +180,6 @@ export const tables: Record<string, Table> = {
       { heading: 'the same requests once more, ours, stock', figure: 'later-turns', muxers: pair }
     ]
   },
-  'many-peers': {
-    record: 'many-peers',
-    heading: 'CPU of an answer',
-    lines: linesOf({ apart: 'one question at a time', together: 'four streams at once, two questions each' }),
-    columns: [
-      { heading: 'at first, µs, ours, stock, mplex', figure: 'first-us', muxers: [...pair, 'mplex'] },
-      { heading: '× stock', figure: 'first-x-stock' },
-      { heading: 'later, µs, ours, stock, mplex', figure: 'later-us', muxers: [...pair, 'mplex'] },
-      { heading: '× stock', figure: 'later-x-stock' },
-      { heading: '× mplex', figure: 'later-x-mplex' }
-    ]
-  },
   bulk: {
     record: 'bulk',
     heading: 'streams × messages',
