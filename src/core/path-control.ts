@@ -116,7 +116,7 @@ export class NoControl implements PathControl {
 
   constructor ({ recordBytes, frameBytes, maxFrameBytes }: Pick<PathInit, 'recordBytes' | 'frameBytes' | 'maxFrameBytes'>) {
     this.fullWriteBytes = recordBytes
-    // the queue below the muxer is longer than any round of the scheduler, so small frames would gain nothing
+    // the queue below the muxer delays every stream anyway, so short quanta would cost more writes and gain little
     this.#plan = { writeBytes: recordBytes, quantumBytes: Math.max(frameBytes, Math.min(recordBytes, maxFrameBytes, MAX_FRAME_BYTES)), extraQueueBytes: 0 }
   }
 
