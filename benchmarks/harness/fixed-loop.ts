@@ -1,5 +1,5 @@
-// How long a fixed loop takes on one core here, in milliseconds: what tells a slow machine from a fast one. A program, so that it runs with none of a
-// benchmark's options of Node.
+// Prints how many milliseconds a fixed loop takes on one core, so that machines can be compared. It is a program of its own: the Node options of a
+// benchmark do not affect it.
 import { median } from 'simple-statistics'
 
 const ROUNDS = 5

@@ -1,4 +1,4 @@
-// What a run leaves behind: what was measured, with which command, version and machine, and the figures of all rounds.
+// The record of a run: command, commit, machine and versions, and the figures of all rounds.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
@@ -17,7 +17,7 @@ export interface Measured {
   samples: Array<Omit<Sample, 'metrics'> & { metrics: object }>
   /** What was done, where options decide that */
   work?: object
-  /** Of what it compares beside the packages of every benchmark */
+  /** In addition to the packages that every record names */
   versions?: Record<string, string>
 }
 
@@ -26,7 +26,7 @@ export interface BenchmarkRecord extends Measured {
   benchmark: string
   command: string
   commit: string
-  /** What ran was not quite the commit */
+  /** The tree had changes that are not in the commit */
   isChanged: boolean
   date: string
   machine: { model: string, cores: number, calibrationMs: number }
@@ -46,7 +46,7 @@ function git (...options: string[]): string | undefined {
   return spawnSync('git', ['-c', 'safe.directory=*', ...options], { cwd: root, encoding: 'utf8' }).stdout?.trim()
 }
 
-// at the start, as a commit may come while a benchmark runs; what is rendered from records changes nothing that is measured
+// read at the start, as somebody may commit while a benchmark runs. Rendered files do not change what is measured
 const commit = git('rev-parse', '--short', 'HEAD')
 const changes = git('status', '--porcelain', '--', '.', ':!*.md', ':!benchmarks/record', ':!benchmarks/charts')
 

@@ -1,4 +1,4 @@
-// Figures and tables as documents have them, made from records. It remembers what was asked for: what nobody asks for is to go.
+// Renders figures and tables from records, and remembers which were used: an unused one is an error.
 import { ratioOf, samplesOf, spreadOf } from '../harness/samples.ts'
 import { oneOf } from '../../testing/programs/names.ts'
 import { findRecord } from './records.ts'
