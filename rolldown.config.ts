@@ -2,8 +2,8 @@
 import { defineConfig } from 'rolldown'
 import manifest from './package.json' with { type: 'json' }
 
-/** What is built together has what it shares in one file more, so that a program with both has each class once. `.` and `snapshot` are wholes of their own. */
-const ENTRIES = [['index'], ['light', 'path-control'], ['snapshot']]
+/** What is built together has what it shares in one file more, so that a program with both has each class once. The others are wholes of their own. */
+const ENTRIES = [['index'], ['light', 'path-control'], ['snapshot'], ['capture']]
 /** For browsers, "browser" in package.json replaces what is for Node alone */
 const BUILDS = [{ platform: 'neutral', dir: 'dist' }, { platform: 'browser', dir: 'dist/browser' }] as const
 

@@ -70,7 +70,7 @@ function refuseSameNames (app) {
 export default {
   plugin: [placePages, refuseSameNames],
   markdownItLoader: keepCodeInHeadings,
-  entryPoints: ['src/index.ts', 'src/path-control.ts', 'src/snapshot.ts'],
+  entryPoints: ['src/index.ts', 'src/path-control.ts', 'src/snapshot.ts', 'src/capture.ts'],
   tsconfig: 'tsconfig.build.json',
   out: 'dist/docs',
   projectDocuments: groups.map(({ path }) => path),

@@ -14,10 +14,9 @@
  */
 import { InvalidParametersError } from '@libp2p/interface'
 import { LANES, URGENT } from './core/scheduler/lane.ts'
-import { DRIVER } from './muxer/driver-key.ts'
+import { driverOf } from './muxer/driver-key.ts'
 import type { Lane } from './core/scheduler/lane.ts'
 import type { StreamState } from './core/stream-state.ts'
-import type { Muxer } from './muxer/muxer.ts'
 import type { MuxedStream } from './stream/stream.ts'
 import type { Libp2p, MessageStreamDirection, MessageStreamReadStatus, StreamMuxer, StreamMuxerStatus } from '@libp2p/interface'
 
@@ -134,11 +133,12 @@ export class OtherMuxerError extends InvalidParametersError {
  * Throws OtherMuxerError for another muxer.
  */
 export function snapshot (muxer: StreamMuxer): ConnectionSnapshot {
-  if (!isOwn(muxer)) {
+  const driver = driverOf(muxer)
+
+  if (driver === undefined) {
     throw new OtherMuxerError()
   }
 
-  const driver = muxer[DRIVER]
   const { session: { path, roundTrip, streams: states }, writer, clock, transport } = driver
   const nowMs = clock.nowMs()
   const { boundBytes, inFlightBytes, bytesPerMs = 0, roundTripMs, heldSinceMs } = path.figures(nowMs) ?? {}
@@ -178,17 +178,13 @@ export function snapshotNode (node: Pick<Libp2p, 'getConnections'>): NodeSnapsho
       // libp2p's class has it, and its interface does not
       const { muxer } = connection as { muxer?: StreamMuxer }
 
-      return isOwn(muxer) ? { ...snapshot(muxer), peer } : { peer, multiplexer }
+      return muxer === undefined || driverOf(muxer) === undefined ? { peer, multiplexer } : { ...snapshot(muxer), peer }
     })
   }
 }
 
-type Driver = Muxer[typeof DRIVER]
+type Driver = NonNullable<ReturnType<typeof driverOf>>
 type State = StreamState<MuxedStream>
-
-function isOwn (muxer: StreamMuxer | undefined): muxer is Muxer {
-  return (muxer as Partial<Muxer> | null | undefined)?.[DRIVER] !== undefined
-}
 
 function snapshotStream (state: State, driver: Driver, nowMs: number): StreamSnapshot {
   const { id, isOutbound, owner, lane, life: { writeStatus, remoteWriteStatus }, creditBytes, receiveWindow, sendQueue, readBuffer, lastActiveMs } = state

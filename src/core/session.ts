@@ -17,6 +17,7 @@ import { FIRST_MARK_VALUE, GoAwayCode, INITIAL_WINDOW_BYTES } from './wire/frame
 import type { PathControl } from './path-control.ts'
 import type { SessionInit } from './session-init.ts'
 import type { StreamState } from './stream-state.ts'
+import type { UnfinishedFrame } from './wire/decoder.ts'
 
 /** Watches a session, and must not call back into it */
 export interface SessionObserver {
@@ -252,6 +253,11 @@ export class Session<Owner> {
       this.credit.onReceived(this.#untoldBytes, nowMs)
       this.#untoldBytes = 0
     }
+  }
+
+  /** What a capture needs that begins in the middle of a connection */
+  get unfinishedFrame (): UnfinishedFrame {
+    return this.#receiver.decoder.unfinished
   }
 
   /** The transport has taken the last write: only now are its FINs sent */

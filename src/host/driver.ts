@@ -32,6 +32,7 @@ import type { FlushReason } from '../core/flush.ts'
 import type { CreatePathControl } from '../core/path-control.ts'
 import type { SessionObserver } from '../core/session.ts'
 import type { StreamState } from '../core/stream-state.ts'
+import type { ConnectionObserver } from '../observe/frame-tap.ts'
 import type { createFrameTraces } from '../observe/frame-trace.ts'
 import type { ConnectionMetrics, NodeMetrics } from '../observe/metrics.ts'
 import type { Config } from '../options/config.ts'
@@ -42,6 +43,9 @@ import type { Uint8ArrayList } from 'uint8arraylist'
 
 type Chunk = Uint8Array | Uint8ArrayList
 type Activity = 'idle' | 'receiving' | 'telling' | 'answering'
+
+/** One for all connections */
+const NO_OBSERVERS: readonly ConnectionObserver[] = []
 
 /** The parts that an entry of the package chooses for the connections of a node */
 export interface NodeParts {
@@ -75,8 +79,9 @@ export class Driver<Owner extends StreamOwner> implements SessionObserver {
   readonly transport: MessageStream
   /** Frames note when they begin to wait: for metrics, or because a snapshot was taken */
   timesWaits: boolean
+  /** The trace, and captures */
+  observers: readonly ConnectionObserver[]
   readonly #host: DriverHost<Owner>
-  readonly #traces: ReturnType<typeof createFrameTraces>
   readonly #lateFins: LateFins
   /** Run after the streams have been told: after each chunk and each flush. Mostly empty. */
   readonly afterTelling = new Set<() => void>()
@@ -107,7 +112,7 @@ export class Driver<Owner extends StreamOwner> implements SessionObserver {
     }, this)
     this.metrics = parts.metrics?.connect(this.session, this.log)
     this.timesWaits = this.metrics !== undefined
-    this.#traces = parts.createFrameTraces?.(this.log)
+    this.observers = parts.createFrameTraces?.(this.log) ?? NO_OBSERVERS
     this.streamLog = new StreamLog(() => this.log.newScope('stream'))
     this.timers = new Timers(this)
     this.writer = new Writer(this)
@@ -275,7 +280,10 @@ export class Driver<Owner extends StreamOwner> implements SessionObserver {
         const chunk = this.#waitingChunks[i]
         const parts = chunk instanceof Uint8Array ? chunk : partsOf(chunk, 'The muxer')
         const nowMs = this.clock.nowMs()
-        this.#traces?.received.push(parts)
+
+        for (const { received } of this.observers) {
+          received.push(parts)
+        }
 
         // a Uint8ArrayList adds up its length at each call
         const { byteLength } = chunk
@@ -347,7 +355,10 @@ export class Driver<Owner extends StreamOwner> implements SessionObserver {
       fillYoungMemory(byteLength)
     }
 
-    this.#traces?.sent.push(bytes)
+    for (const { sent } of this.observers) {
+      sent.push(bytes)
+    }
+
     const takesMore = this.transport.send(bytes)
 
     if (this.session.finsInBatch.length > 0) {

@@ -1,50 +1,32 @@
 /**
  * Writes each frame as a line of libp2p's log, for `libp2p:*:yamux:trace`.
  */
-import { Decoder } from '../core/wire/decoder.ts'
 import { FIRST_MARK_VALUE, FLAG_ACK, FLAG_FIN, FLAG_RST, FLAG_SYN, TYPE_DATA, TYPE_GO_AWAY, TYPE_PING, TYPE_WINDOW_UPDATE } from '../core/wire/frame.ts'
+import { FrameTap } from './frame-tap.ts'
+import type { ConnectionObserver } from './frame-tap.ts'
 import type { Logger } from '@libp2p/interface'
 
 const FLAG_NAMES: Array<[flag: number, name: string]> = [[FLAG_SYN, 'SYN'], [FLAG_ACK, 'ACK'], [FLAG_FIN, 'FIN'], [FLAG_RST, 'RST']]
 
-/** One direction of a connection, from its first byte */
-export class FrameTrace {
-  readonly #decoder: Decoder
-  #isReadable = true
-
-  /** `label` begins every line */
-  constructor (log: Logger, label: string) {
-    this.#decoder = new Decoder({
-      onHeader: (type, flags, streamId, length) => {
-        log.trace('%s %s', label, describeFrame(type, flags, streamId, length))
-
-        return false
-      },
-      onBody: () => {},
-      onBodyEnd: () => {}
-    })
-  }
-
-  push (bytes: Uint8Array | Iterable<Uint8Array>): void {
-    try {
-      for (const part of bytes instanceof Uint8Array ? [bytes] : bytes) {
-        if (this.#isReadable) {
-          this.#decoder.push(part)
-        }
-      }
-    } catch {
-      // not yamux: the session ends the connection and logs why
-      this.#isReadable = false
-    }
-  }
-}
-
-/** Traces both directions if `trace` is enabled; otherwise returns undefined */
-export function createFrameTraces (log: Logger): { sent: FrameTrace, received: FrameTrace } | undefined {
+/** A trace of both directions if `trace` is enabled, otherwise none */
+export function createFrameTraces (log: Logger): readonly ConnectionObserver[] | undefined {
   // libp2p's loggers have `enabled`, its interface does not
   const { enabled: isEnabled } = log.trace as { enabled?: boolean }
 
-  return isEnabled === true ? { sent: new FrameTrace(log, '->'), received: new FrameTrace(log, '<-') } : undefined
+  return isEnabled === true ? [{ sent: createFrameTrace(log, '->'), received: createFrameTrace(log, '<-') }] : undefined
+}
+
+/** One direction, from its first byte. `label` begins every line. */
+export function createFrameTrace (log: Logger, label: string): FrameTap {
+  return new FrameTap({
+    onHeader: (type, flags, streamId, length) => {
+      log.trace('%s %s', label, describeFrame(type, flags, streamId, length))
+
+      return false
+    },
+    onBody: () => {},
+    onBodyEnd: () => {}
+  })
 }
 
 /**

@@ -3,7 +3,8 @@ import { format, stripVTControlCharacters } from 'node:util'
 import { disable, enable } from '@libp2p/logger'
 import { Uint8ArrayList } from 'uint8arraylist'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { createFrameTraces, FrameTrace } from '../../src/observe/frame-trace.ts'
+import { FrameTap } from '../../src/observe/frame-tap.ts'
+import { createFrameTrace, createFrameTraces } from '../../src/observe/frame-trace.ts'
 import { ACK, concat, data, FIN, frame, GO_AWAY, goAway, pattern, PING, ping, RST, SYN, windowUpdate } from '../../testing/protocol/frames.ts'
 import { createRawPeer, nextTurn } from '../../testing/protocol/raw-peer.ts'
 import { createServingNode } from '../../testing/libp2p/serving-node.ts'
@@ -20,7 +21,7 @@ function createTraceLog (enabled?: boolean): { log: Logger, lines: string[] } {
 
 function linesOf (...chunks: Array<Uint8Array | Uint8ArrayList>): string[] {
   const { log, lines } = createTraceLog()
-  const trace = new FrameTrace(log, '<-')
+  const trace = createFrameTrace(log, '<-')
   chunks.forEach(chunk => { trace.push(chunk) })
 
   return lines
@@ -71,12 +72,12 @@ describe('a trace', () => {
 
   test('tells the directions apart; each has its own frames in flight', () => {
     const { log, lines } = createTraceLog(true)
-    const traces = createFrameTraces(log)
+    const [traces] = createFrameTraces(log) ?? []
     const bytes = data(3, pattern(5))
-    traces?.sent.push(bytes.subarray(0, 14))
-    traces?.received.push(ping(1, SYN))
-    traces?.sent.push(bytes.subarray(14))
-    traces?.sent.push(ping(1, ACK))
+    traces.sent.push(bytes.subarray(0, 14))
+    traces.received.push(ping(1, SYN))
+    traces.sent.push(bytes.subarray(14))
+    traces.sent.push(ping(1, ACK))
 
     expect(lines).toEqual(['-> DATA 3 5 bytes', '<- PING SYN 1', '-> PING ACK 1'])
   })
@@ -109,7 +110,7 @@ describe('with @libp2p/logger', () => {
   }
 
   test.each([['off', ''], ['on for all but traces', 'libp2p:*,*:error']])('a muxer makes no traces while logging is %s', async (_, pattern) => {
-    const push = vi.spyOn(FrameTrace.prototype, 'push')
+    const push = vi.spyOn(FrameTap.prototype, 'push')
     enable(pattern)
     const { muxer, deliver, takeFrames } = createRawPeer()
     await muxer.createStream()

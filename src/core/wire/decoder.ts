@@ -19,6 +19,14 @@ export interface FrameSink {
   onBodyEnd (): void
 }
 
+/** A frame in whose middle the last chunk has ended */
+export interface UnfinishedFrame {
+  /** The beginning of a header that is not complete; empty if there is none */
+  readonly header: Uint8Array
+  /** How much of the body is still to come */
+  readonly bodyBytes: number
+}
+
 export class Decoder {
   readonly #sink: FrameSink
   /** Collects a header that is split across chunks, from the first one on */
@@ -29,6 +37,11 @@ export class Decoder {
 
   constructor (sink: FrameSink) {
     this.#sink = sink
+  }
+
+  /** For another decoder, which goes on from here */
+  get unfinished (): UnfinishedFrame {
+    return { header: new Uint8Array(this.#partialHeader ?? []).subarray(0, this.#partialHeaderBytes), bodyBytes: this.#bodyBytesLeft }
   }
 
   push (chunk: Uint8Array): void {

@@ -1,0 +1,204 @@
+/**
+ * @packageDocumentation
+ *
+ * Writes the frames of a running node's connections as a pcapng file, for Wireshark. docs/operating.md says how to read it.
+ *
+ * @example
+ *
+ * ```typescript
+ * import { createWriteStream } from 'node:fs'
+ * import { captureFrames } from 'libp2p-coalescing-yamux/capture'
+ *
+ * const file = createWriteStream('frames.pcapng')
+ * const capture = captureFrames(node, { write: bytes => file.write(bytes) })
+ *
+ * // later
+ * capture.stop()
+ * file.end()
+ * ```
+ */
+import { concat } from 'uint8arrays/concat'
+import { attempt, toError } from './foreign/values.ts'
+import { driverOf } from './muxer/driver-key.ts'
+import { FrameCapture } from './observe/frame-capture.ts'
+import { logError } from './observe/log.ts'
+import { enhancedPacket, interfaceDescription, sectionHeader } from './observe/pcapng.ts'
+import { integer } from './options/rules.ts'
+import type { Packet } from './observe/pcapng.ts'
+import type { Connection, Libp2p, MessageStream, StreamMuxer, StreamMuxerFactory } from '@libp2p/interface'
+
+export interface CaptureInit {
+  /**
+   * Takes the next bytes of the file: whole blocks of pcapng, at most one call for each write and each chunk of a connection. It is called
+   * while the muxer works, so it should only store them. If it throws, the capture ends, and an error is logged.
+   */
+  write: (bytes: Uint8Array) => unknown
+
+  /**
+   * How much of each frame's payload is captured. It is what applications send: think of who reads the file.
+   *
+   * @unit bytes
+   * @default 0
+   */
+  payloadBytes?: number
+}
+
+export interface Capture {
+  /** Nothing is written from now on */
+  stop (): void
+}
+
+/**
+ * Captures the frames of all connections of a node, of those that are open and of those that it opens until `stop` is called. Connections
+ * with another muxer are left out. Of an open connection the frames up to now are missing.
+ *
+ * Costs nothing before it is called and after `stop`. Meanwhile each frame costs a microsecond or two, and 56 bytes of the file plus its payload as far as that is captured.
+ *
+ * Throws InvalidParametersError if `payloadBytes` is no whole number from 0 on.
+ */
+export function captureFrames (node: Pick<Libp2p, 'getConnections' | 'addEventListener' | 'removeEventListener'>, init: CaptureInit): Capture {
+  return new NodeCapture(node, init.write, integer(0)(init.payloadBytes, 'payloadBytes'))
+}
+
+type Node = Parameters<typeof captureFrames>[0]
+type Driver = NonNullable<ReturnType<typeof driverOf>>
+
+class NodeCapture implements Capture {
+  readonly #node: Node
+  readonly #write: CaptureInit['write']
+  readonly #payloadBytes: number
+  readonly #connections = new WeakMap<Driver, ConnectionCapture>()
+  readonly #restoreFactories: Array<() => void>
+  #interfaceCount = 0
+  #isStopped = false
+
+  constructor (node: Node, write: CaptureInit['write'], payloadBytes: number) {
+    this.#node = node
+    this.#write = write
+    this.#payloadBytes = payloadBytes
+    write(sectionHeader('libp2p-coalescing-yamux'))
+    node.getConnections().forEach(this.#describe)
+    node.addEventListener('connection:open', this.#onOpen)
+    this.#restoreFactories = factoriesOf(node).map(this.#watch)
+  }
+
+  stop (): void {
+    this.#isStopped = true
+    this.#node.removeEventListener('connection:open', this.#onOpen)
+    this.#restoreFactories.forEach(restore => { restore() })
+
+    for (const driver of this.#node.getConnections().map(driverOfConnection)) {
+      if (driver !== undefined) {
+        const own = this.#connections.get(driver)?.observer
+        driver.observers = driver.observers.filter(observer => observer !== own)
+      }
+    }
+  }
+
+  /** What the program throws must not end the connection */
+  write (blocks: readonly Uint8Array[], driver: Driver): void {
+    // a connection that is no longer one of the node's may still send
+    if (!this.#isStopped) {
+      attempt(() => { this.#write(concat([...blocks])) }, thrown => {
+        this.stop()
+        logError(driver, 'the capture has ended, as its write() threw - %e', toError(thrown, 'write() threw'))
+      })
+    }
+  }
+
+  readonly #onOpen = ({ detail }: CustomEvent<Connection>): void => { this.#describe(detail) }
+
+  readonly #describe = (connection: Connection): void => {
+    const driver = driverOfConnection(connection)
+
+    if (driver !== undefined) {
+      this.#observe(driver).describe(this.#interfaceCount++, connection)
+    }
+  }
+
+  #observe (driver: Driver): ConnectionCapture {
+    const known = this.#connections.get(driver)
+
+    if (known !== undefined) {
+      return known
+    }
+
+    const connection = new ConnectionCapture(this, driver, this.#payloadBytes)
+    this.#connections.set(driver, connection)
+    driver.observers = [...driver.observers, connection.observer]
+
+    return connection
+  }
+
+  /** libp2p reads the first frames of a connection that a peer has dialled before it announces it */
+  readonly #watch = (factory: StreamMuxerFactory): () => void => {
+    const { createStreamMuxer } = factory
+    const createObserved = (transport: MessageStream): StreamMuxer => {
+      const muxer = createStreamMuxer(transport)
+      const driver = driverOf(muxer)
+
+      if (driver !== undefined && !this.#isStopped) {
+        this.#observe(driver)
+      }
+
+      return muxer
+    }
+
+    factory.createStreamMuxer = createObserved
+
+    return () => {
+      // a capture that began later may have put its own around it
+      if (factory.createStreamMuxer === createObserved) {
+        factory.createStreamMuxer = createStreamMuxer
+      }
+    }
+  }
+}
+
+/** A connection, which is an interface of the file once its peer is known */
+class ConnectionCapture {
+  readonly observer: FrameCapture
+  readonly #node: NodeCapture
+  readonly #driver: Driver
+  #interfaceId: number | undefined
+  #early: Packet[] = []
+
+  constructor (node: NodeCapture, driver: Driver, payloadBytes: number) {
+    this.#node = node
+    this.#driver = driver
+    this.observer = new FrameCapture({
+      payloadBytes,
+      unixMs: () => performance.timeOrigin + driver.clock.nowMs(),
+      unfinished: driver.session.unfinishedFrame,
+      write: packets => { this.#write(packets) }
+    })
+  }
+
+  describe (interfaceId: number, { remotePeer, remoteAddr, direction }: Connection): void {
+    this.#interfaceId = interfaceId
+    this.#node.write([interfaceDescription(remotePeer.toString(), `${direction} ${remoteAddr.toString()}`)], this.#driver)
+    this.#write(this.#early.splice(0))
+  }
+
+  #write (packets: readonly Packet[]): void {
+    const id = this.#interfaceId
+
+    if (id === undefined) {
+      this.#early.push(...packets)
+    } else if (packets.length > 0) {
+      this.#node.write(packets.map(packet => enhancedPacket(id, packet)), this.#driver)
+    }
+  }
+}
+
+/** libp2p's class has its muxer, and its interface does not */
+function driverOfConnection (connection: Connection): Driver | undefined {
+  return driverOf((connection as { muxer?: StreamMuxer }).muxer)
+}
+
+/** Those of this package. libp2p's class has its components, and its interface does not. */
+function factoriesOf (node: Node): StreamMuxerFactory[] {
+  const { components } = node as { components?: { upgrader?: { getStreamMuxers? (): Map<string, StreamMuxerFactory> } } }
+
+  return [...components?.upgrader?.getStreamMuxers?.().values() ?? []].filter(factory => (factory as { [Symbol.toStringTag]?: string })[Symbol.toStringTag] === 'libp2p-coalescing-yamux')
+}
