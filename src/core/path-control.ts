@@ -29,15 +29,18 @@ export interface PathInit {
 }
 
 export interface WritePlan {
-  /** The most that the next write holds; at least MIN_WRITE_BYTES */
+  /**
+   * The most that the next write holds, in addition to two marks of 12 bytes; at least MIN_WRITE_BYTES. A message that must not be cut, or
+   * exceeds `quantumBytes`, goes whole.
+   */
   writeBytes: number
-  /** What each stream may send in a round of the scheduler */
+  /** What each stream may send before the next one */
   quantumBytes: number
-  /** What each stream may queue in addition to the usual watermarks */
+  /** How much more than usual a stream may queue before `send()` returns false, as far as it has credit */
   extraQueueBytes: number
 }
 
-/** For metrics and snapshots */
+/** For metrics and snapshots. With a bound of Infinity, `inFlightBytes` is not counted either. */
 export interface PathFigures {
   inFlightBytes: number
   /** Infinity if there is no bound */
@@ -48,55 +51,71 @@ export interface PathFigures {
   roundTripMs: number
   /** How long data was held, in total, without a hold in progress */
   heldMs: number
-  /** When the hold in progress began; undefined if there is none, or the control does not tell */
+  /** When the hold in progress began, on the clock of `nowMs`; undefined if there is none, or the control does not tell */
   heldSinceMs?: number
 }
 
-/** One for each connection. `Positions` are up to date when a member is called. */
+/** One for each connection. `Positions` are up to date when a member is called. Times are milliseconds with fractions. */
 export interface PathControl {
   /** What the peer may have in flight */
   readonly peer: PeerControl
-  /** Data waits, unless it is urgent or its lane was overtaken for too long */
+  /** Data waits, unless it is urgent or its lane was overtaken for too long. It may change at any time. */
   readonly isHeld: boolean
   /** Urgent data has used up its allowance: it waits while data is held, and otherwise alternates with the rest */
   readonly isUrgentSpent: boolean
   /** The next write begins with a mark. Without other output, the mark is a write of its own. */
   readonly isMarkDue: boolean
-  /** A write that ends after this position leaves room for a mark */
+  /** A write that ends after this position leaves 12 bytes free for a mark. Infinity if none does. */
   readonly leavesRoomFromBytes: number
-  /** What a full write holds now, where `planWrite` is not asked; at least MIN_WRITE_BYTES. Less than this may wait a turn for more. */
+  /** The most that a write holds if up to MIN_WRITE_BYTES are queued; at least that. A smaller rest after full writes may wait a turn for more. */
   readonly fullWriteBytes: number
 
-  /** A write of this many bytes would need no mark behind it, and would lead to no hold. Asked while nothing is held and no mark or control frame is due. */
+  /**
+   * A write of this many bytes would need no mark behind it, and would lead to no hold: if true, it gets none, whatever `onWritten` returns.
+   * Asked while nothing is held and no mark or control frame is due.
+   */
   needsNoMark (byteLength: number): boolean
-  /** Asked before a write if more than MIN_WRITE_BYTES are queued. Hot, like onWritten, mark and the getters. */
+  /**
+   * The next write, for `streamCount` streams with `queuedBytes` together. `hasUrgent`: there are urgent streams, perhaps without data. Asked if
+   * more than MIN_WRITE_BYTES are queued, also while data is held, for control frames. Return the same object each time: this is hot, as are
+   * onWritten, mark and the getters.
+   */
   planWrite (recordBytes: number, queuedBytes: number, streamCount: number, hasUrgent: boolean): Readonly<WritePlan>
   /**
-   * `byteLength` bytes are written, marks not counted, `urgentBytes` of them urgent data. Without `hasData` they are control frames.
-   * `isAppLimited`: no stream has data and credit left. Returns true if a mark should follow.
+   * `byteLength` bytes are written, marks not counted, `urgentBytes` of them payload of urgent streams. Without `hasData` they are control
+   * frames. `isAppLimited`: no stream has data and credit left, so the path could have carried more. Returns true if a mark should follow.
    */
   onWritten (byteLength: number, urgentBytes: number, hasData: boolean, isAppLimited: boolean, nowMs: number): boolean
-  /** Returns the value of the mark that is written now, at least 2^31, or undefined if it writes none now: then an ordinary ping follows. */
+  /**
+   * Returns the value of the mark that is written now, from 2^31 to 2^32 - 1. It stands at `positions.writtenBytes`: store that. A peer with this
+   * muxer takes it for the time of writing, in eighths of a millisecond from any start, at a clock's pace; odd values get no mark in reply.
+   * Undefined for no mark: then an ordinary ping follows, at most one in two seconds.
+   */
   mark (nowMs: number): number | undefined
-  /** Requests a mark at the beginning of the next write. Returns false if this control writes none now. */
+  /**
+   * Sets `isMarkDue`. Returns false if this control writes no marks now; then the muxer writes an ordinary ping. `isLast`: the connection is being
+   * closed.
+   */
   requestMark (isLast?: boolean): boolean
 
-  /** The pong to a mark: confirms its position. Returns false if no mark waits for it. */
+  /** The pong to a mark: calls `positions.confirm` with the mark's position. Returns false if no mark waits for it. */
   onPong (value: number, nowMs: number): boolean
-  /** The pong to the last ordinary ping, which was written at this position */
+  /** The pong to the last ordinary ping, which was written at this position; that is confirmed already */
   onRoundTrip (positionBytes: number, roundTripMs: number, nowMs: number): void
-  /** A ping of the peer, perhaps a mark */
+  /** A ping of the peer. From 2^31 on, if the peer has this muxer, it is a mark. */
   onPing (value: number, nowMs: number): void
-  /** Bytes of the peer arrived while a mark is not confirmed */
+  /** Bytes of the peer arrived while the last mark is not confirmed. Called before they are handled. */
   onChunk (byteLength: number, nowMs: number): void
-  /** The transport takes no more for now */
+  /** `send()` of the transport has returned false */
   onTransportFull (nowMs: number): void
 
-  /** While data is held: how long until `look` */
+  /** How long until `look`, read when data is held and no timer is set */
   readonly lookDelayMs: number
+  /** `lookDelayMs` has passed; that hold may have ended, and another begun. Then the muxer reads `isHeld` again. */
   look (nowMs: number): void
   /** The connection is being closed: nothing is held from here on */
   onClosing (nowMs: number): void
+  /** The connection is over, perhaps said again: forget it in all that connections share */
   end (): void
   figures (nowMs: number): PathFigures | undefined
 }

@@ -3,6 +3,7 @@
  * what bounds it. Pure: time and bytes go in.
  */
 
+/** The same one for the whole connection */
 export interface PeerControl {
   /**
    * The most credit that may be in flight: given back, and not known to be used. The rest waits, and goes back in portions. Infinity: none waits.
@@ -10,16 +11,19 @@ export interface PeerControl {
   readonly boundBytes: number
   /** How long credit travels, as far as windows should allow for it. Infinity until that is known. */
   readonly creditMs: number
-  /** The shortest round trip of the path. Infinity until it was measured. */
+  /** The shortest round trip of the path, which limits the head start of new streams. Infinity until it was measured. */
   readonly shortestMs: number
 
-  /** So much has arrived: a chunk while credit is bound, otherwise a frame or more. Returns true if a ping should be sent. */
+  /**
+   * So much was handled: a chunk while credit is bound, otherwise a frame or more. Returns true if a ping should be sent; without a bound it goes
+   * with the next window update.
+   */
   onReceived (byteLength: number, nowMs: number): boolean
-  /** A round has begun: a ping is written. So much credit is in flight; `isWithheld`: more waits to be given back. */
+  /** A round has begun: a ping is written after so much credit in flight. `isWithheld`: more waits to be given back. */
   onRoundBegun (creditBytes: number, isWithheld: boolean, nowMs: number): void
-  /** The pong ends the round */
+  /** The pong ends the round. While credit waits, another ping follows. */
   onRoundEnded (roundTripMs: number, nowMs: number): void
-  /** Credit is withheld, and nothing has arrived for seconds, no pong either: nothing may be bound any more */
+  /** Credit is withheld, and nothing has arrived for 10 s, no pong either: set `boundBytes` to Infinity */
   onSilence (): void
 }
 
