@@ -4,7 +4,7 @@ import { Converter, OptionDefaults, PageEvent, RendererEvent } from 'typedoc'
 /** In the order of the sidebar */
 const pages = {
   'Using it': ['docs/migrating.md', 'docs/options.md', 'docs/lanes-and-strategies.md', 'docs/examples/README.md', 'docs/runtimes.md', 'docs/faq.md'],
-  'Operating it': ['docs/operating.md', 'docs/tuning-node.md', 'docs/recipes.md', 'SECURITY.md'],
+  'Operating it': ['docs/operating.md', 'docs/wireshark/README.md', 'docs/tuning-node.md', 'docs/recipes.md', 'SECURITY.md'],
   'Inside it': ['docs/how-it-works.md', 'docs/bytes-in-flight.md', 'docs/path-control.md', 'docs/strict-peers.md', 'peers/README.md', 'docs/upstream.md'],
   'How it compares': ['docs/live.md', 'benchmarks/results.md'],
   'What was tried': ['README', 'path', 'shared-links', 'receive', 'bulk', 'requests', 'messages', 'code', 'how-we-measure'].map(name => `docs/notebook/${name}.md`),
