@@ -25,9 +25,9 @@ export type { Lane }
 /**
  * What a stream waits for:
  *
- * - `credit`: the peer lets it send no more, as its program does not read
+ * - `credit`: the peer lets it send no more until its program reads
  * - `transport`: the transport takes nothing, for any stream of the connection
- * - `path`: enough is in flight, so data that is not urgent is held
+ * - `path`: enough is in flight, so data that is not urgent is held, in whatever lane
  * - `turn`: its turn among the streams, or the next flush
  * - `acknowledgement`: this side has opened it, and the peer has sent nothing on it
  * - `reader`: this side's program, to read what has arrived
@@ -64,8 +64,9 @@ export interface StreamSnapshot {
   /** What has to happen first. Output goes before input: the cause of `unreadBytes` is named if nothing waits to be sent. */
   waitsFor: WaitsFor | undefined
   /**
-   * How long the next bytes or the FIN have waited, or the stream for its acknowledgement. For bytes it is counted from the first snapshot
-   * of the connection at the earliest, unless the node has metrics. Undefined for `reader`.
+   * How long the stream has stood still with data, or a FIN, to send; for `acknowledgement` since it was opened. Short while it keeps sending,
+   * however slow that is. For data it is counted from the first snapshot of the connection at the earliest, unless the node has metrics. Undefined
+   * for `reader`.
    */
   waitingMs: number | undefined
 }
@@ -78,13 +79,13 @@ export interface ConnectionSnapshot {
   direction: MessageStreamDirection
   /** That of the muxer */
   status: StreamMuxerStatus
-  /** The last round trip that a ping has measured */
+  /** The last round trip that a ping has measured: at most 30 s old with the default keep-alive */
   roundTripMs: number | undefined
   /** The round trip of the path without a queue */
   pathRoundTripMs: number | undefined
   /** What the path carries, as far as it was measured */
   bytesPerSecond: number | undefined
-  /** Handed to the transport, and not confirmed by the peer; undefined if it is not bounded */
+  /** Handed to the transport, and not confirmed by a pong, though it may have arrived; undefined if it is not bounded */
   inFlightBytes: number | undefined
   /** How much may be in flight */
   boundBytes: number | undefined

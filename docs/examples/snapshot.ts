@@ -43,6 +43,7 @@ function rowsOf (node: Libp2p): object[] {
     peer: peer?.slice(-6),
     protocol: stream.protocol,
     'waits for': stream.waitsFor,
+    lane: stream.priority,
     'waiting, ms': stream.waitingMs && Math.round(stream.waitingMs),
     'quiet, ms': Math.round(stream.quietMs),
     'queued, bytes': stream.queuedBytes,

@@ -7,7 +7,7 @@ test('a table names the stream that the peer does not read, and the one that thi
 
   await terminal.shows(/A timer of 10 ms took up to \d+ ms/)
   await terminal.shows(/'\/example\/read\/1' +│ undefined +│/)
-  await terminal.shows(/'\/example\/never-read\/1' +│ 'credit' +│ [1-9]\d{2,} +│/)
+  await terminal.shows(/'\/example\/never-read\/1' +│ 'credit' +│ 'normal' +│ [1-9]\d{2,} +│/)
   await terminal.shows(/'\/example\/news\/1' +│ 'reader' +│/)
   expect(await terminal.exitCode).toBe(0)
 })

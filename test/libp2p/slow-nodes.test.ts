@@ -1,4 +1,4 @@
-// The five steps of docs/operating.md, "My message is slow", on nodes with a planted cause: they lead to it, and to its stream.
+// The table of docs/operating.md, "My message is slow", on nodes with a planted cause: its row for that cause is what snapshots show.
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, expect, test } from 'vitest'
@@ -9,7 +9,7 @@ import type { Cause, SlowNode } from '../../testing/libp2p/slow-nodes.ts'
 
 const LOOKS = 20
 const EVERY_MS = 100
-/** Step 1 of the page */
+/** The page's */
 const BUSY_MS = 50
 
 type Finding = Pick<StreamSnapshot, 'protocol' | 'waitsFor' | 'priority'> & { isBusy: boolean, isBehindOtherLanes: boolean }
@@ -18,7 +18,7 @@ let slow: SlowNode
 
 afterEach(async () => { await slow.stop() })
 
-/** What the steps show while messages are slow: of each look the stream that waits longest, or has been quiet longest if none waits */
+/** What the table asks for while messages are slow: of each snapshot the stream that waits longest, or has been quiet longest if none waits */
 async function follow ({ node, once }: SlowNode): Promise<Finding[]> {
   const delays = monitorEventLoopDelay({ resolution: 10 })
   const work = { isOver: false }
@@ -47,7 +47,7 @@ async function follow ({ node, once }: SlowNode): Promise<Finding[]> {
   return findings.map(finding => ({ ...finding, isBusy: delays.max / 1e6 > BUSY_MS }))
 }
 
-/** The finding of most looks */
+/** The finding of most snapshots */
 function usual (findings: Finding[]): Finding {
   const counts = Map.groupBy(findings, finding => JSON.stringify(finding))
 
@@ -63,7 +63,7 @@ const EXPECTED: Record<Cause, Partial<Finding>> = {
   'the peer answers late': { protocol: '/shop/orders/1', waitsFor: undefined }
 }
 
-test.each(causes)('%s: the steps say so', async cause => {
+test.each(causes)('%s: most snapshots say so', async cause => {
   slow = await createSlowNode(cause)
 
   expect(usual(await follow(slow))).toMatchObject(EXPECTED[cause])
