@@ -1,0 +1,431 @@
+// Streams: how they are opened, closed by halves, and reset.
+import { ACK, data, FIN, RST, SYN, windowUpdate } from '../../testing/protocol/frames.ts'
+import { ALL_ACCEPT, ALL_NEED, specification } from '../case.ts'
+import type { Group } from '../case.ts'
+
+const NONE = new Uint8Array(0)
+
+export const streams: Group = {
+  number: 2,
+  name: 'streams',
+  cases: [
+    {
+      number: '2.1',
+      title: 'A stream opened with a WINDOW_UPDATE is acknowledged',
+      rule: 'The receiver must reply with either a data or window update frame along with the ACK flag, or with the RST flag.',
+      source: specification('Opening a stream'),
+      level: 'must',
+      needs: 'echo',
+      async talk (target) {
+        const stream = target.open().send(100)
+        await stream.isAccepted()
+        await stream.echoes()
+      }
+    },
+    {
+      number: '2.2',
+      title: 'A stream opened with DATA is acknowledged, and its data arrives',
+      rule: 'SYN may be sent with a data or window update message.',
+      source: specification('Flag Field'),
+      level: 'must',
+      needs: 'echo',
+      async talk (target) {
+        const stream = target.newStream().send(100, SYN)
+        await stream.isAccepted()
+        await stream.echoes()
+      }
+    },
+    {
+      number: '2.3',
+      title: 'Data that comes before the ACK was sent is not lost',
+      rule: 'A connection can begin sending data once the SYN flag is sent. The corresponding ACK does not need to be received.',
+      source: specification('Opening a stream'),
+      level: 'must',
+      needs: 'echo',
+      reports: ['https://github.com/stephanfeb/dart_libp2p/issues/29'],
+      async talk (target) {
+        const stream = target.newStream()
+        target.send(windowUpdate(stream.id, 0, SYN), stream.frame(1_000), stream.frame(1_000))
+        await stream.echoes()
+      }
+    },
+    {
+      number: '2.4',
+      title: 'The first frame on a stream has the ACK',
+      rule: 'The receiver must reply with either a data or window update frame along with the ACK flag.',
+      source: specification('Opening a stream'),
+      level: 'should',
+      needs: 'echo',
+      async talk (target) {
+        const stream = target.newStream().send(100, SYN)
+        await stream.echoes()
+        target.check('ACK on the first frame of the stream', (stream.headers[0].flags & ACK) !== 0)
+      }
+    },
+    {
+      number: '2.5',
+      title: 'Both sides of two streams are told apart',
+      rule: 'The StreamID field identifies the logical stream the frame is addressing.',
+      source: specification('StreamID Field'),
+      level: 'must',
+      needs: 'echo',
+      async talk (target) {
+        const [first, second] = [target.open(), target.open()]
+
+        for (let i = 0; i < 10; i++) {
+          first.send(100)
+          second.send(200)
+        }
+
+        await first.echoes()
+        await second.echoes()
+      }
+    },
+    {
+      number: '2.6',
+      title: 'Ids need not come in order',
+      rule: 'A stream is opened with a new StreamID.',
+      source: ALL_ACCEPT,
+      level: 'should',
+      needs: 'echo',
+      async talk (target) {
+        const [first, second] = [target.newStream(), target.newStream()]
+        await second.open().send(100).echoes()
+        await first.open().send(100).echoes()
+      }
+    },
+    {
+      number: '2.7',
+      title: 'FIN on a WINDOW_UPDATE closes one half',
+      rule: 'FIN performs a half-close of a stream. It may be sent with a data message or window update.',
+      source: specification('Flag Field'),
+      level: 'must',
+      needs: 'echo',
+      reports: ['https://github.com/libp2p/py-libp2p/issues/931'],
+      async talk (target) {
+        const stream = target.open().send(1_000).finish()
+        await stream.echoes()
+        await stream.ends()
+      }
+    },
+    {
+      number: '2.8',
+      title: 'FIN on a DATA frame without data closes one half',
+      rule: 'FIN performs a half-close of a stream. It may be sent with a data message or window update.',
+      source: specification('Flag Field'),
+      level: 'must',
+      needs: 'echo',
+      async talk (target) {
+        const stream = target.open().send(1_000)
+        target.send(data(stream.id, NONE, FIN))
+        await stream.echoes()
+        await stream.ends()
+      }
+    },
+    {
+      number: '2.9',
+      title: 'The data of a frame with FIN is delivered before the end',
+      rule: 'FIN may be sent with a data message. The sender will send no further data.',
+      source: specification('Closing a stream'),
+      level: 'must',
+      needs: 'echo',
+      async talk (target) {
+        const stream = target.open().send(100).send(100, FIN)
+        await stream.echoes()
+        await stream.ends()
+      }
+    },
+    {
+      number: '2.10',
+      title: 'A stream may be opened, written and closed at once',
+      rule: 'A connection can begin sending data once the SYN flag is sent.',
+      source: specification('Opening a stream'),
+      level: 'must',
+      needs: 'echo',
+      async talk (target) {
+        const stream = target.newStream()
+        target.send(windowUpdate(stream.id, 0, SYN), stream.frame(100), windowUpdate(stream.id, 0, FIN))
+        await stream.echoes()
+        await stream.ends()
+      }
+    },
+    {
+      number: '2.11',
+      title: 'A stream that was closed at once is acknowledged',
+      rule: 'The receiver must reply with either a data or window update frame along with the ACK flag, or with the RST flag.',
+      source: specification('Opening a stream'),
+      level: 'must',
+      needs: 'echo',
+      async talk (target) {
+        const stream = target.newStream()
+        target.send(windowUpdate(stream.id, 0, SYN), windowUpdate(stream.id, 0, FIN))
+        await target.until(`ACK or RST for stream ${stream.id}`, () => stream.isAcknowledged || stream.isReset)
+      }
+    },
+    {
+      number: '2.12',
+      title: 'Fifty streams that are opened, written and closed in one write all have their answer',
+      rule: 'A connection can begin sending data once the SYN flag is sent.',
+      source: specification('Opening a stream'),
+      level: 'must',
+      needs: 'echo',
+      async talk (target) {
+        const all = Array.from({ length: 50 }, () => target.newStream())
+        target.send(...all.flatMap(stream => [windowUpdate(stream.id, 0, SYN), stream.frame(200), windowUpdate(stream.id, 0, FIN)]))
+
+        for (const stream of all) {
+          await stream.echoes()
+          await stream.ends()
+        }
+      }
+    },
+    {
+      number: '2.13',
+      title: 'SYN and FIN may stand in one frame with data',
+      rule: 'Flags are bits of one field; that they combine is not written.',
+      source: ALL_ACCEPT,
+      level: 'should',
+      needs: 'echo',
+      async talk (target) {
+        const stream = target.newStream().send(100, SYN | FIN)
+        await stream.echoes()
+        await stream.ends()
+      }
+    },
+    {
+      number: '2.14',
+      title: 'RST ends the stream and nothing else',
+      rule: 'RST resets a stream immediately.',
+      source: specification('Closing a stream'),
+      level: 'must',
+      needs: 'echo',
+      async talk (target) {
+        const [stream, other] = [target.open().send(100), target.open()]
+        await stream.echoes()
+        stream.reset()
+        await target.answers()
+        await other.send(100).echoes()
+      }
+    },
+    {
+      number: '2.15',
+      title: 'RST on a DATA frame resets the stream',
+      rule: 'RST may be sent with a data or window update message.',
+      source: specification('Flag Field'),
+      level: 'must',
+      needs: 'echo',
+      async talk (target) {
+        const [stream, other] = [target.open().send(100), target.open()]
+        await stream.echoes()
+        target.send(data(stream.id, NONE, RST))
+        stream.send(100)
+        await target.isSilent()
+        target.check('nothing of what comes after RST to be sent back', stream.receivedBytes === 100)
+        await other.send(100).echoes()
+      }
+    },
+    {
+      number: '2.16',
+      title: 'What comes after RST is not delivered',
+      rule: 'RST resets a stream immediately.',
+      source: specification('Closing a stream'),
+      level: 'must',
+      needs: 'echo',
+      async talk (target) {
+        const stream = target.open().send(100)
+        await stream.echoes()
+        stream.reset().send(100)
+        await target.isSilent()
+        target.check('nothing of what comes after RST to be sent back', stream.receivedBytes === 100)
+      }
+    },
+    {
+      number: '2.17',
+      title: 'RST may come after FIN',
+      rule: 'If an error occurs, the RST flag can be used to hard close a stream immediately.',
+      source: specification('Closing a stream'),
+      level: 'must',
+      needs: 'echo',
+      async talk (target) {
+        const [stream, other] = [target.open().send(100), target.open()]
+        target.send(windowUpdate(stream.id, 0, FIN), windowUpdate(stream.id, 0, RST))
+        await target.answers()
+        await other.send(100).echoes()
+      }
+    },
+    {
+      number: '2.18',
+      title: 'RST may come for a stream that both sides have closed',
+      rule: 'A reset may cross the FIN of the other side.',
+      source: specification('Closing a stream'),
+      level: 'must',
+      needs: 'echo',
+      async talk (target) {
+        const [stream, other] = [target.open().send(100).finish(), target.open()]
+        await stream.ends()
+        stream.reset()
+        await target.answers()
+        await other.send(100).echoes()
+      }
+    },
+    {
+      number: '2.19',
+      title: 'A frame for a stream that was never opened leaves other streams alone',
+      rule: 'A frame may be in flight to a stream that has ended.',
+      source: ALL_ACCEPT,
+      level: 'should',
+      needs: 'echo',
+      async talk (target) {
+        const [other, unknown] = [target.open().send(100), target.newStream()]
+        await other.echoes()
+        target.send(windowUpdate(unknown.id, 1_000), data(unknown.id, new Uint8Array(100)))
+        await target.answers()
+        await other.send(100).echoes()
+      }
+    },
+    {
+      number: '2.20',
+      title: 'A second SYN on an open stream opens no stream',
+      rule: 'A stream is opened with a new StreamID.',
+      source: specification('Opening a stream'),
+      level: 'should',
+      needs: 'echo',
+      async talk (target) {
+        const stream = target.open().send(100)
+        await stream.echoes()
+        stream.open()
+        await target.answersOrEnds()
+        target.check('one ACK at most', stream.headers.filter(({ flags }) => (flags & ACK) !== 0).length === 1)
+      }
+    },
+    {
+      number: '2.21',
+      title: 'SYN on an id of the other side is refused',
+      rule: 'The client side should use odd IDs, and the server even. This prevents any collisions.',
+      source: specification('StreamID Field'),
+      level: 'should',
+      needs: 'listener',
+      async talk (target) {
+        const stream = target.newStream(target.isDialled ? 1_000 : 1_001).open()
+        await target.refuses(`stream ${stream.id}`, stream)
+      }
+    },
+    {
+      number: '2.22',
+      title: 'An id that is used again once its stream is over',
+      rule: 'A stream is opened with a new StreamID; what is to be done with one that was used is open.',
+      source: specification('Opening a stream'),
+      level: 'informational',
+      needs: 'echo',
+      async talk (target) {
+        const stream = target.open().send(100).finish()
+        await stream.ends()
+        const again = target.newStream(stream.id).open().send(100)
+        const reaction = await target.reaction(again)
+
+        return reaction === 'goes on' ? (again.receivedBytes > 0 ? 'opens it again' : 'ignores it') : reaction
+      }
+    },
+    {
+      number: '2.23',
+      title: 'A second FIN',
+      rule: 'FIN signals that the sender will send no further data; that it is sent once is not written.',
+      source: specification('Closing a stream'),
+      level: 'informational',
+      needs: 'echo',
+      async talk (target) {
+        const stream = target.open()
+        await stream.isAccepted()
+        stream.finish()
+        await stream.ends()
+
+        return target.reaction(stream.finish())
+      }
+    },
+    {
+      number: '2.24',
+      title: 'Data after FIN is not delivered',
+      rule: 'The sender will send no further data.',
+      source: specification('Closing a stream'),
+      level: 'should',
+      needs: 'echo',
+      async talk (target) {
+        const stream = target.open().send(100)
+        await stream.echoes()
+        target.send(windowUpdate(stream.id, 0, FIN), stream.frame(100))
+        await target.answersOrEnds()
+        target.check('nothing of what comes after FIN to be sent back', stream.receivedBytes === 100)
+      }
+    },
+    {
+      number: '2.25',
+      title: 'The target opens streams with ids of its own side, and with SYN',
+      rule: 'The client side should use odd IDs, and the server even. The SYN flag should be set to signal a new stream.',
+      source: ALL_NEED,
+      level: 'must',
+      needs: 'opener',
+      async talk (target) {
+        await target.until('a stream to be opened', () => target.opened.length > 0)
+        const [{ id, headers: [first] }] = target.opened
+        target.check(`an ${target.isDialled ? 'even' : 'odd'} id that is not 0`, id !== 0 && (id % 2 === 0) === target.isDialled)
+        target.check('SYN on the first frame, and no ACK', (first.flags & SYN) !== 0 && (first.flags & ACK) === 0)
+      }
+    },
+    {
+      number: '2.26',
+      title: 'The target writes on a stream that it has opened without waiting for the ACK',
+      rule: 'The corresponding ACK does not need to be received. Some acknowledge with their first frame, which comes after the data.',
+      source: specification('Opening a stream'),
+      level: 'must',
+      needs: 'opener',
+      reports: ['https://github.com/stephanfeb/dart_libp2p/issues/29'],
+      async talk (target) {
+        await target.until('data on a stream that has no ACK yet', () => target.opened.some(stream => stream.receivedBytes > 0))
+      }
+    },
+    {
+      number: '2.27',
+      title: 'FIN beside the ACK is seen',
+      rule: 'ACK and FIN are bits of one field; that they combine is not written.',
+      source: ALL_ACCEPT,
+      level: 'should',
+      needs: 'opener',
+      async talk (target) {
+        await target.until('a stream to be opened', () => target.opened.length > 0)
+        const [stream] = target.opened
+        // in libp2p a stream ends before its protocol was agreed on, which may be a reset
+        stream.grant(0, ACK | FIN)
+        await target.until(`the end of stream ${stream.id}`, () => stream.isFinished || stream.isReset)
+      }
+    },
+    {
+      number: '2.28',
+      title: 'A stream that the target has opened may be refused',
+      rule: 'Clients should be prepared to handle an error that indicates a RST was received.',
+      source: specification('Opening a stream'),
+      level: 'must',
+      needs: 'opener',
+      async talk (target) {
+        await target.until('a stream to be opened', () => target.opened.length > 0)
+        target.opened[0].reset()
+        await target.open().send(100).echoes()
+      }
+    },
+    {
+      number: '2.29',
+      title: 'An ACK may bring data',
+      rule: 'ACK may be sent with a data or window update message.',
+      source: specification('Flag Field'),
+      level: 'must',
+      needs: 'opener',
+      async talk (target) {
+        await target.until('data on a stream', () => target.opened.some(stream => stream.receivedBytes > 0))
+        const [stream] = target.opened
+        const receivedBytes = stream.receivedBytes
+        // in libp2p these begin with the agreement that the target waits for
+        stream.send(100, ACK)
+        await target.until('more data on the stream', () => stream.receivedBytes > receivedBytes)
+      }
+    }
+  ]
+}

@@ -1,0 +1,305 @@
+// Flow control: the first window, credit for more, and what lies beyond it.
+import { ACK, DATA, FIN, SYN, WINDOW_UPDATE, windowUpdate } from '../../testing/protocol/frames.ts'
+import { ALL_ACCEPT, ALL_NEED, specification } from '../case.ts'
+import { WINDOW_BYTES } from '../stream.ts'
+import type { Group } from '../case.ts'
+import type { Stream } from '../stream.ts'
+
+const PIECE_BYTES = 65_536
+const SMALL_BYTES = 256
+const MAX_UINT32 = 0xffff_ffff
+/** More than any stream holds by default in an implementation of verdicts.md */
+const FAR_BEYOND_BYTES = 6_291_456
+
+/** Sends a whole window in pieces, and has it back */
+async function exchangeWindow (stream: Stream): Promise<void> {
+  for (let sentBytes = 0; sentBytes < WINDOW_BYTES; sentBytes += PIECE_BYTES) {
+    stream.send(PIECE_BYTES)
+  }
+
+  await stream.echoes()
+}
+
+export const flowControl: Group = {
+  number: 3,
+  name: 'flow control',
+  cases: [
+    {
+      number: '3.1',
+      title: 'A stream takes 262,144 bytes before any credit',
+      rule: 'Each stream starts with a 256KB window size. Both sides assume the initial 256KB window.',
+      source: specification('Flow Control'),
+      level: 'must',
+      needs: 'echo',
+      async talk (target) {
+        const stream = target.newStream()
+        target.send(windowUpdate(stream.id, 0, SYN), ...Array.from({ length: WINDOW_BYTES / PIECE_BYTES }, () => stream.frame(PIECE_BYTES)))
+        await stream.echoes()
+      }
+    },
+    {
+      number: '3.2',
+      title: 'A whole window may come with the SYN',
+      rule: 'SYN may be sent with a data message; a stream starts with a 256KB window.',
+      source: specification('Flow Control'),
+      level: 'must',
+      needs: 'echo',
+      async talk (target) {
+        await target.newStream().send(WINDOW_BYTES, SYN).echoes()
+      }
+    },
+    {
+      number: '3.3',
+      title: 'The target sends no more than its credit, and all of it',
+      rule: 'Each stream starts with a 256KB window size; a window update provides a delta update to it.',
+      source: specification('Flow Control'),
+      level: 'must',
+      needs: 'echo',
+      async talk (target) {
+        const stream = target.open()
+        await exchangeWindow(stream)
+        await stream.hasCredit(PIECE_BYTES)
+        stream.send(PIECE_BYTES)
+        await target.isSilent()
+        target.check(`${WINDOW_BYTES} bytes and none beyond, not ${stream.receivedBytes}`, stream.receivedBytes === WINDOW_BYTES)
+        stream.grant(1_000)
+        await stream.echoes(WINDOW_BYTES + 1_000)
+        await target.isSilent()
+        target.check(`the 1,000 bytes of credit and none beyond, not ${stream.receivedBytes - WINDOW_BYTES}`, stream.receivedBytes === WINDOW_BYTES + 1_000)
+      }
+    },
+    {
+      number: '3.4',
+      title: 'Credit on the SYN counts',
+      rule: 'Both sides can immediately send a window update as part of the SYN/ACK indicating a larger window.',
+      source: specification('Flow Control'),
+      level: 'must',
+      needs: 'echo',
+      async talk (target) {
+        const stream = target.newStream().grant(PIECE_BYTES, SYN)
+        await exchangeWindow(stream)
+        await stream.hasCredit(PIECE_BYTES)
+        await stream.send(PIECE_BYTES).echoes()
+      }
+    },
+    {
+      number: '3.5',
+      title: 'Credit on the ACK counts',
+      rule: 'Both sides can immediately send a window update as part of the SYN/ACK indicating a larger window.',
+      source: specification('Flow Control'),
+      level: 'must',
+      needs: 'opener',
+      async talk (target) {
+        await target.until('a stream to be opened', () => target.opened.length > 0)
+        const stream = target.opened[0].grant(2 * PIECE_BYTES, ACK)
+
+        for (let sentBytes = 0; sentBytes < WINDOW_BYTES; sentBytes += PIECE_BYTES) {
+          stream.send(PIECE_BYTES)
+        }
+
+        await target.until(`${WINDOW_BYTES} bytes`, () => stream.receivedBytes >= WINDOW_BYTES)
+        await stream.hasCredit(PIECE_BYTES)
+        stream.send(PIECE_BYTES)
+        await target.until(`${WINDOW_BYTES + PIECE_BYTES} bytes`, () => stream.receivedBytes >= WINDOW_BYTES + PIECE_BYTES)
+      }
+    },
+    {
+      number: '3.6',
+      title: 'What was read comes back as credit',
+      rule: 'To prevent the streams from stalling, window update frames should be sent regularly.',
+      source: ALL_NEED,
+      level: 'must',
+      needs: 'echo',
+      async talk (target) {
+        const stream = target.open().grant(WINDOW_BYTES)
+        await exchangeWindow(stream)
+        await stream.hasCredit(WINDOW_BYTES / 2)
+        await stream.send(WINDOW_BYTES / 2).echoes()
+      }
+    },
+    {
+      number: '3.7',
+      title: 'Only data counts against the window, headers do not',
+      rule: 'Both sides should track the number of bytes sent in Data frames only, as only they are tracked as part of the window size.',
+      source: specification('Flow Control'),
+      level: 'must',
+      needs: 'echo',
+      async talk (target) {
+        const stream = target.newStream()
+        target.send(windowUpdate(stream.id, 0, SYN), ...Array.from({ length: WINDOW_BYTES / SMALL_BYTES }, () => stream.frame(SMALL_BYTES)))
+        await stream.echoes()
+      }
+    },
+    {
+      number: '3.8',
+      title: 'A stream without credit holds up no other',
+      rule: 'There is no window size for the session.',
+      source: specification('Flow Control'),
+      level: 'must',
+      needs: 'echo',
+      async talk (target) {
+        const [stalled, other] = [target.open(), target.open()]
+        await exchangeWindow(stalled)
+        await stalled.hasCredit(PIECE_BYTES)
+        stalled.send(PIECE_BYTES)
+        await other.send(1_000).echoes()
+      }
+    },
+    {
+      number: '3.9',
+      title: 'A window update of nothing is nothing',
+      rule: 'A window update provides a delta update to the window size.',
+      source: ALL_ACCEPT,
+      level: 'should',
+      needs: 'echo',
+      async talk (target) {
+        await target.open().send(100).grant(0).send(100).echoes()
+      }
+    },
+    {
+      number: '3.10',
+      title: 'Data far beyond the window is refused',
+      rule: 'Each stream starts with a 256KB window size; what is to be done with more is open, but memory is not without end.',
+      source: ALL_NEED,
+      level: 'should',
+      needs: 'echo',
+      async talk (target) {
+        // the echo has no credit beyond a window, so the target stops reading
+        const stream = target.open()
+
+        while (stream.creditBytes > -FAR_BEYOND_BYTES && !target.hasEnded) {
+          stream.send(PIECE_BYTES)
+        }
+
+        await target.refuses(`${FAR_BEYOND_BYTES} bytes beyond the window`, stream)
+      }
+    },
+    {
+      number: '3.11',
+      title: 'A byte beyond the window on the SYN',
+      rule: 'A stream starts with a 256KB window; what is to be done with more is open.',
+      source: specification('Flow Control'),
+      level: 'informational',
+      needs: 'echo',
+      async talk (target) {
+        return target.reaction(target.newStream().send(WINDOW_BYTES + 1, SYN))
+      }
+    },
+    {
+      number: '3.12',
+      title: 'The target is there after a SYN with more data than the window',
+      rule: 'What comes from the network must not end the process.',
+      source: ALL_NEED,
+      level: 'must',
+      needs: 'listener',
+      reports: ['https://nvd.nist.gov/vuln/detail/CVE-2026-32314'],
+      async talk (target) {
+        target.newStream().send(WINDOW_BYTES + 1, SYN)
+        await target.answersOrEnds()
+        await target.takesAnother()
+      }
+    },
+    {
+      number: '3.13',
+      title: 'Credit of more than 2^32 bytes in all is refused',
+      rule: 'The window is counted in 32 bits.',
+      source: ALL_NEED,
+      level: 'should',
+      needs: 'echo',
+      reports: ['https://nvd.nist.gov/vuln/detail/CVE-2026-31814'],
+      async talk (target) {
+        const stream = target.open()
+        await stream.isAccepted()
+        await target.answers()
+        stream.grant(MAX_UINT32).grant(MAX_UINT32)
+        await target.refuses('credit of 2^33 bytes', stream)
+      }
+    },
+    {
+      number: '3.14',
+      title: 'The target is there after credit of more than 2^32 bytes',
+      rule: 'What comes from the network must not end the process.',
+      source: ALL_NEED,
+      level: 'must',
+      needs: 'listener',
+      reports: ['https://nvd.nist.gov/vuln/detail/CVE-2026-31814'],
+      async talk (target) {
+        target.open().grant(MAX_UINT32).grant(MAX_UINT32)
+        await target.answersOrEnds()
+        await target.takesAnother()
+      }
+    },
+    {
+      number: '3.15',
+      title: 'Small frames do not bring a window update each',
+      rule: 'Window update frames should be sent regularly, to prevent the streams from stalling.',
+      source: specification('Flow Control'),
+      level: 'should',
+      needs: 'echo',
+      async talk (target) {
+        const stream = target.open()
+
+        for (let i = 0; i < 100; i++) {
+          await stream.send(i === 0 ? 50 : 10).echoes()
+        }
+
+        const updates = stream.headers.filter(({ type, flags, length }) => type === WINDOW_UPDATE && flags === 0 && length > 0)
+        target.check(`10 window updates at most for 100 frames of 10 bytes, not ${updates.length}`, updates.length <= 10)
+      }
+    },
+    {
+      number: '3.16',
+      title: 'No credit is given on a stream that both sides have closed',
+      rule: 'Once both sides have closed the connection, the stream is closed.',
+      source: specification('Closing a stream'),
+      level: 'should',
+      needs: 'echo',
+      reports: ['https://github.com/libp2p/js-libp2p/issues/2505'],
+      async talk (target) {
+        const stream = target.open()
+        await exchangeWindow(stream)
+        stream.finish()
+        await stream.ends()
+        await target.isSilent()
+        const behind = stream.headers.slice(stream.headers.findIndex(({ flags }) => (flags & FIN) !== 0) + 1)
+        target.check('nothing on the stream behind the FIN', behind.length === 0)
+      }
+    },
+    {
+      number: '3.17',
+      title: 'Credit may come behind the FIN of the side that gives it',
+      rule: 'FIN indicates that the sender will send no further data; credit is none.',
+      source: specification('Closing a stream'),
+      level: 'must',
+      needs: 'echo',
+      reports: ['https://github.com/libp2p/js-libp2p/issues/2505'],
+      async talk (target) {
+        const stream = target.open()
+        await exchangeWindow(stream)
+        await stream.hasCredit(PIECE_BYTES)
+        stream.send(PIECE_BYTES).finish().grant(PIECE_BYTES)
+        await stream.echoes()
+        await stream.ends()
+      }
+    },
+    {
+      number: '3.18',
+      title: 'The frames that the target sends are below 1 MiB',
+      rule: 'Some implementations refuse larger ones.',
+      source: ALL_NEED,
+      level: 'should',
+      needs: 'echo',
+      async talk (target) {
+        const stream = target.open().grant(4 * WINDOW_BYTES)
+
+        for (let i = 0; i < 4; i++) {
+          await stream.hasCredit(WINDOW_BYTES / 2)
+          stream.send(WINDOW_BYTES / 2)
+        }
+
+        await stream.echoes()
+        target.check('no frame of more than 1,048,576 bytes', stream.headers.every(({ type, length }) => type !== DATA || length <= 1_048_576))
+      }
+    }
+  ]
+}

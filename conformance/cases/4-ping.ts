@@ -1,0 +1,151 @@
+// Pings: answered with their value, at any time.
+import { ACK, frame, ping, PING, SYN } from '../../testing/protocol/frames.ts'
+import { ALL_ACCEPT, ALL_NEED, specification } from '../case.ts'
+import { WINDOW_BYTES } from '../stream.ts'
+import type { Group } from '../case.ts'
+
+const MANY = 1_000
+
+export const pings: Group = {
+  number: 4,
+  name: 'ping',
+  cases: [
+    {
+      number: '4.1',
+      title: 'A ping is answered with its value',
+      rule: 'Ping contains an opaque value, echoed back. SYN is sent with a ping to indicate outbound, ACK to indicate response.',
+      source: specification('Length Field'),
+      level: 'must',
+      needs: 'listener',
+      async talk (target) {
+        await target.answers(0x01020304)
+        const [{ flags, id }] = target.pongs
+        target.check('ACK alone, on stream 0', flags === ACK && id === 0)
+      }
+    },
+    {
+      number: '4.2',
+      title: 'Any value is echoed',
+      rule: 'Ping contains an opaque value, echoed back.',
+      source: specification('Length Field'),
+      level: 'must',
+      needs: 'listener',
+      async talk (target) {
+        for (const value of [0, 1, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff]) {
+          await target.answers(value)
+        }
+      }
+    },
+    {
+      number: '4.3',
+      title: 'The same value may come again, and each ping is answered once',
+      rule: 'Ping contains an opaque value, echoed back.',
+      source: specification('Length Field'),
+      level: 'must',
+      needs: 'listener',
+      async talk (target) {
+        await target.answers(7)
+        await target.answers(7)
+        await target.isSilent()
+        target.check('two answers with the value 7', target.pongs.filter(({ length }) => length === 7).length === 2)
+      }
+    },
+    {
+      number: '4.4',
+      title: 'A ping is answered while a stream has no credit',
+      rule: 'Ping can be used to heart-beat and do keep-alives; there is no window size for the session.',
+      source: specification('Type Field'),
+      level: 'must',
+      needs: 'echo',
+      async talk (target) {
+        const stream = target.open().send(WINDOW_BYTES)
+        await stream.echoes()
+        await stream.hasCredit(WINDOW_BYTES / 4)
+        stream.send(WINDOW_BYTES / 4)
+        await target.answers()
+      }
+    },
+    {
+      number: '4.5',
+      title: 'Ten pings at once are answered',
+      rule: 'Ping contains an opaque value, echoed back.',
+      source: specification('Length Field'),
+      level: 'should',
+      needs: 'listener',
+      async talk (target) {
+        target.send(...Array.from({ length: 10 }, (_, value) => ping(value, SYN)))
+        await target.until('ten answers', () => target.pongs.length === 10)
+        target.check('each value once', new Set(target.pongs.map(({ length }) => length)).size === 10)
+      }
+    },
+    {
+      number: '4.6',
+      title: 'A flood of pings brings no value that was not asked for, and none twice',
+      rule: 'Ping contains an opaque value, echoed back. A flood may be left unanswered, or end the connection.',
+      source: specification('Length Field'),
+      level: 'must',
+      needs: 'listener',
+      async talk (target) {
+        target.send(...Array.from({ length: MANY }, (_, value) => ping(value, SYN)))
+        await target.answersOrEnds()
+        const values = target.pongs.map(({ length }) => length)
+        const answers = values.filter(value => value < MANY)
+        target.check('values of the flood and of the ping behind it, each once at most', new Set(values).size === values.length && values.length - answers.length <= 1)
+      }
+    },
+    {
+      number: '4.7',
+      title: 'The target is there after a flood of pings',
+      rule: 'What comes from the network must not end the process.',
+      source: ALL_NEED,
+      level: 'must',
+      needs: 'listener',
+      reports: ['https://nvd.nist.gov/vuln/detail/CVE-2024-32984'],
+      async talk (target) {
+        target.send(...Array.from({ length: 4 * MANY }, (_, value) => ping(value, SYN)))
+        await target.answersOrEnds()
+        await target.takesAnother()
+      }
+    },
+    {
+      number: '4.8',
+      title: 'A pong that was not asked for',
+      rule: 'What is to be done with it is open.',
+      source: specification('Flag Field'),
+      level: 'informational',
+      needs: 'listener',
+      async talk (target) {
+        target.send(ping(0xdead_beef, ACK))
+
+        return target.reaction()
+      }
+    },
+    {
+      number: '4.9',
+      title: 'A ping on a stream',
+      rule: 'Ping messages should always use the 0 StreamID; what is to be done with others is open.',
+      source: specification('StreamID Field'),
+      level: 'informational',
+      needs: 'listener',
+      async talk (target) {
+        target.send(frame(PING, SYN, 1, 42))
+        const reaction = await target.reaction()
+
+        return target.pongs.some(({ length }) => length === 42) ? 'answers it' : reaction
+      }
+    },
+    {
+      number: '4.10',
+      title: 'Pongs that nobody waits for do not make pings',
+      rule: 'ACK is sent with a ping to indicate response. To answer a response would go on without end.',
+      source: ALL_ACCEPT,
+      level: 'should',
+      needs: 'listener',
+      async talk (target) {
+        target.send(ping(1, ACK))
+        await target.answersOrEnds()
+        target.check('no answer to a pong', !target.pongs.some(({ length }) => length === 1))
+      }
+    }
+  ]
+}

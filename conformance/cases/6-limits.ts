@@ -1,0 +1,115 @@
+// Limits: how many streams may wait, and what comes in floods.
+import { data, DATA, frame, RST, SYN, windowUpdate } from '../../testing/protocol/frames.ts'
+import { ALL_NEED, libp2pSpecification } from '../case.ts'
+import type { Case, Group } from '../case.ts'
+import type { Target } from '../target.ts'
+
+const BACKLOG = 256
+const MANY = 1_000
+const MAX_UINT32 = 0xffff_ffff
+const NONE = new Uint8Array(0)
+
+/** What a flood may do is end its connection */
+function flood (number: string, what: string, level: Case['level'], reports: string[], frames: (target: Target) => Uint8Array[]): Case {
+  return {
+    number,
+    title: `The target is there after ${what}`,
+    rule: 'What comes from the network must not end the process.',
+    source: ALL_NEED,
+    level,
+    needs: 'listener',
+    reports,
+    async talk (target) {
+      target.send(...frames(target))
+      await target.answersOrEnds()
+      await target.takesAnother()
+    }
+  }
+}
+
+export const limits: Group = {
+  number: 6,
+  name: 'limits',
+  cases: [
+    {
+      number: '6.1',
+      title: '256 streams may be opened at once',
+      rule: 'Implementations SHOULD buffer at least 256 unacknowledged inbound streams.',
+      source: libp2pSpecification('ACK backlog'),
+      level: 'should',
+      needs: 'echo',
+      async talk (target) {
+        const all = Array.from({ length: BACKLOG }, () => target.newStream())
+        target.send(...all.map(stream => windowUpdate(stream.id, 0, SYN)))
+        await target.answers()
+        target.send(...all.map(stream => stream.frame(100)))
+
+        for (const stream of all) {
+          await stream.echoes()
+        }
+      }
+    },
+    {
+      number: '6.2',
+      title: '1,000 streams opened at once',
+      rule: 'How many streams may be open is not written.',
+      source: libp2pSpecification('ACK backlog'),
+      level: 'informational',
+      needs: 'echo',
+      async talk (target) {
+        const all = Array.from({ length: MANY }, () => target.newStream())
+        target.send(...all.map(stream => windowUpdate(stream.id, 0, SYN)))
+        const reaction = await target.reaction()
+        const accepted = all.filter(({ isAcknowledged, isReset }) => isAcknowledged && !isReset).length
+        const reset = all.filter(({ isReset }) => isReset).length
+
+        return `${reaction}: ${accepted} have an ACK, ${reset} a RST`
+      }
+    },
+    {
+      number: '6.3',
+      title: 'When the ACK comes',
+      rule: 'Implementations SHOULD NOT implicitly acknowledge streams but wait for the application to send the first DATA frame.',
+      source: libp2pSpecification('ACK backlog'),
+      level: 'informational',
+      needs: 'echo',
+      async talk (target) {
+        const stream = target.open()
+        await target.isSilent()
+
+        return stream.isAcknowledged ? 'before the application sends' : 'with what the application sends'
+      }
+    },
+    {
+      number: '6.4',
+      title: 'A body of 4 GiB is refused by its header',
+      rule: 'A body that no window has room for need not be waited for.',
+      source: ALL_NEED,
+      level: 'should',
+      needs: 'echo',
+      async talk (target) {
+        const stream = target.open()
+        await stream.isAccepted()
+        target.send(frame(DATA, 0, stream.id, MAX_UINT32))
+        await target.refuses('4,294,967,295 bytes in one frame', stream)
+      }
+    },
+    flood('6.5', 'a header that announces 4 GiB', 'must', [], target => [frame(DATA, SYN, target.newStream().id, MAX_UINT32)]),
+    flood('6.6', '1,000 streams that are reset at once', 'must', ['https://nvd.nist.gov/vuln/detail/CVE-2023-44487'], target => Array.from({ length: MANY }, () => target.newStream().id).flatMap(id => [windowUpdate(id, 0, SYN), windowUpdate(id, 0, RST)])),
+    flood('6.7', '4,000 DATA frames without data', 'must', ['https://nvd.nist.gov/vuln/detail/CVE-2019-9518'], target => {
+      const { id } = target.newStream()
+
+      return [windowUpdate(id, 0, SYN), ...Array.from({ length: 4 * MANY }, () => data(id, NONE))]
+    }),
+    flood('6.8', '4,000 window updates of one byte', 'must', ['https://nvd.nist.gov/vuln/detail/CVE-2019-9515'], target => {
+      const { id } = target.newStream()
+
+      return [windowUpdate(id, 0, SYN), ...Array.from({ length: 4 * MANY }, () => windowUpdate(id, 1))]
+    }),
+    flood('6.9', '4,000 frames for a stream that was never opened', 'must', [], target => {
+      const { id } = target.newStream()
+
+      return Array.from({ length: 4 * MANY }, () => data(id, Uint8Array.of(1)))
+    })
+  ]
+}

@@ -1,0 +1,95 @@
+// Runs cases one after the other, each on a connection of its own.
+import { setTimeout as sleep } from 'node:timers/promises'
+import { MAX_CASE_MS } from './bounds.ts'
+import { NEEDS } from './case.ts'
+import { preamble } from './preamble.ts'
+import { Target } from './target.ts'
+import { Failure } from './transcript.ts'
+import type { Case, Need } from './case.ts'
+import type { MessageStream } from '@libp2p/interface'
+
+export type Outcome = 'passed' | 'failed' | 'noted' | 'not run'
+
+export interface Result {
+  case: Case
+  outcome: Outcome
+  /** Why it was not run, or what was noted */
+  note?: string
+  /** Of a failure */
+  expected?: string
+  seen?: string[]
+  durationMs: number
+}
+
+export interface RunInit {
+  cases: Case[]
+  connect (): Promise<MessageStream>
+  /** Whether the suite dials */
+  isDialler: boolean
+  /** What is there at the other end, beside a listener */
+  has: Need[]
+  /** The protocol of streams in libp2p */
+  protocol?: string
+  onResult? (result: Result): void
+}
+
+/** Rejects when no connection can be made at the beginning: then there is nobody to test */
+export async function run (init: RunInit): Promise<Result[]> {
+  const first = await init.connect()
+  first.abort(new Error('Only looked whether somebody is there'))
+  const results: Result[] = []
+
+  for (const one of init.cases) {
+    const result = await runCase(one, init)
+    results.push(result)
+    init.onResult?.(result)
+  }
+
+  return results
+}
+
+async function runCase (one: Case, { connect, isDialler, has, protocol }: RunInit): Promise<Result> {
+  const startMs = performance.now()
+  const result = (outcome: Outcome, rest: Partial<Result> = {}): Result => ({ case: one, outcome, durationMs: performance.now() - startMs, ...rest })
+
+  if (one.needs !== 'listener' && !has.includes(one.needs)) {
+    return result('not run', { note: `needs a target that ${NEEDS[one.needs]}` })
+  }
+
+  const targets: Target[] = []
+  const another = async (): Promise<Target> => {
+    const connection = await connect().catch(error => { throw new Failure('a connection to be taken', [String(error.message)]) })
+    const target = new Target(connection, { isDialled: isDialler, preamble: protocol == null ? new Uint8Array(0) : preamble(protocol), another })
+    targets.push(target)
+
+    return target
+  }
+  const tooLong = new AbortController()
+
+  try {
+    const target = await another()
+    const note = await Promise.race([one.talk(target), failLate(target, tooLong.signal)])
+
+    return typeof note === 'string' ? result('noted', { note }) : result('passed')
+  } catch (error: any) {
+    if (error instanceof Failure) {
+      return result('failed', { expected: error.expected, seen: error.seen })
+    }
+
+    throw error
+  } finally {
+    tooLong.abort()
+    targets.forEach(target => { target.leave() })
+  }
+}
+
+async function failLate (target: Target, signal: AbortSignal): Promise<never> {
+  await sleep(MAX_CASE_MS, undefined, { signal })
+  target.check(`the case to be over within ${MAX_CASE_MS / 1000} s`, false)
+  throw new Error('unreachable')
+}
+
+/** The exit status: `must` alone decides */
+export function passes (results: Result[]): boolean {
+  return results.every(({ case: { level }, outcome }) => level !== 'must' || outcome !== 'failed')
+}
