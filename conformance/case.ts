@@ -5,11 +5,12 @@ import type { Target } from './target.ts'
 export const LEVELS = ['must', 'should', 'informational'] as const
 export type Level = typeof LEVELS[number]
 
-/** What a case asks of its target, and what is asked of whom in words */
+/** What a case asks of its target: a target that ... */
 export const NEEDS = {
   listener: 'takes connections',
   echo: 'sends back what comes on a stream that the suite opens, and closes it after the suite has',
-  opener: 'opens a stream on each connection at once, writes on it, sends back what comes, and closes it after the suite has'
+  opener: 'opens a stream on each connection at once, and writes on it, as identify does in libp2p',
+  'echoing opener': 'opens a stream on each connection at once, writes on it, and sends back what comes on it'
 } as const
 export type Need = keyof typeof NEEDS
 
@@ -23,7 +24,7 @@ export interface Case {
   source: string
   level: Level
   needs: Need
-  /** Public reports of implementations that went wrong here */
+  /** Public reports of implementations that went wrong here, as their repositories number them */
   reports?: string[]
   /** Rejects if the target breaks the rule; what an informational case returns is what the target does */
   talk (target: Target): Promise<string | void>
@@ -50,8 +51,10 @@ export function libp2pSpecification (section: string): string {
   return `${LIBP2P_SPECIFICATION}#${anchor(section)}`
 }
 
-/** Not written, and observed in all implementations of verdicts.md */
-export const ALL_ACCEPT = 'all implementations accept'
+/** Not written, and so in all implementations of verdicts.md, or they could not talk with each other */
+export const ALL_ACCEPT = 'not written: all implementations accept it'
 
-/** Not written: what keeps a process alive on a network of strangers */
-export const ALL_NEED = 'all implementations need'
+/** Not written: strangers connect */
+export const SAFETY = 'not written: memory and processes have an end'
+
+export const NOT_ENDED = 'What comes from the network must not end the process.'

@@ -13,7 +13,8 @@ Tries an implementation of yamux that listens there, case by case.
   --libp2p           multistream-select, Noise and yamux on TCP
   --protocol <name>  what streams echo in libp2p (/echo/1.0.0)
   --no-echo          the target only listens: run what needs no echo
-  --opens            the target opens a stream on each connection too: run what needs that
+  --opens            the target also opens a stream on each connection and writes on it, as identify does in libp2p;
+                     with --raw it sends back what comes on it too
   --case <number>    only this case (4.2) or group (4); may be repeated
   --json <file>      write all results
   --junit <file>     write them as JUnit's XML
@@ -72,7 +73,7 @@ export function parseOptions (args: string[]): Options {
     listen: values.listen,
     libp2p: values.libp2p,
     protocol: values.protocol,
-    has: [...(values['no-echo'] ? [] : ['echo'] as const), ...(values.opens ? ['opener'] as const : [])],
+    has: [...(values['no-echo'] ? [] : ['echo'] as const), ...(values.opens ? ['opener'] as const : []), ...(values.opens && !values.libp2p ? ['echoing opener'] as const : [])],
     cases: values.case == null ? CASES : CASES.filter(one => values.case?.some(number => select(number).includes(one))),
     jsonFile: values.json,
     junitFile: values.junit,

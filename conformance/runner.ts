@@ -1,6 +1,6 @@
 // Runs cases one after the other, each on a connection of its own.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { MAX_CASE_MS } from './bounds.ts'
+import { MAX_CASE_MS, MAX_CONNECTIONS_PER_CASE } from './bounds.ts'
 import { NEEDS } from './case.ts'
 import { preamble } from './preamble.ts'
 import { Target } from './target.ts'
@@ -60,7 +60,10 @@ async function runCase (one: Case, { connect, isDialler, has, protocol }: RunIni
   const another = async (): Promise<Target> => {
     const connection = await connect().catch(error => { throw new Failure('a connection to be taken', [String(error.message)]) })
     const target = new Target(connection, { isDialled: isDialler, preamble: protocol == null ? new Uint8Array(0) : preamble(protocol), another })
-    targets.push(target)
+
+    if (targets.push(target) > MAX_CONNECTIONS_PER_CASE) {
+      throw new Error(`Case ${one.number} makes more than ${MAX_CONNECTIONS_PER_CASE} connections, which none may`)
+    }
 
     return target
   }

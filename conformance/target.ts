@@ -42,6 +42,8 @@ export class Target {
   #receivedBytes = 0
   #illegal: string | undefined
   #bodyStream: Stream | undefined
+  /** Answers that wait for the end of a frame that is sent in pieces */
+  #waitingPongs: Uint8Array[] | undefined
 
   constructor (connection: MessageStream, { isDialled, preamble, another }: TargetInit) {
     this.#connection = connection
@@ -96,12 +98,16 @@ export class Target {
   /** Sends frames in pieces of so many bytes, a little apart */
   async sendInPieces (pieceBytes: number, ...parts: Uint8Array[]): Promise<void> {
     const bytes = Buffer.concat(parts)
+    const pongs: Uint8Array[] = this.#waitingPongs = []
     parts.forEach(part => { this.#transcript.add(`> ${partText(part)}, in pieces of ${pieceBytes}`) })
 
     for (let offset = 0; offset < bytes.byteLength && !this.hasEnded; offset += pieceBytes) {
       this.#write(bytes.subarray(offset, offset + pieceBytes))
       await sleep(SLOW_BYTE_MS)
     }
+
+    this.#waitingPongs = undefined
+    this.send(...pongs)
   }
 
   /** Waits for what is expected */
@@ -173,10 +179,13 @@ export class Target {
     }
   }
 
-  /** The target takes a violation for one: a reset of the stream, a GoAway with a code, or the end of the connection */
+  /** The target takes a violation for one: it has reset the stream, sent a GoAway with a code, or ended the connection */
+  isRefused (stream?: Stream): boolean {
+    return this.hasEnded || (this.goAway?.length ?? 0) > 0 || stream?.isReset === true
+  }
+
   async refuses (what: string, stream?: Stream): Promise<void> {
-    const isRefused = (): boolean => this.hasEnded || (this.goAway?.length ?? 0) > 0 || stream?.isReset === true
-    await this.until(`${what} to be refused`, isRefused)
+    await this.until(`${what} to be refused`, () => this.isRefused(stream))
   }
 
   /** What the target does with what the specification leaves open */
@@ -236,13 +245,21 @@ export class Target {
     } else if ((flags & SYN) === 0) {
       this.pongs.push(header)
     } else {
-      this.send(ping(length, ACK))
+      this.#answer(ping(length, ACK))
     }
 
     if (type === DATA || type === WINDOW_UPDATE) {
       const stream = this.#streams.get(id) ?? this.newStream(id)
       stream.received(header)
       this.#bodyStream = type === DATA ? stream : undefined
+    }
+  }
+
+  #answer (pong: Uint8Array): void {
+    if (this.#waitingPongs == null) {
+      this.send(pong)
+    } else {
+      this.#waitingPongs.push(pong)
     }
   }
 

@@ -113,6 +113,7 @@ export const framing: Group = {
       source: specification('Version Field'),
       level: 'should',
       needs: 'listener',
+      reports: ['vacp2p/nim-libp2p#2787'],
       async talk (target) {
         const ping = frame(2, SYN, 0, 1)
         ping[0] = 1
@@ -153,8 +154,8 @@ export const framing: Group = {
       level: 'informational',
       needs: 'echo',
       async talk (target) {
-        const stream = target.open()
-        await stream.isAccepted()
+        const stream = target.open().send(100)
+        await stream.echoes()
         target.send(windowUpdate(stream.id, 0, UNKNOWN_FLAG))
 
         return target.reaction(stream)

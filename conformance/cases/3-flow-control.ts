@@ -1,6 +1,6 @@
 // Flow control: the first window, credit for more, and what lies beyond it.
 import { ACK, DATA, FIN, SYN, WINDOW_UPDATE, windowUpdate } from '../../testing/protocol/frames.ts'
-import { ALL_ACCEPT, ALL_NEED, specification } from '../case.ts'
+import { ALL_ACCEPT, NOT_ENDED, SAFETY, specification } from '../case.ts'
 import { WINDOW_BYTES } from '../stream.ts'
 import type { Group } from '../case.ts'
 import type { Stream } from '../stream.ts'
@@ -31,6 +31,7 @@ export const flowControl: Group = {
       source: specification('Flow Control'),
       level: 'must',
       needs: 'echo',
+      reports: ['vacp2p/nim-libp2p#2787'],
       async talk (target) {
         const stream = target.newStream()
         target.send(windowUpdate(stream.id, 0, SYN), ...Array.from({ length: WINDOW_BYTES / PIECE_BYTES }, () => stream.frame(PIECE_BYTES)))
@@ -75,6 +76,7 @@ export const flowControl: Group = {
       source: specification('Flow Control'),
       level: 'must',
       needs: 'echo',
+      reports: ['libp2p/py-libp2p#1269'],
       async talk (target) {
         const stream = target.newStream().grant(PIECE_BYTES, SYN)
         await exchangeWindow(stream)
@@ -88,7 +90,8 @@ export const flowControl: Group = {
       rule: 'Both sides can immediately send a window update as part of the SYN/ACK indicating a larger window.',
       source: specification('Flow Control'),
       level: 'must',
-      needs: 'opener',
+      needs: 'echoing opener',
+      reports: ['libp2p/py-libp2p#1269'],
       async talk (target) {
         await target.until('a stream to be opened', () => target.opened.length > 0)
         const stream = target.opened[0].grant(2 * PIECE_BYTES, ACK)
@@ -106,8 +109,8 @@ export const flowControl: Group = {
     {
       number: '3.6',
       title: 'What was read comes back as credit',
-      rule: 'To prevent the streams from stalling, window update frames should be sent regularly.',
-      source: ALL_NEED,
+      rule: 'To prevent the streams from stalling, window update frames should be sent regularly. None can go on without them.',
+      source: specification('Flow Control'),
       level: 'must',
       needs: 'echo',
       async talk (target) {
@@ -158,9 +161,9 @@ export const flowControl: Group = {
     },
     {
       number: '3.10',
-      title: 'Data far beyond the window is refused',
-      rule: 'Each stream starts with a 256KB window size; what is to be done with more is open, but memory is not without end.',
-      source: ALL_NEED,
+      title: 'A stream that is not read does not take 6 MiB',
+      rule: 'A stream starts with a window of 256 KB, and credit is for what was read.',
+      source: SAFETY,
       level: 'should',
       needs: 'echo',
       async talk (target) {
@@ -171,28 +174,30 @@ export const flowControl: Group = {
           stream.send(PIECE_BYTES)
         }
 
-        await target.refuses(`${FAR_BEYOND_BYTES} bytes beyond the window`, stream)
+        await target.refuses(`${FAR_BEYOND_BYTES} bytes that the echo does not read`, stream)
       }
     },
     {
       number: '3.11',
-      title: 'A byte beyond the window on the SYN',
-      rule: 'A stream starts with a 256KB window; what is to be done with more is open.',
+      title: 'A byte beyond the window on the SYN is refused',
+      rule: 'Both sides assume the initial 256KB window; what is to be done with more is not written.',
       source: specification('Flow Control'),
-      level: 'informational',
+      level: 'should',
       needs: 'echo',
+      reports: ['CVE-2026-32314 (rust-yamux)'],
       async talk (target) {
-        return target.reaction(target.newStream().send(WINDOW_BYTES + 1, SYN))
+        const stream = target.newStream().send(WINDOW_BYTES + 1, SYN)
+        await target.refuses(`${WINDOW_BYTES + 1} bytes`, stream)
       }
     },
     {
       number: '3.12',
       title: 'The target is there after a SYN with more data than the window',
-      rule: 'What comes from the network must not end the process.',
-      source: ALL_NEED,
+      rule: NOT_ENDED,
+      source: SAFETY,
       level: 'must',
       needs: 'listener',
-      reports: ['https://nvd.nist.gov/vuln/detail/CVE-2026-32314'],
+      reports: ['CVE-2026-32314 (rust-yamux)'],
       async talk (target) {
         target.newStream().send(WINDOW_BYTES + 1, SYN)
         await target.answersOrEnds()
@@ -201,28 +206,28 @@ export const flowControl: Group = {
     },
     {
       number: '3.13',
-      title: 'Credit of more than 2^32 bytes in all is refused',
-      rule: 'The window is counted in 32 bits.',
-      source: ALL_NEED,
+      title: 'Credit that adds up to 2^32 bytes is refused, or is not lost',
+      rule: 'A window update provides a delta update to the window size; what 32 bits cannot count is open.',
+      source: specification('Length Field'),
       level: 'should',
       needs: 'echo',
-      reports: ['https://nvd.nist.gov/vuln/detail/CVE-2026-31814'],
+      reports: ['CVE-2026-31814 (rust-yamux)', 'libp2p/rust-yamux#220'],
       async talk (target) {
-        const stream = target.open()
-        await stream.isAccepted()
-        await target.answers()
-        stream.grant(MAX_UINT32).grant(MAX_UINT32)
-        await target.refuses('credit of 2^33 bytes', stream)
+        const stream = target.open().send(100)
+        await stream.echoes()
+        // with what is left of the first window, exactly 2^32
+        stream.grant(MAX_UINT32 - (WINDOW_BYTES - 100) + 1).send(100)
+        await target.until('the connection or stream to end, or the stream to go on', () => target.isRefused(stream) || stream.receivedBytes === 200)
       }
     },
     {
       number: '3.14',
       title: 'The target is there after credit of more than 2^32 bytes',
-      rule: 'What comes from the network must not end the process.',
-      source: ALL_NEED,
+      rule: NOT_ENDED,
+      source: SAFETY,
       level: 'must',
       needs: 'listener',
-      reports: ['https://nvd.nist.gov/vuln/detail/CVE-2026-31814'],
+      reports: ['CVE-2026-31814 (rust-yamux)'],
       async talk (target) {
         target.open().grant(MAX_UINT32).grant(MAX_UINT32)
         await target.answersOrEnds()
@@ -254,7 +259,7 @@ export const flowControl: Group = {
       source: specification('Closing a stream'),
       level: 'should',
       needs: 'echo',
-      reports: ['https://github.com/libp2p/js-libp2p/issues/2505'],
+      reports: ['libp2p/js-libp2p#2505'],
       async talk (target) {
         const stream = target.open()
         await exchangeWindow(stream)
@@ -272,7 +277,7 @@ export const flowControl: Group = {
       source: specification('Closing a stream'),
       level: 'must',
       needs: 'echo',
-      reports: ['https://github.com/libp2p/js-libp2p/issues/2505'],
+      reports: ['libp2p/js-libp2p#2505'],
       async talk (target) {
         const stream = target.open()
         await exchangeWindow(stream)
@@ -285,8 +290,8 @@ export const flowControl: Group = {
     {
       number: '3.18',
       title: 'The frames that the target sends are below 1 MiB',
-      rule: 'Some implementations refuse larger ones.',
-      source: ALL_NEED,
+      rule: 'rust-yamux and jvm-libp2p end the connection for larger ones.',
+      source: 'docs/strict-peers.md#frames',
       level: 'should',
       needs: 'echo',
       async talk (target) {

@@ -1,6 +1,6 @@
 // Pings: answered with their value, at any time.
 import { ACK, frame, ping, PING, SYN } from '../../testing/protocol/frames.ts'
-import { ALL_ACCEPT, ALL_NEED, specification } from '../case.ts'
+import { ALL_ACCEPT, NOT_ENDED, SAFETY, specification } from '../case.ts'
 import { WINDOW_BYTES } from '../stream.ts'
 import type { Group } from '../case.ts'
 
@@ -96,11 +96,11 @@ export const pings: Group = {
     {
       number: '4.7',
       title: 'The target is there after a flood of pings',
-      rule: 'What comes from the network must not end the process.',
-      source: ALL_NEED,
+      rule: NOT_ENDED,
+      source: SAFETY,
       level: 'must',
       needs: 'listener',
-      reports: ['https://nvd.nist.gov/vuln/detail/CVE-2024-32984'],
+      reports: ['CVE-2024-32984 (rust-yamux)'],
       async talk (target) {
         target.send(...Array.from({ length: 4 * MANY }, (_, value) => ping(value, SYN)))
         await target.answersOrEnds()

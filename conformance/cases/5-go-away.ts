@@ -1,6 +1,6 @@
 // Go away: what a session says at its end, and what it does when the other side says it.
 import { frame, GO_AWAY, goAway } from '../../testing/protocol/frames.ts'
-import { ALL_NEED, specification } from '../case.ts'
+import { NOT_ENDED, SAFETY, specification } from '../case.ts'
 import type { Case, Group } from '../case.ts'
 
 const PROTOCOL_ERROR = 1
@@ -91,8 +91,8 @@ export const goAways: Group = {
     {
       number: '5.9',
       title: 'The target is there after GoAway on a stream',
-      rule: 'Go Away messages should always use the 0 StreamID; what comes from the network must not end the process.',
-      source: ALL_NEED,
+      rule: NOT_ENDED,
+      source: SAFETY,
       level: 'must',
       needs: 'listener',
       async talk (target) {

@@ -1,7 +1,7 @@
 // Robustness: connections that end anywhere, and bytes that mean nothing.
 import { pattern } from '../../testing/pattern.ts'
 import { DATA, frame, PING, SYN } from '../../testing/protocol/frames.ts'
-import { ALL_NEED } from '../case.ts'
+import { NOT_ENDED, SAFETY } from '../case.ts'
 import type { Case, Group } from '../case.ts'
 import type { Target } from '../target.ts'
 
@@ -9,8 +9,8 @@ function survives (number: string, what: string, needs: Case['needs'], harm: (ta
   return {
     number,
     title: `The target is there after ${what}`,
-    rule: 'What comes from the network must not end the process.',
-    source: ALL_NEED,
+    rule: NOT_ENDED,
+    source: SAFETY,
     level: 'must',
     needs,
     async talk (target) {
@@ -61,7 +61,7 @@ export const robustness: Group = {
       number: '7.8',
       title: 'What is wrong on one connection ends no other',
       rule: 'A session lives on its connection alone.',
-      source: ALL_NEED,
+      source: SAFETY,
       level: 'must',
       needs: 'echo',
       async talk (target) {
