@@ -24,7 +24,7 @@ const CHROMIUM_ONLY = ['test/browser/{turns,worker}.test.ts']
 
 /** Real nodes, other programs and browsers: half of the time, most of it spent waiting */
 const PROGRAMS = [
-  'test/{benchmarks,examples,libp2p,live,services}/**/*.test.ts',
+  'test/{benchmarks,conformance,examples,libp2p,live,services}/**/*.test.ts',
   'test/browser/dial.test.ts',
   'test/compliance/transport.test.ts',
   'test/hazards/stalled-loops-node.test.ts'

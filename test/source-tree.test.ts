@@ -263,6 +263,7 @@ describe('the repository', () => {
     ['peers', ['testing']],
     ['live', ['src', 'testing']],
     ['benchmarks', ['src', 'testing', 'peers', 'docs']],
+    ['conformance', ['testing', 'peers']],
     // for users to copy
     ['docs/recipes', []],
     ['scripts', ['src']]
@@ -278,7 +279,7 @@ describe('the repository', () => {
     expect(strays).toEqual([])
   })
 
-  it.each(['src', 'testing', 'peers', 'live', 'benchmarks', 'scripts', 'docs'])('has no circle among the files of %s, `import type` included', folder => {
+  it.each(['src', 'testing', 'peers', 'live', 'benchmarks', 'conformance', 'scripts', 'docs'])('has no circle among the files of %s, `import type` included', folder => {
     const graph = importsIn(folder)
 
     expect(graph.size).toBeGreaterThan(0)
@@ -292,13 +293,13 @@ describe('the repository', () => {
     expect(circles(graph)).toEqual([])
   })
 
-  it('asks at its root for no package that benchmarks or peers alone import: they have packages of their own', () => {
+  it('asks at its root for no package that benchmarks, conformance or peers alone import: they have packages of their own', () => {
     const importedBy = (...folders: string[]): Set<string> => new Set(folders
       .flatMap(folder => sourceFiles(join(root, folder)))
       .flatMap(file => read(file).imports))
     const configs = readdirSync(root).filter(name => name.endsWith('.config.ts')).flatMap(name => read(join(root, name)).imports)
     const { devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-    const alone = importedBy('benchmarks', 'peers').difference(importedBy('src', 'test', 'testing', 'live', 'scripts', 'docs')).difference(new Set(configs))
+    const alone = importedBy('benchmarks', 'conformance', 'peers').difference(importedBy('src', 'test', 'testing', 'live', 'scripts', 'docs')).difference(new Set(configs))
 
     expect([...alone].filter(specifier => specifier in devDependencies)).toEqual([])
   })

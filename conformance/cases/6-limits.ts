@@ -46,6 +46,7 @@ export const limits: Group = {
 
         for (const stream of all) {
           await stream.echoes()
+          target.check(`stream ${stream.id} not to be reset`, !stream.isReset)
         }
       }
     },

@@ -55,6 +55,7 @@ export const robustness: Group = {
     survives('7.7', 'a connection that is cut while the target has data to send', 'echo', async target => {
       const stream = target.open()
       target.send(...Array.from({ length: 4 }, () => stream.frame(65_536)))
+      await stream.echoes(1)
       target.leave()
     }),
     {
