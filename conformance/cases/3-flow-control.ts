@@ -8,7 +8,8 @@ import type { Stream } from '../stream.ts'
 const PIECE_BYTES = 65_536
 const SMALL_BYTES = 256
 const MAX_UINT32 = 0xffff_ffff
-/** More than any stream holds by default in an implementation of verdicts.md */
+const MAX_UNREAD_BYTES = 1_048_576
+/** Some take a few MiB, as peers with a larger first window of their own do not say so */
 const FAR_BEYOND_BYTES = 6_291_456
 
 /** Sends a whole window in pieces, and has it back */
@@ -161,20 +162,33 @@ export const flowControl: Group = {
     },
     {
       number: '3.10',
-      title: 'A stream that is not read does not take 6 MiB',
-      rule: 'A stream starts with a window of 256 KB, and credit is for what was read.',
+      title: 'Data far beyond the credit is refused',
+      rule: 'A stream starts with a window of 256 KB, and a window update provides a delta update to it. What is to be done with more is not written, but memory has an end.',
       source: SAFETY,
       level: 'should',
       needs: 'echo',
       async talk (target) {
-        // the echo has no credit beyond a window, so the target stops reading
         const stream = target.open()
 
-        while (stream.creditBytes > -FAR_BEYOND_BYTES && !target.hasEnded) {
+        // the echo has no credit beyond a window, so the target stops reading, and gives no more credit
+        for (let isStalled = false; !isStalled;) {
+          while (stream.creditBytes > 0) {
+            if (stream.sentBytes > MAX_UNREAD_BYTES) {
+              return 'gives credit for more than 1 MiB that is not read'
+            }
+
+            stream.send(Math.min(stream.creditBytes, PIECE_BYTES))
+          }
+
+          await target.isSilent()
+          isStalled = stream.creditBytes === 0
+        }
+
+        for (let sentBytes = 0; sentBytes < FAR_BEYOND_BYTES; sentBytes += PIECE_BYTES) {
           stream.send(PIECE_BYTES)
         }
 
-        await target.refuses(`${FAR_BEYOND_BYTES} bytes that the echo does not read`, stream)
+        await target.refuses(`${FAR_BEYOND_BYTES} bytes beyond the credit`, stream)
       }
     },
     {
