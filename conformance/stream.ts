@@ -2,10 +2,17 @@
 import { ACK, data, DATA, FIN, RST, SYN, windowUpdate } from '../testing/protocol/frames.ts'
 import { pattern } from '../testing/pattern.ts'
 import type { FrameHeader } from '../testing/protocol/header-reader.ts'
-import type { Target } from './target.ts'
 
 /** Of each direction until more is granted */
 export const WINDOW_BYTES = 262_144
+
+/** What a stream needs of its connection */
+export interface Connection {
+  preamble: Uint8Array
+  send (...parts: Uint8Array[]): void
+  until (expected: string, isSo: () => boolean): Promise<void>
+  check (expected: string, isSo: boolean): void
+}
 
 export class Stream {
   readonly id: number
@@ -14,12 +21,12 @@ export class Stream {
   /** What the target may still be sent */
   creditBytes = WINDOW_BYTES
   receivedBytes = 0
-  readonly #target: Target
+  readonly #connection: Connection
   readonly #sent: Uint8Array[] = []
   readonly #received: Uint8Array[] = []
 
-  constructor (target: Target, id: number) {
-    this.#target = target
+  constructor (connection: Connection, id: number) {
+    this.#connection = connection
     this.id = id
   }
 
@@ -33,7 +40,7 @@ export class Stream {
     const bytes = pattern(byteLength, this.id)
 
     if (this.#sent.length === 0) {
-      bytes.set(this.#target.preamble.subarray(0, byteLength))
+      bytes.set(this.#connection.preamble.subarray(0, byteLength))
     }
 
     return bytes
@@ -41,7 +48,7 @@ export class Stream {
 
   /** Sends a DATA frame with so many bytes, or with these */
   send (bytes: number | Uint8Array, flags = 0): this {
-    this.#target.send(this.frame(bytes, flags))
+    this.#connection.send(this.frame(bytes, flags))
 
     return this
   }
@@ -57,7 +64,7 @@ export class Stream {
 
   /** Sends a WINDOW_UPDATE */
   grant (deltaBytes: number, flags = 0): this {
-    this.#target.send(windowUpdate(this.id, deltaBytes, flags))
+    this.#connection.send(windowUpdate(this.id, deltaBytes, flags))
 
     return this
   }
@@ -68,24 +75,24 @@ export class Stream {
 
   /** The target sends back all that it was sent, or as much of it */
   async echoes (byteLength = this.sentBytes): Promise<void> {
-    await this.#target.until(`stream ${this.id} to bring back ${byteLength} bytes`, () => this.receivedBytes >= byteLength)
+    await this.#connection.until(`stream ${this.id} to bring back ${byteLength} bytes`, () => this.receivedBytes >= byteLength)
     const received = Buffer.concat(this.#received)
     const sent = Buffer.concat(this.#sent)
-    this.#target.check(`the bytes that come back on stream ${this.id} to be those that were sent`, received.equals(sent.subarray(0, received.byteLength)))
+    this.#connection.check(`the bytes that come back on stream ${this.id} to be those that were sent`, received.equals(sent.subarray(0, received.byteLength)))
   }
 
   async isAccepted (): Promise<void> {
-    await this.#target.until(`an ACK for stream ${this.id}`, () => this.isAcknowledged || this.isReset)
-    this.#target.check(`stream ${this.id} to be accepted, not reset`, !this.isReset)
+    await this.#connection.until(`an ACK for stream ${this.id}`, () => this.isAcknowledged || this.isReset)
+    this.#connection.check(`stream ${this.id} to be accepted, not reset`, !this.isReset)
   }
 
   async ends (): Promise<void> {
-    await this.#target.until(`a FIN on stream ${this.id}`, () => this.isFinished)
+    await this.#connection.until(`a FIN on stream ${this.id}`, () => this.isFinished)
   }
 
   /** Credit for so many bytes more than the target has been sent */
   async hasCredit (byteLength: number): Promise<void> {
-    await this.#target.until(`credit for ${byteLength} bytes on stream ${this.id}`, () => this.creditBytes >= byteLength)
+    await this.#connection.until(`credit for ${byteLength} bytes on stream ${this.id}`, () => this.creditBytes >= byteLength)
   }
 
   received (header: FrameHeader): void {

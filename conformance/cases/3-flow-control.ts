@@ -4,6 +4,7 @@ import { ALL_ACCEPT, NOT_ENDED, SAFETY, specification } from '../case.ts'
 import { WINDOW_BYTES } from '../stream.ts'
 import type { Group } from '../case.ts'
 import type { Stream } from '../stream.ts'
+import type { Target } from '../target.ts'
 
 const PIECE_BYTES = 65_536
 const SMALL_BYTES = 256
@@ -19,6 +20,23 @@ async function exchangeWindow (stream: Stream): Promise<void> {
   }
 
   await stream.echoes()
+}
+
+/** Uses up all credit. The echo has none beyond a window, so the target stops reading, and gives no more; false if it goes on */
+async function stalls (target: Target, stream: Stream): Promise<boolean> {
+  do {
+    while (stream.creditBytes > 0) {
+      if (stream.sentBytes > MAX_UNREAD_BYTES) {
+        return false
+      }
+
+      stream.send(Math.min(stream.creditBytes, PIECE_BYTES))
+    }
+
+    await target.isSilent()
+  } while (stream.creditBytes > 0)
+
+  return true
 }
 
 export const flowControl: Group = {
@@ -170,18 +188,8 @@ export const flowControl: Group = {
       async talk (target) {
         const stream = target.open()
 
-        // the echo has no credit beyond a window, so the target stops reading, and gives no more credit
-        for (let isStalled = false; !isStalled;) {
-          while (stream.creditBytes > 0) {
-            if (stream.sentBytes > MAX_UNREAD_BYTES) {
-              return 'gives credit for more than 1 MiB that is not read'
-            }
-
-            stream.send(Math.min(stream.creditBytes, PIECE_BYTES))
-          }
-
-          await target.isSilent()
-          isStalled = stream.creditBytes === 0
+        if (!await stalls(target, stream)) {
+          return 'gives credit for more than 1 MiB that is not read'
         }
 
         for (let sentBytes = 0; sentBytes < FAR_BEYOND_BYTES; sentBytes += PIECE_BYTES) {
@@ -189,6 +197,8 @@ export const flowControl: Group = {
         }
 
         await target.refuses(`${FAR_BEYOND_BYTES} bytes beyond the credit`, stream)
+
+        return undefined
       }
     },
     {

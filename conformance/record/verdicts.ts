@@ -1,5 +1,5 @@
 // `node conformance/record/verdicts.ts`: renders verdicts.md from the records.
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { GROUPS } from '../cases/index.ts'
 import { LEVELS } from '../case.ts'
 import { CHECKED } from './checked.ts'
@@ -7,8 +7,9 @@ import { TARGETS } from './targets.ts'
 import type { RecordedCase, RunRecord } from '../output/json.ts'
 import type { RecordedTarget } from './targets.ts'
 
-const MARKS: Record<string, string> = { passed: '✓', failed: '✗', noted: '', 'not run': '-' }
+const MARKS: Record<string, string> = { passed: '✓', failed: '✗', noted: 'i', 'not run': '-' }
 const file = new URL('../verdicts.md', import.meta.url)
+const reproductions = readdirSync(new URL('../reproductions', import.meta.url))
 
 interface Verdict extends RunRecord {
   name: string
@@ -52,8 +53,8 @@ function grid (verdicts: Verdict[]): string {
 function failures (verdicts: Verdict[]): string {
   return verdicts.filter(({ cases }) => cases.some(({ outcome }) => outcome === 'failed')).map(({ name, target, cases }) => {
     const rows = cases.filter(({ outcome }) => outcome === 'failed').map(({ number, level, title }) => {
-      const reproduction = `reproductions/${number}.ts`
-      const link = level === 'must' && existsSync(new URL(`../${reproduction}`, import.meta.url)) ? ` [Reproduction](${reproduction})` : ''
+      const reproduction = reproductions.find(reproduction => reproduction.startsWith(`${number}-`))
+      const link = reproduction == null ? '' : ` [Reproduction](reproductions/${reproduction})`
 
       return `- **${number}** (${level}) ${title}: ${CHECKED[name]?.[number] ?? 'not checked.'}${link}`
     })
@@ -81,7 +82,7 @@ ${counts(verdicts)}
 
 ## Cases
 
-✓ passes, ✗ fails, - was not run.
+✓ passes, ✗ fails, i depends on what is [left open](#what-is-left-open), - was not run.
 
 ${grid(verdicts)}
 

@@ -1,4 +1,4 @@
-"""An echo target for conformance/ on py-libp2p, over TCP, Noise and yamux: `echo.py <host:port> [open]`. With `open` it opens a stream on each connection too."""
+"""An echo target for conformance/ on py-libp2p, over TCP, Noise and yamux: `echo.py <host:port>`. It opens a stream on each connection too, for identify."""
 
 import sys
 

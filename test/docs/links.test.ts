@@ -9,7 +9,7 @@ import type { Link } from './fixtures/documents.ts'
  * What is for who works on the package, or judges it, is in the repository alone. Documents of the package may lead there: npm's site
  * resolves relative links by the repository.
  */
-const IN_REPOSITORY_ONLY = ['CONTRIBUTING.md', 'benchmarks', 'docs/grafana.svg', 'docs/notebook', 'live', 'peers', 'test', 'testing']
+const IN_REPOSITORY_ONLY = ['CONTRIBUTING.md', 'benchmarks', 'conformance', 'docs/grafana.svg', 'docs/notebook', 'live', 'peers', 'test', 'testing']
 
 const { files } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { files: string[] }
 const packed = ['README.md', 'package.json', ...files]
