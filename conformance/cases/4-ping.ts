@@ -146,6 +146,19 @@ export const pings: Group = {
         await target.answersOrEnds()
         target.check('no answer to a pong', !target.pongs.some(({ length }) => length === 1))
       }
+    },
+    {
+      number: '4.11',
+      title: 'The target is there after a flood of pongs that were not asked for',
+      rule: NOT_ENDED,
+      source: SAFETY,
+      level: 'must',
+      needs: 'listener',
+      async talk (target) {
+        target.send(...Array.from({ length: 4 * MANY }, (_, value) => ping(value, ACK)))
+        await target.answersOrEnds()
+        await target.takesAnother()
+      }
     }
   ]
 }

@@ -30,7 +30,8 @@ export class Table {
     this.#write(`${progress}  ${MARKS[outcome]} ${one.number.padEnd(5)} ${one.level.padEnd(13)} ${one.title}${note == null ? '' : `: ${note}`}\n`)
 
     if (outcome === 'failed') {
-      const lines = [`rule: ${one.rule}`, `      ${one.source}`, `expected ${expected}`, 'seen on the wire (> sent, < received):', ...(seen ?? []).map(line => `  ${line}`)]
+      const reports = one.reports == null ? [] : [`      others that went wrong here: ${one.reports.join(', ')}`]
+      const lines = [`rule: ${one.rule}`, `      ${one.source}`, ...reports, `expected ${expected}`, 'seen on the wire (> sent, < received):', ...(seen ?? []).map(line => `  ${line}`)]
       this.#write(lines.map(line => `${' '.repeat(15)} ${line}\n`).join(''))
     }
   }

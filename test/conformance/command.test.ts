@@ -77,7 +77,7 @@ describe('before it sends anything', () => {
   test('it says what it will send', async () => {
     const { log } = await conformance(target.address, '--case', '4.1')
 
-    expect(log).toContain('1 cases: each sends at most 8 MiB in 5,000 frames, on at most 2 connections, for at most 5 s')
+    expect(log).toContain('1 case: it sends at most 8 MiB in 5,000 frames, on at most 2 connections, for at most 5 s')
   })
 })
 
