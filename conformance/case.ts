@@ -9,6 +9,7 @@ export type Level = typeof LEVELS[number]
 export const NEEDS = {
   listener: 'takes connections',
   echo: 'sends back what comes on a stream that the suite opens, and closes it after the suite has',
+  'two connections': 'listens, and echoes on two connections at once',
   opener: 'opens a stream on each connection at once, and writes on it, as identify does in libp2p',
   'echoing opener': 'opens a stream on each connection at once, writes on it, and sends back what comes on it'
 } as const

@@ -73,7 +73,7 @@ export function parseOptions (args: string[]): Options {
     listen: values.listen,
     libp2p: values.libp2p,
     protocol: values.protocol,
-    has: [...(values['no-echo'] ? [] : ['echo'] as const), ...(values.opens ? ['opener'] as const : []), ...(values.opens && !values.libp2p ? ['echoing opener'] as const : [])],
+    has: [...(values['no-echo'] ? [] : values.listen ? ['echo'] as const : ['echo', 'two connections'] as const), ...(values.opens ? ['opener'] as const : []), ...(values.opens && !values.libp2p ? ['echoing opener'] as const : [])],
     cases: values.case == null ? CASES : CASES.filter(one => values.case?.some(number => select(number).includes(one))),
     jsonFile: values.json,
     junitFile: values.junit,

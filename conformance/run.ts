@@ -20,7 +20,7 @@ function announce ({ host, port, listen, libp2p, cases }: Options, address?: str
   const whom = listen ? `Waits for a target to dial ${address}, a connection for each case,` : `Dials ${host}:${port}, a connection for each case,`
 
   return `${whom} and speaks ${libp2p ? 'multistream-select, Noise and ' : ''}yamux.
-${cases.length === 1 ? '1 case: it' : `${cases.length} cases: each`} sends at most ${MAX_SENT_BYTES / MIB} MiB in ${MAX_SENT_FRAMES.toLocaleString('en')} frames, on at most ${MAX_CONNECTIONS_PER_CASE} connections, for at most ${MAX_CASE_MS / 1000} s.
+Cases: ${cases.length}. Each takes at most ${MAX_CASE_MS / 1000} s and ${MAX_CONNECTIONS_PER_CASE} connections, and sends at most ${MAX_SENT_BYTES / MIB} MiB in ${MAX_SENT_FRAMES.toLocaleString('en')} frames on each.
 Some send what is malformed, beyond the window, or a flood. A target that falls behind or ends a connection recovers with the next one.
 `
 }

@@ -53,25 +53,31 @@ async function runCase (one: Case, { connect, isDialler, has, protocol }: RunIni
   const result = (outcome: Outcome, rest: Partial<Result> = {}): Result => ({ case: one, outcome, durationMs: performance.now() - startMs, ...rest })
 
   if (one.needs !== 'listener' && !has.includes(one.needs)) {
-    return result('not run', { note: `needs a target that ${NEEDS[one.needs]}` })
+    return result('not run', { note: `for want of a target that ${NEEDS[one.needs]}` })
   }
 
   const targets: Target[] = []
+  const over = new AbortController()
   const another = async (): Promise<Target> => {
+    if (targets.length === MAX_CONNECTIONS_PER_CASE) {
+      throw new Error(`Case ${one.number} makes more than ${MAX_CONNECTIONS_PER_CASE} connections, which none may`)
+    }
+
     const connection = await connect().catch(error => { throw new Failure('a connection to be taken', [String(error.message)]) })
     const target = new Target(connection, { isDialled: isDialler, preamble: protocol == null ? new Uint8Array(0) : preamble(protocol), another })
+    targets.push(target)
 
-    if (targets.push(target) > MAX_CONNECTIONS_PER_CASE) {
-      throw new Error(`Case ${one.number} makes more than ${MAX_CONNECTIONS_PER_CASE} connections, which none may`)
+    // a case that was given up may still be talking
+    if (over.signal.aborted) {
+      target.leave()
     }
 
     return target
   }
-  const tooLong = new AbortController()
 
   try {
     const target = await another()
-    const note = await Promise.race([one.talk(target), failLate(target, tooLong.signal)])
+    const note = await Promise.race([one.talk(target), failLate(target, over.signal)])
 
     return typeof note === 'string' ? result('noted', { note }) : result('passed')
   } catch (error: any) {
@@ -81,7 +87,7 @@ async function runCase (one: Case, { connect, isDialler, has, protocol }: RunIni
 
     throw error
   } finally {
-    tooLong.abort()
+    over.abort()
     targets.forEach(target => { target.leave() })
   }
 }

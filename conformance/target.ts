@@ -113,6 +113,7 @@ export class Target {
   /** Waits for what is expected */
   async until (expected: string, isSo: () => boolean, waitMs = ANSWER_MS): Promise<void> {
     const giveUp = AbortSignal.timeout(waitMs)
+    giveUp.addEventListener('abort', () => { this.#wake() })
 
     while (!isSo()) {
       if (this.#illegal != null) {
@@ -127,10 +128,7 @@ export class Target {
         throw this.#failure(`${expected} within ${waitMs / 1000} s`)
       }
 
-      await new Promise<void>(resolve => {
-        this.#waiting.add(resolve)
-        giveUp.addEventListener('abort', () => { resolve() })
-      })
+      await new Promise<void>(resolve => { this.#waiting.add(resolve) })
     }
   }
 
@@ -166,8 +164,9 @@ export class Target {
     return !this.hasEnded
   }
 
-  /** The process behind the target is there: it takes another connection and answers on it */
+  /** The process behind the target is there: once this connection is cut off, it takes another and answers on it */
   async takesAnother (): Promise<void> {
+    this.leave()
     const another = await this.another()
 
     try {

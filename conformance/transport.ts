@@ -46,6 +46,18 @@ async function agree (connection: MultiaddrConnection, signal: AbortSignal): Pro
   return secured.connection
 }
 
+/** A signal that no longer aborts once its work is done: libp2p would end the connection */
+async function within<T> (limitMs: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const controller = new AbortController()
+  const timer = setTimeout(() => { controller.abort(new Error(`No connection within ${limitMs / 1000} s`)) }, limitMs)
+
+  try {
+    return await work(controller.signal)
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
 function toMultiaddr (host: string, port: number): Multiaddr {
   const kind = isIP(host) === 0 ? 'dns' : `ip${isIP(host)}`
 
@@ -60,11 +72,12 @@ export async function createTransport ({ host, port, listen, libp2p }: Transport
   if (!listen) {
     return {
       async connect () {
-        const signal = AbortSignal.timeout(CONNECT_MS)
-        const upgrader = { upgradeOutbound: async (connection: MultiaddrConnection) => upgrade(connection, signal) } as unknown as Upgrader
+        return within(CONNECT_MS, async signal => {
+          const upgrader = { upgradeOutbound: async (connection: MultiaddrConnection) => upgrade(connection, signal) } as unknown as Upgrader
 
-        // what the upgrader makes is what dial() returns
-        return transport.dial(address, { upgrader, signal }) as unknown as MessageStream
+          // what the upgrader makes is what dial() returns
+          return await transport.dial(address, { upgrader, signal }) as unknown as MessageStream
+        })
       },
       async stop () {}
     }
@@ -75,7 +88,7 @@ export async function createTransport ({ host, port, listen, libp2p }: Transport
   const listener = transport.createListener({
     upgrader: {
       async upgradeInbound (connection: MultiaddrConnection) {
-        accepted.push(await upgrade(connection, AbortSignal.timeout(CONNECT_MS)))
+        accepted.push(await within(CONNECT_MS, async signal => upgrade(connection, signal)))
         accepts.emit('connection')
       }
     } as unknown as Upgrader
@@ -85,8 +98,10 @@ export async function createTransport ({ host, port, listen, libp2p }: Transport
   return {
     address: listener.getAddrs().map(bound => bound.toString().split('/').filter((_, index) => index % 2 === 0).slice(1).join(':'))[0],
     async connect () {
-      if (accepted.length === 0) {
-        await once(accepts, 'connection', { signal: AbortSignal.timeout(BE_DIALLED_MS) })
+      const signal = AbortSignal.timeout(BE_DIALLED_MS)
+
+      while (accepted.length === 0) {
+        await once(accepts, 'connection', { signal })
       }
 
       return accepted.shift() as MessageStream

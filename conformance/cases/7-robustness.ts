@@ -64,7 +64,7 @@ export const robustness: Group = {
       rule: 'A session lives on its connection alone.',
       source: SAFETY,
       level: 'must',
-      needs: 'echo',
+      needs: 'two connections',
       async talk (target) {
         const other = await target.another()
         const stream = other.open().send(100)

@@ -27,7 +27,7 @@ export class Table {
     }
 
     const progress = `${++this.#ranCount}/${this.#caseCount}`.padStart(7)
-    this.#write(`${progress}  ${MARKS[outcome]} ${one.number.padEnd(5)} ${one.level.padEnd(13)} ${one.title}${note == null ? '' : `: ${note}`}\n`)
+    this.#write(`${progress}  ${MARKS[outcome]} ${one.number.padEnd(5)} ${one.level.padEnd(13)} ${one.title}${outcome === 'noted' ? `: ${note}` : ''}\n`)
 
     if (outcome === 'failed') {
       const reports = one.reports == null ? [] : [`      others that went wrong here: ${one.reports.join(', ')}`]
@@ -44,6 +44,9 @@ export class Table {
       return `${level.padEnd(13)} ${counts.filter(([count]) => count > 0).map(([count, outcome]) => `${count} ${outcome}`).join(', ')}\n`
     })
 
-    this.#write(`\n${rows.join('')}`)
+    const reasons = Map.groupBy(results.filter(({ outcome }) => outcome === 'not run'), ({ note }) => note)
+    const notRun = [...reasons].map(([note, cases]) => `not run: ${cases.map(one => one.case.number).join(', ')} ${note}\n`)
+
+    this.#write(`\n${rows.join('')}${notRun.join('')}`)
   }
 }

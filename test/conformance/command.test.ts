@@ -2,15 +2,17 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createServer } from 'node:net'
 import { text } from 'node:stream/consumers'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { isLocal, parseOptions } from '../../conformance/options.ts'
-import { dialAgainAndAgain, echo, listen, toAddress } from '../../testing/conformance/echo-target.ts'
+import { dialAgainAndAgain, echo, listen, toAddress, toMultiaddr } from '../../testing/conformance/echo-target.ts'
 import { createNode } from '../../testing/libp2p/node.ts'
+import { closeOf } from '../../testing/libp2p/streams.ts'
 import { muxers } from '../../testing/muxers.ts'
 import { createMutantTarget } from './fixtures/mutant-target.ts'
 import { MUTANTS } from './fixtures/mutants.ts'
@@ -77,7 +79,7 @@ describe('before it sends anything', () => {
   test('it says what it will send', async () => {
     const { log } = await conformance(target.address, '--case', '4.1')
 
-    expect(log).toContain('1 case: it sends at most 8 MiB in 5,000 frames, on at most 2 connections, for at most 5 s')
+    expect(log).toContain('Cases: 1. Each takes at most 5 s and 2 connections, and sends at most 8 MiB in 5,000 frames on each.')
   })
 })
 
@@ -94,7 +96,7 @@ describe('cases are chosen', () => {
 
     expect(status).toBe(0)
     expect(output).toContain('- 2.1')
-    expect(output).toContain('needs a target that sends back')
+    expect(output).toContain('not run: 2.1 for want of a target that sends back')
     expect(output).toContain('✓ 4.1')
   })
 })
@@ -169,6 +171,24 @@ describe('a connection', () => {
     expect(status, output).toBe(0)
     expect(output).not.toContain('✗')
     expect(output).toContain('must          22 passed\n')
+  })
+
+  test('may be dialled by a libp2p node', async () => {
+    const address = `127.0.0.1:${await freePort()}`
+    const node = await createNode('ours', { addresses: { listen: [] } })
+    await node.handle('/echo/1.0.0', echo)
+    const over = new AbortController()
+    const running = conformance(address, '--listen', '--libp2p', '--case', '2.1', '--case', '4', '--case', '7.2').finally(() => { over.abort() })
+
+    while (!over.signal.aborted) {
+      await node.dial(toMultiaddr(address)).then(async connection => closeOf(connection), async () => sleep(20))
+    }
+
+    const { status, output } = await running
+    await node.stop()
+
+    expect(status, output).toBe(0)
+    expect(output).not.toContain('✗')
   })
 
   test('may be one of libp2p, with Noise', async () => {

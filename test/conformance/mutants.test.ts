@@ -1,13 +1,14 @@
 // The suite itself: it passes on this muxer, and finds each wrong implementation by the case that is meant for it.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { CASES, select } from '../../conformance/cases/index.ts'
+import { NEEDS } from '../../conformance/case.ts'
 import { run } from '../../conformance/runner.ts'
 import { createTransport } from '../../conformance/transport.ts'
 import { listen } from '../../testing/conformance/echo-target.ts'
 import { muxers } from '../../testing/muxers.ts'
 import { createMutantTarget } from './fixtures/mutant-target.ts'
 import { MUTANTS } from './fixtures/mutants.ts'
-import type { Case } from '../../conformance/case.ts'
+import type { Case, Need } from '../../conformance/case.ts'
 import type { Result } from '../../conformance/runner.ts'
 import type { EchoTarget } from '../../testing/conformance/echo-target.ts'
 
@@ -28,7 +29,7 @@ afterAll(async () => {
 async function runOn (port: number, cases: Case[]): Promise<Result[]> {
   const transport = await createTransport({ host: '127.0.0.1', port, listen: false, libp2p: false })
 
-  return run({ cases, connect: transport.connect, isDialler: true, has: ['echo', 'opener', 'echoing opener'] })
+  return run({ cases, connect: transport.connect, isDialler: true, has: Object.keys(NEEDS) as Need[] })
 }
 
 function failures (results: Result[]): unknown[] {
