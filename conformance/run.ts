@@ -21,7 +21,7 @@ function announce ({ host, port, listen, libp2p, cases }: Options, address?: str
 
   return `${whom} and speaks ${libp2p ? 'multistream-select, Noise and ' : ''}yamux.
 Cases: ${cases.length}. Each takes at most ${MAX_CASE_MS / 1000} s and ${MAX_CONNECTIONS_PER_CASE} connections, and sends at most ${MAX_SENT_BYTES / MIB} MiB in ${MAX_SENT_FRAMES.toLocaleString('en')} frames on each.
-Some send what is malformed, beyond the window, or a flood. A target that falls behind or ends a connection recovers with the next one.
+Some send what is malformed, beyond the window, or in a flood.
 `
 }
 

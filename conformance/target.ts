@@ -115,11 +115,7 @@ export class Target {
     const giveUp = AbortSignal.timeout(waitMs)
     giveUp.addEventListener('abort', () => { this.#wake() })
 
-    while (!isSo()) {
-      if (this.#illegal != null) {
-        throw this.#failure(`frames of version 0 and types 0 to 3, not ${this.#illegal}`)
-      }
-
+    while (this.#illegal == null && !isSo()) {
       if (this.hasEnded) {
         throw this.#failure(`${expected}, but the target has ended the connection`)
       }
@@ -129,6 +125,10 @@ export class Target {
       }
 
       await new Promise<void>(resolve => { this.#waiting.add(resolve) })
+    }
+
+    if (this.#illegal != null) {
+      throw this.#failure(`frames of version 0 and types 0 to 3, not ${this.#illegal}`)
     }
   }
 

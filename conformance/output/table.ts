@@ -37,7 +37,7 @@ export class Table {
   }
 
   end (results: Result[]): void {
-    const rows = LEVELS.map(level => {
+    const rows = LEVELS.filter(level => results.some(result => result.case.level === level)).map(level => {
       const ofLevel = results.filter(result => result.case.level === level)
       const counts = Object.keys(MARKS).map(outcome => [ofLevel.filter(result => result.outcome === outcome).length, outcome] as const)
 
