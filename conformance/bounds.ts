@@ -9,5 +9,5 @@ export const MAX_CASE_MS = 5_000
 export const MAX_CONNECTIONS_PER_CASE = 2
 /** How long a case waits for an answer */
 export const ANSWER_MS = 2_000
-/** How long it listens for what should not come, behind an answer that shows that the target has read all */
+/** How long it listens for what should not come, after an answer that shows that the target has read all */
 export const SILENCE_MS = 150

@@ -151,7 +151,7 @@ export class Target {
     await sleep(SILENCE_MS)
   }
 
-  /** Waits until the target has either answered or ended the connection, as it may behind what is too much; true if it goes on */
+  /** Waits until the target has either answered or ended the connection, as it may after what is too much; true if it goes on */
   async answersOrEnds (): Promise<boolean> {
     try {
       await this.answers()

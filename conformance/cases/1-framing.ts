@@ -13,7 +13,7 @@ export const framing: Group = {
     {
       number: '1.1',
       title: 'All frames of a whole stream have version 0 and a known type',
-      rule: 'The version field is always set to 0; the types are 0 to 3.',
+      rule: 'There is one version, 0, and there are the types 0 to 3.',
       source: specification('Version Field'),
       level: 'must',
       needs: 'echo',
@@ -28,7 +28,7 @@ export const framing: Group = {
     {
       number: '1.2',
       title: 'Fields are read and written in network order',
-      rule: 'All fields are encoded in network order (big endian).',
+      rule: 'Fields are big-endian.',
       source: specification('Framing'),
       level: 'must',
       needs: 'echo',
@@ -40,7 +40,7 @@ export const framing: Group = {
     {
       number: '1.3',
       title: 'Frames may come one byte at a time',
-      rule: 'Yamux uses a streaming connection underneath, which may cut a header anywhere.',
+      rule: 'A byte stream below yamux may cut a header anywhere.',
       source: specification('Framing'),
       level: 'must',
       needs: 'echo',
@@ -54,7 +54,7 @@ export const framing: Group = {
     {
       number: '1.4',
       title: 'Many frames may come at once',
-      rule: 'Yamux uses a streaming connection underneath, which may join frames.',
+      rule: 'A byte stream below yamux may join frames.',
       source: specification('Framing'),
       level: 'must',
       needs: 'echo',
@@ -68,7 +68,7 @@ export const framing: Group = {
     {
       number: '1.5',
       title: 'A body may come in pieces',
-      rule: 'Yamux uses a streaming connection underneath, which may cut a body anywhere.',
+      rule: 'A byte stream below yamux may cut a body anywhere.',
       source: specification('Framing'),
       level: 'must',
       needs: 'echo',
@@ -81,7 +81,7 @@ export const framing: Group = {
     {
       number: '1.6',
       title: 'A DATA frame without data may open a stream',
-      rule: 'Data may transmit zero length payloads depending on the flags; SYN may be sent with a data message.',
+      rule: 'DATA may be empty, and may have SYN.',
       source: specification('Type Field'),
       level: 'must',
       needs: 'echo',
@@ -94,7 +94,7 @@ export const framing: Group = {
     {
       number: '1.7',
       title: 'A DATA frame without data and flags says nothing',
-      rule: 'Data may transmit zero length payloads.',
+      rule: 'DATA may be empty.',
       source: ALL_ACCEPT,
       level: 'should',
       needs: 'echo',
@@ -109,7 +109,7 @@ export const framing: Group = {
     {
       number: '1.8',
       title: 'A frame of another version ends the connection',
-      rule: 'The version field is always set to 0.',
+      rule: 'There is one version, 0.',
       source: specification('Version Field'),
       level: 'should',
       needs: 'listener',
@@ -124,7 +124,7 @@ export const framing: Group = {
     {
       number: '1.9',
       title: 'A frame of an unknown type ends the connection',
-      rule: 'The types are 0 to 3.',
+      rule: 'There are the types 0 to 3.',
       source: specification('Type Field'),
       level: 'should',
       needs: 'listener',
@@ -136,7 +136,7 @@ export const framing: Group = {
     {
       number: '1.10',
       title: 'A DATA frame on stream 0 reaches no stream',
-      rule: 'The 0 ID is reserved to represent the session.',
+      rule: 'Id 0 belongs to the session.',
       source: specification('StreamID Field'),
       level: 'should',
       needs: 'listener',
@@ -149,7 +149,7 @@ export const framing: Group = {
     {
       number: '1.11',
       title: 'A flag that is not known',
-      rule: 'The flags are 1, 2, 4 and 8; what is to be done with others is open.',
+      rule: 'There are four flags. The specification does not say what to do with other bits.',
       source: specification('Flag Field'),
       level: 'informational',
       needs: 'echo',

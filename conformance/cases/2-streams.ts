@@ -12,7 +12,7 @@ export const streams: Group = {
     {
       number: '2.1',
       title: 'A stream opened with a WINDOW_UPDATE is acknowledged',
-      rule: 'The receiver must reply with either a data or window update frame along with the ACK flag, or with the RST flag.',
+      rule: 'Whoever is asked for a stream has to answer, with ACK or with RST.',
       source: specification('Opening a stream'),
       level: 'must',
       needs: 'echo',
@@ -26,7 +26,7 @@ export const streams: Group = {
     {
       number: '2.2',
       title: 'A stream opened with DATA is acknowledged, and its data arrives',
-      rule: 'SYN may be sent with a data or window update message.',
+      rule: 'SYN may stand on either kind of frame.',
       source: specification('Flag Field'),
       level: 'must',
       needs: 'echo',
@@ -39,7 +39,7 @@ export const streams: Group = {
     {
       number: '2.3',
       title: 'Data that comes before the ACK was sent is not lost',
-      rule: 'A connection can begin sending data once the SYN flag is sent. The corresponding ACK does not need to be received.',
+      rule: 'Data need not wait for the ACK.',
       source: specification('Opening a stream'),
       level: 'must',
       needs: 'echo',
@@ -52,7 +52,7 @@ export const streams: Group = {
     {
       number: '2.4',
       title: 'The first frame on a stream has the ACK',
-      rule: 'The receiver must reply with either a data or window update frame along with the ACK flag.',
+      rule: 'Whoever accepts a stream answers with ACK.',
       source: specification('Opening a stream'),
       level: 'should',
       needs: 'echo',
@@ -65,7 +65,7 @@ export const streams: Group = {
     {
       number: '2.5',
       title: 'Both sides of two streams are told apart',
-      rule: 'The StreamID field identifies the logical stream the frame is addressing.',
+      rule: 'A frame belongs to the stream whose id it has.',
       source: specification('StreamID Field'),
       level: 'must',
       needs: 'echo',
@@ -84,7 +84,7 @@ export const streams: Group = {
     {
       number: '2.6',
       title: 'Ids need not come in order',
-      rule: 'A stream is opened with a new StreamID.',
+      rule: 'Each stream has an id of its own.',
       source: ALL_ACCEPT,
       level: 'should',
       needs: 'echo',
@@ -97,7 +97,7 @@ export const streams: Group = {
     {
       number: '2.7',
       title: 'FIN on a WINDOW_UPDATE closes one half',
-      rule: 'FIN performs a half-close of a stream. It may be sent with a data message or window update.',
+      rule: 'FIN closes one direction, on either kind of frame.',
       source: specification('Flag Field'),
       level: 'must',
       needs: 'echo',
@@ -111,7 +111,7 @@ export const streams: Group = {
     {
       number: '2.8',
       title: 'FIN on a DATA frame without data closes one half',
-      rule: 'FIN performs a half-close of a stream. It may be sent with a data message or window update.',
+      rule: 'FIN closes one direction, on either kind of frame.',
       source: specification('Flag Field'),
       level: 'must',
       needs: 'echo',
@@ -125,7 +125,7 @@ export const streams: Group = {
     {
       number: '2.9',
       title: 'The data of a frame with FIN is delivered before the end',
-      rule: 'FIN may be sent with a data message. The sender will send no further data.',
+      rule: 'FIN may stand on DATA, whose bytes are the last.',
       source: specification('Closing a stream'),
       level: 'must',
       needs: 'echo',
@@ -138,7 +138,7 @@ export const streams: Group = {
     {
       number: '2.10',
       title: 'A stream may be opened, written and closed at once',
-      rule: 'A connection can begin sending data once the SYN flag is sent.',
+      rule: 'Data need not wait for the ACK.',
       source: specification('Opening a stream'),
       level: 'must',
       needs: 'echo',
@@ -153,7 +153,7 @@ export const streams: Group = {
     {
       number: '2.11',
       title: 'A stream that was closed at once is acknowledged',
-      rule: 'The receiver must reply with either a data or window update frame along with the ACK flag, or with the RST flag.',
+      rule: 'Whoever is asked for a stream has to answer, with ACK or with RST.',
       source: specification('Opening a stream'),
       level: 'must',
       needs: 'echo',
@@ -167,7 +167,7 @@ export const streams: Group = {
     {
       number: '2.12',
       title: 'Fifty streams that are opened, written and closed in one write all have their answer',
-      rule: 'A connection can begin sending data once the SYN flag is sent.',
+      rule: 'Data need not wait for the ACK.',
       source: specification('Opening a stream'),
       level: 'must',
       needs: 'echo',
@@ -184,7 +184,7 @@ export const streams: Group = {
     {
       number: '2.13',
       title: 'SYN and FIN may stand in one frame with data',
-      rule: 'SYN, and FIN, may be sent with a data message; that they may stand together is not written.',
+      rule: 'DATA may have SYN, and it may have FIN. Whether both at once is not written.',
       source: specification('Flag Field'),
       level: 'should',
       needs: 'echo',
@@ -198,7 +198,7 @@ export const streams: Group = {
     {
       number: '2.14',
       title: 'RST ends the stream and nothing else',
-      rule: 'RST resets a stream immediately.',
+      rule: 'After RST a stream is over, in both directions.',
       source: specification('Closing a stream'),
       level: 'must',
       needs: 'echo',
@@ -213,7 +213,7 @@ export const streams: Group = {
     {
       number: '2.15',
       title: 'RST on a DATA frame resets the stream',
-      rule: 'RST may be sent with a data or window update message.',
+      rule: 'RST may stand on either kind of frame.',
       source: specification('Flag Field'),
       level: 'must',
       needs: 'echo',
@@ -230,7 +230,7 @@ export const streams: Group = {
     {
       number: '2.16',
       title: 'What comes after RST is not delivered',
-      rule: 'RST resets a stream immediately.',
+      rule: 'After RST a stream is over, in both directions.',
       source: specification('Closing a stream'),
       level: 'must',
       needs: 'echo',
@@ -245,7 +245,7 @@ export const streams: Group = {
     {
       number: '2.17',
       title: 'RST may come after FIN',
-      rule: 'If an error occurs, the RST flag can be used to hard close a stream immediately.',
+      rule: 'A stream can be reset at any time, so after FIN too.',
       source: specification('Closing a stream'),
       level: 'must',
       needs: 'echo',
@@ -289,7 +289,7 @@ export const streams: Group = {
     {
       number: '2.20',
       title: 'A second SYN on an open stream opens no stream',
-      rule: 'A stream is opened with a new StreamID.',
+      rule: 'Each stream has an id of its own.',
       source: specification('Opening a stream'),
       level: 'should',
       needs: 'echo',
@@ -304,7 +304,7 @@ export const streams: Group = {
     {
       number: '2.21',
       title: 'SYN on an id of the other side is refused',
-      rule: 'The client side should use odd IDs, and the server even. This prevents any collisions.',
+      rule: 'Dialler and listener have odd and even ids, so that both can open streams.',
       source: specification('StreamID Field'),
       level: 'should',
       needs: 'listener',
@@ -316,7 +316,7 @@ export const streams: Group = {
     {
       number: '2.22',
       title: 'An id that is used again once its stream is over',
-      rule: 'A stream is opened with a new StreamID; what is to be done with one that was used is open.',
+      rule: 'Each stream has an id of its own. The specification does not say what to do with one that was used.',
       source: specification('Opening a stream'),
       level: 'informational',
       needs: 'echo',
@@ -332,7 +332,7 @@ export const streams: Group = {
     {
       number: '2.23',
       title: 'A second FIN',
-      rule: 'FIN signals that the sender will send no further data; that it is sent once is not written.',
+      rule: 'FIN ends what its sender has to say. That it comes once is not written.',
       source: specification('Closing a stream'),
       level: 'informational',
       needs: 'echo',
@@ -346,7 +346,7 @@ export const streams: Group = {
     {
       number: '2.24',
       title: 'Data after FIN',
-      rule: 'The sender will send no further data; what is to be done with it is open.',
+      rule: 'FIN promises that no data follows. The specification does not say what to do with data that does.',
       source: specification('Closing a stream'),
       level: 'informational',
       needs: 'echo',
@@ -362,7 +362,7 @@ export const streams: Group = {
     {
       number: '2.25',
       title: 'The target opens streams with ids of its own side, and with SYN',
-      rule: 'The client side should use odd IDs, and the server even. The SYN flag should be set to signal a new stream.',
+      rule: 'Dialler and listener have odd and even ids, and a stream begins with SYN.',
       source: specification('StreamID Field'),
       level: 'must',
       needs: 'opener',
@@ -376,7 +376,7 @@ export const streams: Group = {
     {
       number: '2.26',
       title: 'The target writes on a stream that it has opened without waiting for the ACK',
-      rule: 'The corresponding ACK does not need to be received. Some acknowledge with their first frame, which comes after the data.',
+      rule: 'Data need not wait for the ACK: some implementations send that with their answer to the data.',
       source: specification('Opening a stream'),
       level: 'must',
       needs: 'opener',
@@ -388,7 +388,7 @@ export const streams: Group = {
     {
       number: '2.27',
       title: 'FIN beside the ACK is seen',
-      rule: 'ACK, and FIN, may be sent with a window update; that they may stand together is not written.',
+      rule: 'A window update may have ACK, and it may have FIN. Whether both at once is not written.',
       source: specification('Flag Field'),
       level: 'should',
       needs: 'opener',
@@ -403,7 +403,7 @@ export const streams: Group = {
     {
       number: '2.28',
       title: 'A stream that the target has opened may be refused',
-      rule: 'Clients should be prepared to handle an error that indicates a RST was received.',
+      rule: 'A stream that was opened may be answered with RST.',
       source: specification('Opening a stream'),
       level: 'must',
       needs: 'opener',
@@ -416,7 +416,7 @@ export const streams: Group = {
     {
       number: '2.29',
       title: 'An ACK may bring data',
-      rule: 'ACK may be sent with a data or window update message.',
+      rule: 'ACK may stand on either kind of frame.',
       source: specification('Flag Field'),
       level: 'must',
       needs: 'echoing opener',

@@ -46,7 +46,7 @@ export const flowControl: Group = {
     {
       number: '3.1',
       title: 'A stream takes 262,144 bytes before any credit',
-      rule: 'Each stream starts with a 256KB window size. Both sides assume the initial 256KB window.',
+      rule: 'A stream begins with a window of 256 KiB in both directions.',
       source: specification('Flow Control'),
       level: 'must',
       needs: 'echo',
@@ -60,7 +60,7 @@ export const flowControl: Group = {
     {
       number: '3.2',
       title: 'A whole window may come with the SYN',
-      rule: 'SYN may be sent with a data message; a stream starts with a 256KB window.',
+      rule: 'SYN may stand on DATA, and a stream begins with a window of 256 KiB.',
       source: specification('Flow Control'),
       level: 'must',
       needs: 'echo',
@@ -71,7 +71,7 @@ export const flowControl: Group = {
     {
       number: '3.3',
       title: 'The target sends no more than its credit, and all of it',
-      rule: 'Each stream starts with a 256KB window size; a window update provides a delta update to it.',
+      rule: 'A stream begins with a window of 256 KiB, and each window update adds to it.',
       source: specification('Flow Control'),
       level: 'must',
       needs: 'echo',
@@ -91,7 +91,7 @@ export const flowControl: Group = {
     {
       number: '3.4',
       title: 'Credit on the SYN counts',
-      rule: 'Both sides can immediately send a window update as part of the SYN/ACK indicating a larger window.',
+      rule: 'A frame with SYN or ACK may grant more than the initial window.',
       source: specification('Flow Control'),
       level: 'must',
       needs: 'echo',
@@ -106,7 +106,7 @@ export const flowControl: Group = {
     {
       number: '3.5',
       title: 'Credit on the ACK counts',
-      rule: 'Both sides can immediately send a window update as part of the SYN/ACK indicating a larger window.',
+      rule: 'A frame with SYN or ACK may grant more than the initial window.',
       source: specification('Flow Control'),
       level: 'must',
       needs: 'echoing opener',
@@ -128,7 +128,7 @@ export const flowControl: Group = {
     {
       number: '3.6',
       title: 'What was read comes back as credit',
-      rule: 'To prevent the streams from stalling, window update frames should be sent regularly. None can go on without them.',
+      rule: 'A reader has to give credit back, or its sender stops for good.',
       source: specification('Flow Control'),
       level: 'must',
       needs: 'echo',
@@ -142,7 +142,7 @@ export const flowControl: Group = {
     {
       number: '3.7',
       title: 'Only data counts against the window, headers do not',
-      rule: 'Both sides should track the number of bytes sent in Data frames only, as only they are tracked as part of the window size.',
+      rule: 'Only the bytes of DATA count against a window.',
       source: specification('Flow Control'),
       level: 'must',
       needs: 'echo',
@@ -155,7 +155,7 @@ export const flowControl: Group = {
     {
       number: '3.8',
       title: 'A stream without credit holds up no other',
-      rule: 'There is no window size for the session.',
+      rule: 'Windows belong to streams. The session has none.',
       source: specification('Flow Control'),
       level: 'must',
       needs: 'echo',
@@ -170,7 +170,7 @@ export const flowControl: Group = {
     {
       number: '3.9',
       title: 'A window update of nothing is nothing',
-      rule: 'A window update provides a delta update to the window size.',
+      rule: 'A window update adds to the window.',
       source: ALL_ACCEPT,
       level: 'should',
       needs: 'echo',
@@ -181,7 +181,7 @@ export const flowControl: Group = {
     {
       number: '3.10',
       title: 'Data far beyond the credit is refused',
-      rule: 'A stream starts with a window of 256 KB, and a window update provides a delta update to it. What is to be done with more is not written, but memory has an end.',
+      rule: 'A stream begins with a window of 256 KiB, and each window update adds to it. The specification does not say what to do with more, but memory is limited.',
       source: SAFETY,
       level: 'should',
       needs: 'echo',
@@ -204,7 +204,7 @@ export const flowControl: Group = {
     {
       number: '3.11',
       title: 'A byte beyond the window on the SYN is refused',
-      rule: 'Both sides assume the initial 256KB window; what is to be done with more is not written.',
+      rule: 'A stream begins with a window of 256 KiB. The specification does not say what to do with more.',
       source: specification('Flow Control'),
       level: 'should',
       needs: 'echo',
@@ -231,7 +231,7 @@ export const flowControl: Group = {
     {
       number: '3.13',
       title: 'Credit that adds up to 2^32 bytes is refused, or is not lost',
-      rule: 'A window update provides a delta update to the window size; what 32 bits cannot count is open.',
+      rule: 'A window update adds to the window. The specification does not say what happens at 2^32.',
       source: specification('Length Field'),
       level: 'should',
       needs: 'echo',
@@ -261,7 +261,7 @@ export const flowControl: Group = {
     {
       number: '3.15',
       title: 'Small frames do not bring a window update each',
-      rule: 'Window update frames should be sent regularly, to prevent the streams from stalling.',
+      rule: 'Credit has to come before the sender has to stop, but not with each frame.',
       source: specification('Flow Control'),
       level: 'should',
       needs: 'echo',
@@ -279,7 +279,7 @@ export const flowControl: Group = {
     {
       number: '3.16',
       title: 'No credit is given on a stream that both sides have closed',
-      rule: 'Once both sides have closed the connection, the stream is closed.',
+      rule: 'A stream is over after both FINs.',
       source: specification('Closing a stream'),
       level: 'should',
       needs: 'echo',
@@ -290,14 +290,14 @@ export const flowControl: Group = {
         stream.finish()
         await stream.ends()
         await target.isSilent()
-        const behind = stream.headers.slice(stream.headers.findIndex(({ flags }) => (flags & FIN) !== 0) + 1)
-        target.check('nothing on the stream behind the FIN', behind.length === 0)
+        const after = stream.headers.slice(stream.headers.findIndex(({ flags }) => (flags & FIN) !== 0) + 1)
+        target.check('nothing on the stream after the FIN', after.length === 0)
       }
     },
     {
       number: '3.17',
-      title: 'Credit may come behind the FIN of the side that gives it',
-      rule: 'FIN indicates that the sender will send no further data; credit is none.',
+      title: 'Credit may come after the FIN of the side that gives it',
+      rule: 'After FIN no data follows, but credit may.',
       source: specification('Closing a stream'),
       level: 'must',
       needs: 'echo',

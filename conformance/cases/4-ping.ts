@@ -13,7 +13,7 @@ export const pings: Group = {
     {
       number: '4.1',
       title: 'A ping is answered with its value',
-      rule: 'Ping contains an opaque value, echoed back. SYN is sent with a ping to indicate outbound, ACK to indicate response.',
+      rule: 'A ping has SYN, its pong ACK and the same value.',
       source: specification('Length Field'),
       level: 'must',
       needs: 'listener',
@@ -26,7 +26,7 @@ export const pings: Group = {
     {
       number: '4.2',
       title: 'Any value is echoed',
-      rule: 'Ping contains an opaque value, echoed back.',
+      rule: 'A pong has the value of its ping, whatever that is.',
       source: specification('Length Field'),
       level: 'must',
       needs: 'listener',
@@ -39,7 +39,7 @@ export const pings: Group = {
     {
       number: '4.3',
       title: 'The same value may come again, and each ping is answered once',
-      rule: 'Ping contains an opaque value, echoed back.',
+      rule: 'A pong has the value of its ping, whatever that is.',
       source: specification('Length Field'),
       level: 'must',
       needs: 'listener',
@@ -53,7 +53,7 @@ export const pings: Group = {
     {
       number: '4.4',
       title: 'A ping is answered while a stream has no credit',
-      rule: 'Ping can be used to heart-beat and do keep-alives; there is no window size for the session.',
+      rule: 'Pings keep connections alive, and windows belong to streams alone.',
       source: specification('Type Field'),
       level: 'must',
       needs: 'echo',
@@ -68,7 +68,7 @@ export const pings: Group = {
     {
       number: '4.5',
       title: 'Ten pings at once are answered',
-      rule: 'Ping contains an opaque value, echoed back.',
+      rule: 'A pong has the value of its ping, whatever that is.',
       source: specification('Length Field'),
       level: 'should',
       needs: 'listener',
@@ -81,7 +81,7 @@ export const pings: Group = {
     {
       number: '4.6',
       title: 'A flood of pings brings no value that was not asked for, and none twice',
-      rule: 'Ping contains an opaque value, echoed back. A flood may be left unanswered, or end the connection.',
+      rule: 'A pong has the value of its ping. A flood may go unanswered, or end the connection.',
       source: specification('Length Field'),
       level: 'must',
       needs: 'listener',
@@ -90,7 +90,7 @@ export const pings: Group = {
         await target.answersOrEnds()
         const values = target.pongs.map(({ length }) => length)
         const answers = values.filter(value => value < MANY)
-        target.check('values of the flood and of the ping behind it, each once at most', new Set(values).size === values.length && values.length - answers.length <= 1)
+        target.check('values of the flood and of the ping after it, each once at most', new Set(values).size === values.length && values.length - answers.length <= 1)
       }
     },
     {
@@ -110,7 +110,7 @@ export const pings: Group = {
     {
       number: '4.8',
       title: 'A pong that was not asked for',
-      rule: 'What is to be done with it is open.',
+      rule: 'The specification does not say what to do with it.',
       source: specification('Flag Field'),
       level: 'informational',
       needs: 'listener',
@@ -123,7 +123,7 @@ export const pings: Group = {
     {
       number: '4.9',
       title: 'A ping on a stream',
-      rule: 'Ping messages should always use the 0 StreamID; what is to be done with others is open.',
+      rule: 'Pings stand on stream 0. The specification does not say what to do with others.',
       source: specification('StreamID Field'),
       level: 'informational',
       needs: 'listener',
@@ -137,7 +137,7 @@ export const pings: Group = {
     {
       number: '4.10',
       title: 'Pongs that nobody waits for do not make pings',
-      rule: 'ACK is sent with a ping to indicate response. To answer a response would go on without end.',
+      rule: 'A ping with ACK is a pong. To answer pongs would go on without end.',
       source: ALL_ACCEPT,
       level: 'should',
       needs: 'listener',

@@ -11,7 +11,7 @@ function survives (number: string, code: number, meaning: string): Case {
   return {
     number,
     title: `The target is there after GoAway with ${meaning}`,
-    rule: 'Go Away is used to close a session, and no other.',
+    rule: 'GoAway ends a session, and concerns no other.',
     source: specification('Session termination'),
     level: 'must',
     needs: 'listener',
@@ -35,7 +35,7 @@ export const goAways: Group = {
     {
       number: '5.5',
       title: 'A violation is answered with GoAway before the connection ends',
-      rule: 'When a session is being terminated, the Go Away message should be sent.',
+      rule: 'A session that ends says so with GoAway.',
       source: specification('Session termination'),
       level: 'should',
       needs: 'listener',
@@ -47,7 +47,7 @@ export const goAways: Group = {
     {
       number: '5.6',
       title: 'GoAway for a violation has code 1, on stream 0, without flags',
-      rule: 'The length should be set to 0x1 for a protocol error. Go Away messages should always use the 0 StreamID.',
+      rule: 'GoAway stands on stream 0, and its code for a violation is 1.',
       source: specification('Session termination'),
       level: 'should',
       needs: 'listener',
@@ -61,7 +61,7 @@ export const goAways: Group = {
     {
       number: '5.7',
       title: 'A stream that is open when GoAway comes',
-      rule: 'Whether streams in flight end at once is open.',
+      rule: 'The specification does not say whether open streams end at once.',
       source: specification('Session termination'),
       level: 'informational',
       needs: 'echo',
@@ -77,8 +77,8 @@ export const goAways: Group = {
     },
     {
       number: '5.8',
-      title: 'A stream that is opened behind GoAway',
-      rule: 'What is to be done with it is open.',
+      title: 'A stream that is opened after GoAway',
+      rule: 'The specification does not say what to do with it.',
       source: specification('Session termination'),
       level: 'informational',
       needs: 'echo',

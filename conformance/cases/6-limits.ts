@@ -34,7 +34,7 @@ export const limits: Group = {
     {
       number: '6.1',
       title: '256 streams may be opened at once',
-      rule: 'Implementations SHOULD buffer at least 256 unacknowledged inbound streams.',
+      rule: 'libp2p asks for room for 256 streams that are not acknowledged.',
       source: libp2pSpecification('ACK backlog'),
       level: 'should',
       needs: 'echo',
@@ -53,7 +53,7 @@ export const limits: Group = {
     {
       number: '6.2',
       title: '1,000 streams opened at once',
-      rule: 'How many streams may be open is not written.',
+      rule: 'The specification has no limit of streams.',
       source: libp2pSpecification('ACK backlog'),
       level: 'informational',
       needs: 'echo',
@@ -70,7 +70,7 @@ export const limits: Group = {
     {
       number: '6.3',
       title: 'When the ACK comes',
-      rule: 'Implementations SHOULD NOT implicitly acknowledge streams but wait for the application to send the first DATA frame.',
+      rule: 'libp2p recommends that the ACK waits until the application sends.',
       source: libp2pSpecification('ACK backlog'),
       level: 'informational',
       needs: 'echo',
@@ -84,7 +84,7 @@ export const limits: Group = {
     {
       number: '6.4',
       title: 'A body of 4 GiB is refused by its header',
-      rule: 'A body that no window has room for need not be waited for.',
+      rule: 'A body that no window has room for can be refused when its header has come.',
       source: SAFETY,
       level: 'should',
       needs: 'echo',
@@ -103,7 +103,7 @@ export const limits: Group = {
       level: 'must',
       needs: 'listener',
       async talk (target) {
-        // whatever is sent behind it may be taken for the body
+        // whatever is sent after it may be taken for the body
         target.send(frame(DATA, SYN, target.newStream().id, MAX_UINT32))
         await target.takesAnother()
       }

@@ -6,9 +6,9 @@ const GO_UNKNOWN_TYPE = '`recvLoop` returns `ErrInvalidMsgType`, and the session
 const GO_CREDIT = '`incrSendWindow` adds in 32 bits, so the window wraps to 0 and the stream stands still.'
 
 const STOCK: Findings = {
-  2.9: '`handleData` calls `processFlags` before it hands over the data, so `for await` ends first, and the echo does not see them. A listener gets them behind the `end` event.',
+  2.9: '`handleData` calls `processFlags` before it hands over the data, so `for await` ends first, and the echo does not see them. A listener gets them after the `end` event.',
   2.13: 'As 2.9.',
-  3.15: '`sendWindowUpdate` sends whatever is missing from the window, behind each frame.',
+  3.15: '`sendWindowUpdate` sends whatever is missing from the window, after each frame.',
   6.4: '`Decoder.readFrame` waits for the whole body before the window is looked at.'
 }
 
