@@ -33,7 +33,7 @@ export function createFrameTrace (log: Logger, label: string): FrameTap {
  * `DATA 5 ACK 100 bytes`, `WINDOW_UPDATE 5 FIN +0`, `WINDOW_UPDATE 5 RST code 7`, `PING ACK 17`, `GO_AWAY code 0`, `TYPE_9 5 SYN 0`, and
  * `PING SYN mark 3` for a ping behind data, whose pong confirms that the data has arrived
  */
-function describeFrame (type: number, flags: number, streamId: number, length: number): string {
+export function describeFrame (type: number, flags: number, streamId: number, length: number): string {
   const names = FLAG_NAMES.filter(([flag]) => (flags & flag) !== 0).map(([, name]) => `${name} `).join('')
 
   switch (type) {
