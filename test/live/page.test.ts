@@ -1,20 +1,9 @@
 // The live page as it is built, in Chromium.
-import { readFile, mkdtemp, rm } from 'node:fs/promises'
-import { createRequire } from 'node:module'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { chromium } from 'playwright'
-import { build } from 'vite'
-import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { presets } from '../../live/presets.ts'
-import { launchOptions, setUpChromium } from '../../testing/browser/chromium.ts'
-import { serveFolder } from '../../testing/browser/site.ts'
-import type { Site } from '../../testing/browser/site.ts'
-import type { Browser, BrowserContextOptions, Page } from 'playwright'
+import { faultsOf, usePages } from './fixtures/pages.ts'
+import type { BrowserContextOptions, Page } from 'playwright'
 
-/** Somewhere below the root of a site */
-const FOLDER = 'some/where'
 /** For compilers to have done their work, and for a median of the latencies */
 const WARM_UP_MS = 4000
 /** Earlier the page does not judge the machine */
@@ -24,44 +13,10 @@ const LEAST_AHEAD = 1.5
 /** A write of ours holds 500 messages and more where one of stock's holds one */
 const LEAST_GATHERED = 10
 
-let folder: string
-let site: Site
-let browser: Browser
-/** What the pages of a test complained about */
-const complaints: string[] = []
+const { complaints, open: openPage } = usePages()
 
-beforeAll(async () => {
-  await setUpChromium()
-  folder = await mkdtemp(join(tmpdir(), 'live-'))
-  await build({
-    root: fileURLToPath(new URL('../../live', import.meta.url)),
-    logLevel: 'error',
-    build: { outDir: join(folder, FOLDER) }
-  })
-  site = await serveFolder(folder)
-  browser = await chromium.launch(launchOptions)
-}, 60_000)
-
-afterEach(async () => {
-  await Promise.all(browser.contexts().map(async context => context.close()))
-  expect(complaints.splice(0)).toEqual([])
-})
-
-afterAll(async () => {
-  await browser?.close()
-  site?.close()
-  await rm(folder, { recursive: true, force: true })
-})
-
-async function open (hash = '', options: BrowserContextOptions = {}, initScript = ''): Promise<Page> {
-  const page = await browser.newPage({ locale: 'en', ...options })
-  await page.addInitScript(initScript)
-  page.on('console', message => { complaints.push(`${message.type()}: ${message.text()}`) })
-  page.on('pageerror', ({ message }) => { complaints.push(message) })
-  page.on('requestfailed', request => { complaints.push(`${request.url()} failed`) })
-  await page.goto(`${site.url}${FOLDER}/index.html#${hash}`)
-
-  return page
+async function open (hash = '', options?: BrowserContextOptions, initScript?: string): Promise<Page> {
+  return openPage(`index.html#${hash}`, options, initScript)
 }
 
 /** What the table says, by what each cell shows; times in ms */
@@ -102,9 +57,8 @@ test.each(presets)('$name: ours is ahead, and has written the frames and bytes t
 test.each(['light', 'dark'] as const)('axe finds nothing amiss, in %s colours', async colorScheme => {
   const page = await open('', { colorScheme })
   await until(page, numbers => numbers['median-stock'] > 0)
-  await page.evaluate(await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8'))
 
-  expect(await page.evaluate('axe.run().then(({ violations }) => violations.map(({ id, nodes }) => [id, ...nodes.map(({ html }) => html)]))')).toEqual([])
+  expect(await faultsOf(page)).toEqual([])
 })
 
 test('arrow keys make the link slower while it is in use, and the address tells of it', async () => {
