@@ -13,7 +13,7 @@ const STREAM_BYTES = 8192
 /** More than a window of one byte each */
 const FRAMES = 300_000
 /** Of what comes to no end */
-const FREE_FRAMES = 100_000
+const FREE_FRAMES = 30_000
 
 /** Those that neither a window nor a limit ends: each frame costs the peer as much as this side */
 const FREE = [

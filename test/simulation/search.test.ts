@@ -10,7 +10,7 @@ import type { SearchInit } from './search/search.ts'
 
 const execFileAsync = promisify(execFile)
 const SEEDS = 100
-const LIGHT_SEEDS = 50
+const LIGHT_SEEDS = 25
 const MAX_TRACE_BYTES = 64 * 2 ** 20
 
 /** What is to be read when a seed fails */
