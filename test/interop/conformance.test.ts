@@ -6,13 +6,29 @@ import { runTarget } from '../../conformance/record/run-target.ts'
 import { TARGETS } from '../../conformance/record/targets.ts'
 import type { RunRecord } from '../../conformance/output/json.ts'
 
-describe.each(TARGETS)('$name', target => {
-  // a toolchain may not be here
-  test.skipIf(!existsSync(target.command[0]))('fails the cases that its record says', async () => {
-    const { cases }: RunRecord = JSON.parse(readFileSync(new URL(`../../conformance/record/${target.name}.json`, import.meta.url), 'utf8'))
-    const results = await runTarget(target, CASES)
-    const failed = results.filter(({ outcome }) => outcome === 'failed')
+/** A busy machine may answer a case too late, but not again and again */
+const ATTEMPTS = 3
 
-    expect(failed.map(({ case: { number } }) => number), JSON.stringify(failed, undefined, 2)).toEqual(cases.filter(({ outcome }) => outcome === 'failed').map(({ number }) => number))
-  })
+// most of the time is spent waiting for what does not come
+describe.concurrent('the conformance suite fails', () => {
+  for (const target of TARGETS) {
+    // a toolchain may not be here
+    test.skipIf(!existsSync(target.command[0]))(`${target.name} in the cases that its record says`, async () => {
+      const { cases }: RunRecord = JSON.parse(readFileSync(new URL(`../../conformance/record/${target.name}.json`, import.meta.url), 'utf8'))
+      const recorded = new Map(cases.map(({ number, outcome }) => [number, outcome === 'failed']))
+      let differing = await runTarget(target, CASES)
+
+      for (let attempt = 1; ; attempt++) {
+        differing = differing.filter(({ case: { number }, outcome }) => (outcome === 'failed') !== recorded.get(number))
+
+        if (differing.length === 0 || attempt === ATTEMPTS) {
+          break
+        }
+
+        differing = await runTarget(target, differing.map(({ case: each }) => each))
+      }
+
+      expect(differing).toEqual([])
+    })
+  }
 })
