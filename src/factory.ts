@@ -8,7 +8,7 @@ import { Muxer, YAMUX_PROTOCOL_ID } from './muxer/muxer.ts'
 import { createConfig } from './options/config.ts'
 import type { YamuxMuxer } from './api/types.ts'
 import type { NodeParts } from './host/driver.ts'
-import type { YamuxMuxerInit } from './options/config.ts'
+import type { Config, YamuxMuxerInit } from './options/config.ts'
 import type { ComponentLogger, Logger, MessageStream, Metrics, StreamMuxerFactory } from '@libp2p/interface'
 
 /** The components that libp2p passes to the factory */
@@ -20,14 +20,14 @@ export interface YamuxComponents {
 export type YamuxFactory = (components?: YamuxComponents) => StreamMuxerFactory<YamuxMuxer>
 
 /** `createParts` runs once for each node */
-export function createFactory (init: YamuxMuxerInit | null | undefined, createParts: (metrics?: Metrics, log?: Logger) => NodeParts): YamuxFactory {
-  const unknown: string[] = []
-  const config = createConfig(init ?? {}, report => { unknown.push(report) })
+export function createFactory (init: YamuxMuxerInit | null | undefined, createParts: (config: Config, metrics?: Metrics, log?: Logger) => NodeParts): YamuxFactory {
+  // throws for a wrong option now, not when there is a node
+  createConfig(init ?? {})
 
   return ({ metrics, logger } = {}) => {
     const log = logger?.forComponent('libp2p:yamux')
-    unknown.forEach(report => log?.error(report))
-    const parts = createParts(metrics, log)
+    const config = createConfig(init ?? {}, report => { log?.error(report) })
+    const parts = createParts(config, metrics, log)
 
     return {
       protocol: YAMUX_PROTOCOL_ID,

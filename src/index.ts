@@ -36,10 +36,10 @@ export * from './exports.ts'
  * unknown name beside them is logged, since it may belong to another muxer.
  */
 export function yamux (init?: YamuxMuxerInit | null): YamuxFactory {
-  return createFactory(init, (metrics, log) => ({
+  return createFactory(init, ({ nodeBudget }, metrics, log) => ({
     createPathControl: fullControl(),
     createFrameTraces,
-    metrics: metrics && attempt(() => new NodeMetrics(metrics, systemClock), err => {
+    metrics: metrics && attempt(() => new NodeMetrics(metrics, systemClock, nodeBudget), err => {
       log?.error('metrics could not be registered - %e', err)
 
       return undefined

@@ -53,6 +53,8 @@ export interface PathFigures {
   heldMs: number
   /** When the hold in progress began, on the clock of `nowMs`; undefined if there is none, or the control does not tell */
   heldSinceMs?: number
+  /** How long data was held because of a limit of the program, as `uploadLimit` has one; counted as `heldMs` */
+  limitedMs?: number
 }
 
 /** One for each connection. `Positions` are up to date when a member is called. Times are milliseconds with fractions. */

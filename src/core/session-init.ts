@@ -1,6 +1,7 @@
 /** A session's configuration: sizes, limits, and the path control. */
 import type { CreatePathControl, PathInit } from './path-control.ts'
 import type { Limits } from './peer-limits.ts'
+import type { NodeBudget } from './window/node-budget.ts'
 
 export interface SessionInit extends PathInit {
   isDialler: boolean
@@ -13,6 +14,8 @@ export interface SessionInit extends PathInit {
   maxWindowBytes: number
   /** By how much all windows of the connection together may grow */
   maxGrowthBytes: number
+  /** All windows of the node together */
+  nodeBudget: NodeBudget
   /** How far a stream may exceed its window. All streams together may as far as windows may grow. */
   maxToleratedBytes: number
   /** Messages are merged into frames, and frames into events, if so many bytes of the stream wait: 0 always, Infinity never */

@@ -38,7 +38,7 @@ export class StreamTable<Owner> extends Map<number, StreamState<Owner>> {
     this.#nextId = init.isDialler ? 1 : 2
     this.#init = init
     const reserveBytes = Math.floor(RESERVE_PART * init.maxGrowthBytes)
-    this.budget = new ConnectionBudget(init.maxGrowthBytes - reserveBytes, reserveBytes)
+    this.budget = new ConnectionBudget(init.maxGrowthBytes - reserveBytes, reserveBytes, init.nodeBudget)
   }
 
   /** An id is left for a stream of this side */
@@ -86,9 +86,8 @@ export class StreamTable<Owner> extends Map<number, StreamState<Owner>> {
     if (this.delete(stream.id)) {
       this.urgentCount -= stream.lane === URGENT ? 1 : 0
       this.openOutboundCount -= stream.isOutbound ? 1 : 0
+      this.budget.release(stream.receiveWindow)
     }
-
-    this.budget.release(stream.receiveWindow)
   }
 
   /** The peer knows that the stream has ended: another may take its slot */
@@ -103,6 +102,7 @@ export class StreamTable<Owner> extends Map<number, StreamState<Owner>> {
   #add (id: number, isOutbound: boolean, nowMs: number): StreamState<Owner> {
     const stream = new StreamState<Owner>(id, isOutbound, this.#init, nowMs)
     this.set(id, stream)
+    this.budget.add(stream.receiveWindow)
 
     return stream
   }

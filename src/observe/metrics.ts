@@ -9,6 +9,7 @@ import type { PathFigures } from '../core/path-control.ts'
 import type { Session } from '../core/session.ts'
 import type { StreamState } from '../core/stream-state.ts'
 import type { WithheldFigures } from '../core/window/credit.ts'
+import type { NodeBudget } from '../core/window/node-budget.ts'
 import type { Logger, Metrics } from '@libp2p/interface'
 
 const PREFIX = 'libp2p_coalescing_yamux_'
@@ -96,8 +97,9 @@ export class NodeMetrics {
   #isReporting = false
   /** Of connections that have ended */
   #heldMs = 0
+  #limitedMs = 0
 
-  constructor (metrics: Metrics, clock: { nowMs (): number }, reportFromCount = REPORT_FROM_COUNT) {
+  constructor (metrics: Metrics, clock: { nowMs (): number }, budget: NodeBudget, reportFromCount = REPORT_FROM_COUNT) {
     const gauge = (name: string, help: string, calculate: () => number): void => { metrics.registerMetric(PREFIX + name, { help, calculate }) }
     const group = (name: string, label: string, help: string, calculate: () => Record<string, number>): void => { metrics.registerMetricGroup(PREFIX + name, { label, help, calculate }) }
     const { sessions } = this
@@ -117,22 +119,27 @@ export class NodeMetrics {
       inbound: sum(sessions, ({ streams }) => streams.inboundCount),
       outbound: sum(sessions, ({ streams }) => streams.outboundCount)
     }))
-    group('in_flight_bytes', 'of', 'Bytes in flight to peers, and their bound, on connections that have one', () => ({
+    group('in_flight_bytes', 'of', 'Bytes in flight to peers, and their bound', () => ({
       actual: sum(this.#paths(), ({ boundBytes, inFlightBytes }) => boundBytes < Infinity ? inFlightBytes : 0),
       bound: sum(this.#paths(), ({ boundBytes }) => boundBytes < Infinity ? boundBytes : 0)
     }))
-    gauge('path_bytes_per_second', 'Sum of the rates of all measured paths', () => sum(this.#paths(), ({ bytesPerMs }) => bytesPerMs * 1000))
+    gauge('path_bytes_per_second', 'Measured rate of all paths', () => sum(this.#paths(), ({ bytesPerMs }) => bytesPerMs * 1000))
     gauge('path_round_trip_seconds', 'Longest round trip of a path without a queue', () => largest(this.#paths(), ({ roundTripMs }) => roundTripMs) / 1000)
     // not a counter: @libp2p/prometheus-metrics adds the calculated value to a counter at each scrape
-    gauge('held_seconds_total', 'How long data was held because of the bound on bytes in flight', () => (this.#heldMs + sum(this.#paths(), ({ heldMs }) => heldMs)) / 1000)
-    group('peer_credit_bytes', 'of', 'Credit in flight to peers, its bound, and what is withheld, on connections that bound their peer', () => ({
+    group('held_seconds_total', 'reason', 'How long data or windows were held', () => ({
+      path: (this.#heldMs + sum(this.#paths(), ({ heldMs }) => heldMs)) / 1000,
+      upload: (this.#limitedMs + sum(this.#paths(), ({ limitedMs = 0 }) => limitedMs)) / 1000,
+      windows: budget.heldMs / 1000
+    }))
+    group('peer_credit_bytes', 'of', 'Credit in flight to peers, its bound, and withheld credit', () => ({
       in_flight: sum(this.#withholding(), ({ inFlightBytes }) => inFlightBytes),
       bound: sum(this.#withholding(), ({ boundBytes }) => boundBytes),
       withheld: sum(this.#withholding(), ({ withheldBytes }) => withheldBytes)
     }))
     group('window_bytes', 'window', 'Receive windows of all streams', () => ({
       sum: sum(this.#streams(), ({ receiveWindow }) => receiveWindow.windowBytes),
-      largest: largest(this.#streams(), ({ receiveWindow }) => receiveWindow.windowBytes)
+      largest: largest(this.#streams(), ({ receiveWindow }) => receiveWindow.windowBytes),
+      ...(budget.maxBytes < Infinity && { limit: budget.maxBytes })
     }))
   }
 
@@ -143,7 +150,9 @@ export class NodeMetrics {
   /** The connection has ended */
   forget (session: Session<unknown>): void {
     if (this.sessions.delete(session)) {
-      this.#heldMs += session.path.figures(this.#clock.nowMs())?.heldMs ?? 0
+      const { heldMs = 0, limitedMs = 0 } = session.path.figures(this.#clock.nowMs()) ?? {}
+      this.#heldMs += heldMs
+      this.#limitedMs += limitedMs
     }
   }
 

@@ -1,6 +1,7 @@
 /**
  * The options of the muxer and of its streams: units, defaults and allowed ranges, and the settings that follow from them.
  */
+import { NodeBudget } from '../core/window/node-budget.ts'
 import { HEADER_BYTES, INITIAL_WINDOW_BYTES, MAX_FRAME_BYTES, MAX_UINT32 } from '../core/wire/frame.ts'
 import { coalesce, createCoalesceConfig, MAX_RECORDS, RECORD_BYTES } from './coalesce.ts'
 import { limits } from './limits.ts'
@@ -205,7 +206,7 @@ export interface YamuxMuxerInit extends StreamMuxerOptions<YamuxStreamOptions> {
   /** How small writes are gathered into large ones */
   coalesce?: CoalesceOptions
 
-  /** Limits on a peer in addition to its windows, in frames and in time */
+  /** Limits on a peer in addition to its windows, in frames and in time, and on all windows of a node */
   limits?: LimitOptions
 }
 
@@ -299,6 +300,7 @@ export function createConfig (init: YamuxMuxerInit, onUnknown: (report: string) 
     maxFrameBytes: frameBytes(Infinity, LONGEST_FRAME_BYTES),
     creditsOnReceipt: windowUpdateMode === 'onReceive',
     maxGrowthBytes: maxConnectionWindow,
+    nodeBudget: new NodeBudget(options.limits.maxNodeWindow),
     maxToleratedBytes: options.streamOptions.maxReadBufferLength - INITIAL_WINDOW_BYTES,
     laneOf: priority
   }

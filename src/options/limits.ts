@@ -1,12 +1,13 @@
 /**
- * The options in `limits`: how many frames a peer may send that no window limits, and how long it may take. Units, defaults and allowed ranges.
+ * The options in `limits`: how many frames a peer may send that no window limits, how long it may take, and how large all windows of a node may be.
+ * Units, defaults and allowed ranges.
  */
-import { number, section } from './rules.ts'
+import { integer, number, section } from './rules.ts'
 import type { Limit, Limits } from '../core/peer-limits.ts'
 import type { Rule } from './rules.ts'
 
 /**
- * Limits on a peer in addition to its windows, in frames and in time. [SECURITY.md](../../SECURITY.md) has the reasons. Beyond a number of
+ * Limits on a peer in addition to its windows, in frames and in time, and on all windows of a node. [SECURITY.md](../../SECURITY.md) has the reasons. Beyond a number of
  * frames or streams the connection and all its streams end with a `ProtocolError`, whose code names the limit.
  */
 export interface LimitOptions extends Partial<Record<keyof Limits, Partial<Limit>>> {
@@ -79,6 +80,19 @@ export interface LimitOptions extends Partial<Record<keyof Limits, Partial<Limit
    * @default 60_000
    */
   writeTimeoutMs?: number
+
+  /**
+   * How large the receive windows of all connections of a node may be together. It bounds by how much windows grow, head starts, and what
+   * `@libp2p/yamux` peers send beyond their windows: without room for that, the connection ends. It does not bound the windows with which streams
+   * begin, 262,144 bytes or `streamOptions.initialStreamWindowSize`. They count, and may exceed it; then grown windows give back with their updates.
+   *
+   * A connection may take seven eighths of what is free, and gives back as others take theirs. Windows of idle streams keep what they have. A stream
+   * whose window does not grow is slower on long paths, and otherwise works as before.
+   *
+   * @unit bytes
+   * @default Infinity
+   */
+  maxNodeWindow?: number
 }
 
 /**
@@ -107,7 +121,8 @@ export const limits = section({
   // the first two are hashicorp/yamux's. Its 10 s for a write are too short for a suspended laptop; these are two keep-alive intervals.
   openTimeoutMs: number(75_000, 1),
   closeTimeoutMs: number(300_000, 1),
-  writeTimeoutMs: number(60_000, 1)
+  writeTimeoutMs: number(60_000, 1),
+  maxNodeWindow: integer(Infinity)
 })
 
 export type LimitConfig = ReturnType<typeof limits>

@@ -2,6 +2,7 @@
 import { concat } from 'uint8arrays/concat'
 import { equals } from 'uint8arrays/equals'
 import { beforeEach, describe, expect, test } from 'vitest'
+import { NodeBudget } from '../../src/core/window/node-budget.ts'
 import { systemClock } from '../../src/host/clock.ts'
 import { NodeMetrics } from '../../src/observe/metrics.ts'
 import { ACK, data, DATA, parseFrames, pattern, PING, ping, RST, SYN, WINDOW_UPDATE, windowUpdate } from '../../testing/protocol/frames.ts'
@@ -374,7 +375,7 @@ describe.each<Strategy>(['off', 'turn'])('with \'%s\', a sink of metrics that', 
     const register = (): typeof metric => metric
     const metrics = { registerCounter: register, registerCounterGroup: register, registerHistogram: register, registerHistogramGroup: register, registerMetric: register, registerMetricGroup: register }
     // each by itself: the sink has more chances to do harm
-    const nodeMetrics = new NodeMetrics(metrics as unknown as Metrics, systemClock, 1)
+    const nodeMetrics = new NodeMetrics(metrics as unknown as Metrics, systemClock, new NodeBudget(Infinity), 1)
     const create = (): Wire => {
       const peer = createMeteredPeer({ nodeMetrics, coalesce: { strategy } })
 

@@ -6,6 +6,7 @@ import { createNode } from '../../testing/libp2p/node.ts'
 import { muxers } from '../../testing/muxers.ts'
 import { Registry } from 'prom-client'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { NodeBudget } from '../../src/core/window/node-budget.ts'
 import { systemClock } from '../../src/host/clock.ts'
 import { NodeMetrics } from '../../src/observe/metrics.ts'
 import { PROTOCOLS } from '../../testing/libp2p/handlers.ts'
@@ -157,13 +158,13 @@ describe('a scrape of @libp2p/prometheus-metrics', () => {
 
 test('a second scrape of @libp2p/prometheus-metrics shows the same time held back', async () => {
   const registry = new Registry()
-  const metrics = new NodeMetrics(prometheusMetrics({ registry, collectDefaultMetrics: false })({ logger: defaultLogger() }), systemClock)
+  const metrics = new NodeMetrics(prometheusMetrics({ registry, collectDefaultMetrics: false })({ logger: defaultLogger() }), systemClock, new NodeBudget(Infinity))
   const ended = { path: { figures: () => ({ heldMs: 1500 }) } } as unknown as Session<unknown>
   metrics.sessions.add(ended)
   metrics.forget(ended)
 
   for (const scraped of [await registry.metrics(), await registry.metrics()]) {
-    expect(scraped).toContain('held_seconds_total 1.5\n')
+    expect(scraped).toContain('held_seconds_total{reason="path"} 1.5\n')
   }
 })
 

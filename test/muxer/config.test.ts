@@ -1,6 +1,7 @@
 // Which values the options take, and what is said about the others.
 import { describe, expect, test } from 'vitest'
 import { createConfig } from '../../src/options/config.ts'
+import { NodeBudget } from '../../src/core/window/node-budget.ts'
 import { NORMAL } from '../../src/core/scheduler/lane.ts'
 import { yamux } from '../../src/index.ts'
 import type { YamuxMuxerInit } from '../../src/index.ts'
@@ -34,6 +35,7 @@ test('without options all have the documented defaults', () => {
     mergeFromBytes: 16_384,
     creditsOnReceipt: false,
     maxGrowthBytes: 33_554_432,
+    nodeBudget: new NodeBudget(Infinity),
     maxToleratedBytes: 3_932_160,
     maxUnansweredStreams: 10,
     tuneGarbageCollection: true,
@@ -52,7 +54,8 @@ test('without options all have the documented defaults', () => {
       unknownStreamFrames: { burst: 100_000, perSecond: 10_000 },
       openTimeoutMs: 75_000,
       closeTimeoutMs: 300_000,
-      writeTimeoutMs: 60_000
+      writeTimeoutMs: 60_000,
+      maxNodeWindow: Infinity
     }
   })
 })
@@ -76,6 +79,7 @@ describe.each([
   ['limits.openTimeoutMs', 1, Infinity, [0, NaN]],
   ['limits.closeTimeoutMs', 1, Infinity, [0, NaN]],
   ['limits.writeTimeoutMs', 1, Infinity, [0, NaN]],
+  ['limits.maxNodeWindow', 0, Infinity, [-1, 0.5, NaN]],
   ['coalesce.maxBytes', 2048, 2 ** 24, [2047, 2 ** 24 + 1, 4096.5]],
   ['coalesce.delayMs', 0, 1000, [-1, 1001, NaN]],
   ['coalesce.maxDelayMs', 0, 1000, [-1, 1001, NaN]]
@@ -177,7 +181,7 @@ test('options that are undefined count as left out', () => {
 describe('a name that is no option', () => {
   const STREAM_OPTIONS = 'initialStreamWindowSize, maxStreamWindowSize, inactivityTimeout, maxReadBufferLength, maxWriteBufferLength'
   const COALESCE = 'strategy, delayMs, maxDelayMs, maxBytes, highWatermark, reservedBytes, maxQueueDelayMs, maxPeerQueueDelayMs, mergeMessages'
-  const LIMITS = 'pings, resets, emptyFrames, refusedStreams, unknownStreamFrames, openTimeoutMs, closeTimeoutMs, writeTimeoutMs'
+  const LIMITS = 'pings, resets, emptyFrames, refusedStreams, unknownStreamFrames, openTimeoutMs, closeTimeoutMs, writeTimeoutMs, maxNodeWindow'
 
   test.each([
     ['coalesce.dealyMs', COALESCE],

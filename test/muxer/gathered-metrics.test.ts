@@ -1,5 +1,6 @@
 // What metrics gather until they tell it.
 import { expect, test } from 'vitest'
+import { NodeBudget } from '../../src/core/window/node-budget.ts'
 import { systemClock } from '../../src/host/clock.ts'
 import { NodeMetrics } from '../../src/observe/metrics.ts'
 import { collectGarbage } from '../../testing/protocol/garbage.ts'
@@ -8,7 +9,7 @@ import { createMeteredPeer, openStreams } from './fixtures/metered-peer.ts'
 import { RecordingMetrics } from './fixtures/recording-metrics.ts'
 
 test('what was gathered keeps no connection that has ended', async () => {
-  const nodeMetrics = new NodeMetrics(new RecordingMetrics().asMetrics, systemClock)
+  const nodeMetrics = new NodeMetrics(new RecordingMetrics().asMetrics, systemClock, new NodeBudget(Infinity))
 
   async function endOne (): Promise<WeakRef<object>> {
     const peer = createMeteredPeer({ nodeMetrics })

@@ -269,6 +269,23 @@ describe('receive windows', () => {
     // three of them are the head start of a new stream, since credit takes 100 ms
     expect(peer.sink.calculate('window_bytes')).toEqual({ sum: 6 * WINDOW_BYTES + 65_536, largest: 5 * WINDOW_BYTES + 65_536 })
   })
+
+  test('show the limit of the sum, and for how long it has kept them from growing', async () => {
+    const peer = createMeteredPeer({ limits: { maxNodeWindow: 2 * WINDOW_BYTES } })
+    const [busy] = await openStreams(peer, 2)
+    peer.muxer.ping().catch(() => {})
+    await nextTurn()
+    peer.clock.advance(100)
+    peer.deliver(ping(0, ACK))
+    busy.addEventListener('message', () => {})
+    peer.deliver(data(1, new Uint8Array(1)))
+    expect(peer.sink.calculate('held_seconds_total')).toEqual({ path: 0, upload: 0, windows: 0 })
+    peer.deliver(data(1, new Uint8Array(WINDOW_BYTES / 2)))
+    await nextTurn()
+
+    expect(peer.sink.calculate('window_bytes')).toEqual({ sum: 2 * WINDOW_BYTES, largest: WINDOW_BYTES, limit: 2 * WINDOW_BYTES })
+    expect(peer.sink.calculate('held_seconds_total')).toEqual({ path: 0, upload: 0, windows: 5 })
+  })
 })
 
 test('what may be in flight leaves out a connection whose path is so fast that there is no bound', () => {

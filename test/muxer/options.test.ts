@@ -241,6 +241,10 @@ const cases: Record<string, Case> = {
       clock.advance(5000)
     }
   },
+  'limits.maxNodeWindow': {
+    values: [{ limits: { maxNodeWindow: 262_144 } }, { limits: { maxNodeWindow: 1_000_000 } }],
+    act: readFast
+  },
   'limits.writeTimeoutMs': {
     values: [{ limits: { writeTimeoutMs: 1000 } }, {}],
     async act (peer, clock) {

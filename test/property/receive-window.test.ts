@@ -1,8 +1,9 @@
 // Law: available + unread + read and not given back = window, so what a stream holds never exceeds its window.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { ConnectionBudget, ReceiveWindow } from '../../src/core/window/receive-window.ts'
+import { ReceiveWindow } from '../../src/core/window/receive-window.ts'
 import { ProtocolError } from '../../src/core/errors.ts'
+import { createBudget } from '../../testing/core/budgets.ts'
 
 const INITIAL_BYTES = 262_144
 
@@ -29,7 +30,7 @@ const windowBytes = fc.integer({ min: INITIAL_BYTES, max: 4_194_304 })
 test('no byte of credit is made or lost, however receiving, reading, growth and updates mix', () => {
   fc.assert(fc.property(windowBytes, windowBytes, fc.nat(4_194_304), steps, (targetBytes, moreBytes, budgetBytes, steps) => {
     const maxBytes = Math.max(targetBytes, moreBytes)
-    const budget = new ConnectionBudget(budgetBytes)
+    const budget = createBudget(budgetBytes)
     const window = new ReceiveWindow(targetBytes, maxBytes)
     let windowBytes = INITIAL_BYTES
     let unreadBytes = 0
@@ -107,7 +108,7 @@ const moves = fc.array(fc.record({ index: fc.nat(3), part, afterMs: fc.nat(50), 
 
 test('windows that share a budget never hold more than it, nor less than the 256 KiB that each begins with', () => {
   fc.assert(fc.property(fc.nat(4_194_304), moves, (budgetBytes, moves) => {
-    const budget = new ConnectionBudget(budgetBytes)
+    const budget = createBudget(budgetBytes)
     const create = (): ReceiveWindow => new ReceiveWindow(INITIAL_BYTES, 16_777_216)
     const windows = Array.from({ length: 4 }, create)
     let nowMs = 0

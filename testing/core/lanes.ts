@@ -3,13 +3,13 @@
  */
 import { NO_PEER_CONTROL } from '../../src/core/peer-control.ts'
 import { Credit } from '../../src/core/window/credit.ts'
-import { ConnectionBudget } from '../../src/core/window/receive-window.ts'
 import { RoundTrip } from '../../src/core/window/round-trip.ts'
 import { Batch } from '../../src/core/scheduler/batch.ts'
 import { ControlLane } from '../../src/core/scheduler/control.ts'
 import { DataLanes } from '../../src/core/scheduler/lanes.ts'
 import { StreamState } from '../../src/core/stream-state.ts'
 import { parseFrames, pattern } from '../protocol/frames.ts'
+import { createBudget } from './budgets.ts'
 import type { ControlHost } from '../../src/core/scheduler/control.ts'
 import type { LanesHost } from '../../src/core/scheduler/lanes.ts'
 import type { CreditHost } from '../../src/core/window/credit.ts'
@@ -68,7 +68,7 @@ function sessionOf ({ emit = () => {}, onFinWritten = () => {}, onFinDue = () =>
     isGoingAway: false,
     remoteGoAwayCode: undefined,
     roundTrip: new RoundTrip(),
-    streams: { freeSlot: onResetWritten, budget: new ConnectionBudget(0), values: () => [] },
+    streams: { freeSlot: onResetWritten, budget: createBudget(0), values: () => [] },
     path: { peer: NO_PEER_CONTROL },
     emit,
     schedule: onFinDue,

@@ -3,6 +3,7 @@
  */
 import { fullControl } from '../../src/path-control.ts'
 import { Session } from '../../src/core/session.ts'
+import { NodeBudget } from '../../src/core/window/node-budget.ts'
 import { createConfig } from '../../src/options/config.ts'
 import { parseFrames } from '../protocol/frames.ts'
 import type { SessionObserver } from '../../src/core/session.ts'
@@ -12,7 +13,7 @@ import type { SessionInit } from '../../src/core/session-init.ts'
 import type { StreamState } from '../../src/core/stream-state.ts'
 import type { Frame } from '../protocol/frames.ts'
 
-export const SESSION_INIT: Omit<SessionInit, 'createPathControl'> = {
+export const SESSION_INIT: Omit<SessionInit, 'createPathControl' | 'nodeBudget'> = {
   isDialler: true,
   frameBytes: 16_384,
   loneFrameBytes: 16_384,
@@ -34,7 +35,7 @@ export const SESSION_INIT: Omit<SessionInit, 'createPathControl'> = {
 }
 
 export function createSession ({ onGoAway = () => {}, onRefused = () => {}, onTolerated = () => {}, ...init }: Partial<SessionInit & SessionObserver> = {}): Session<unknown> {
-  return new Session({ ...SESSION_INIT, createPathControl: fullControl(), ...init }, { onGoAway, onRefused, onTolerated })
+  return new Session({ ...SESSION_INIT, nodeBudget: new NodeBudget(Infinity), createPathControl: fullControl(), ...init }, { onGoAway, onRefused, onTolerated })
 }
 
 /** The full control of its bytes in flight */

@@ -1,9 +1,10 @@
 /**
  * ReceiveWindow: how much the peer may send on a stream, when an update is due, and when the window grows. ConnectionBudget: by how much all
- * windows of a connection together may grow.
+ * windows of a connection together may grow, and which part of that their node leaves them.
  */
 import { ProtocolError } from '../errors.ts'
 import { INITIAL_WINDOW_BYTES } from '../wire/frame.ts'
+import type { NodeBudget } from './node-budget.ts'
 
 /**
  * The part of a window that has been read when an update is due. Half keeps the sender busy while the update travels, and costs two updates
@@ -263,11 +264,17 @@ const ALL_HEAD_STARTS_PART = 1 / 2
 /** Each head start gets at most this part of the rest */
 const EACH_HEAD_START_PART = 1 / 8
 
+/**
+ * The windows of a connection may have grown by this part of what is free on the node and of their own growth. So one connection has this part of
+ * the node's limit at most, several that need more come to have the same, and there is always something left for another.
+ */
+const NODE_PART = 7 / 8
+
 /** Each window gets at most this part of the reserve */
 const EACH_RESERVE_PART = 1 / 4
 
 /** The budget's view of a window */
-export type BudgetHolder = Pick<ReceiveWindow, 'grownBytes' | 'headStartBytes' | 'reserveBytes' | 'toleratedBytes' | 'isDenied'>
+export type BudgetHolder = Pick<ReceiveWindow, 'grownBytes' | 'headStartBytes' | 'reserveBytes' | 'toleratedBytes' | 'isDenied' | 'windowBytes' | 'raiseBytes'>
 
 /**
  * By how much all receive windows of a connection together may grow. Otherwise a thousand streams with large windows could need more
@@ -278,14 +285,17 @@ export type BudgetHolder = Pick<ReceiveWindow, 'grownBytes' | 'headStartBytes' |
  *
  * Windows that are never read again may hold the whole budget. So a window that is denied its fair part gets some of the reserve.
  *
+ * If the node has a limit, the budget ends where that leaves no more: windows give back what they have beyond it in the same way.
+ *
  * Invariant: availableBytes + the grownBytes and headStartBytes of all holders = the total, which does not include the reserve.
  */
 export class ConnectionBudget {
   readonly #totalBytes: number
   readonly #totalReserveBytes: number
+  readonly #node: NodeBudget
   availableBytes: number
   /** The rest of the reserve */
-  #reserveBytes: number
+  reserveBytes: number
   #toleratedBytes = 0
   /** All head starts together. A window with only a head start is no holder, and leaves the fair part of others as it is. */
   #headStartBytes = 0
@@ -293,35 +303,48 @@ export class ConnectionBudget {
   #holderCount = 0
   #lastDenialMs = -Infinity
 
-  constructor (totalBytes: number, reserveBytes = 0) {
+  constructor (totalBytes: number, reserveBytes: number, node: NodeBudget) {
     this.#totalBytes = totalBytes
     this.#totalReserveBytes = reserveBytes
+    this.#node = node
     this.availableBytes = totalBytes
-    this.#reserveBytes = reserveBytes
+    this.reserveBytes = reserveBytes
   }
 
-  /** The rest of the budget, reserve included */
-  get freeBytes (): number {
-    return this.availableBytes + this.#reserveBytes
+  /** A stream opens */
+  add (holder: BudgetHolder): void {
+    this.#node.freeBytes -= holder.windowBytes + holder.raiseBytes
   }
 
   /** Returns how much of the wish is granted */
   take (holder: BudgetHolder, wishBytes: number, nowMs: number): number {
-    const isNew = holder.grownBytes === 0 && !holder.isDenied
-    const fairBytes = this.#fairBytes(this.#holderCount + Number(isNew)) - holder.grownBytes
-    const fairWishBytes = Math.min(wishBytes, Math.max(0, fairBytes))
-    const grantedBytes = Math.min(this.availableBytes, this.#isContested(nowMs) ? fairWishBytes : wishBytes)
+    // from here on it is one of those that share
+    this.#set(holder, holder.grownBytes, true)
+    const roomBytes = this.#roomBytes
+    const fairWishBytes = Math.min(wishBytes, this.fairRestBytes(holder))
+
+    if (roomBytes < Math.min(wishBytes, this.availableBytes)) {
+      this.#node.hold(nowMs)
+    }
+
+    const grantedBytes = Math.max(0, Math.min(roomBytes, this.#isContested(nowMs) ? fairWishBytes : wishBytes))
     const isDenied = grantedBytes < fairWishBytes
     this.#set(holder, holder.grownBytes + grantedBytes, isDenied)
-    this.#lastDenialMs = isDenied ? nowMs : this.#lastDenialMs
 
-    return grantedBytes + (isDenied ? this.#takeReserve(holder, fairWishBytes - grantedBytes) : 0)
+    if (!isDenied) {
+      return grantedBytes
+    }
+
+    this.#lastDenialMs = nowMs
+
+    return grantedBytes + this.#takeReserve(holder, fairWishBytes - grantedBytes)
   }
 
   /** Grants a part of the reserve: the windows that hold the rest may never be read again, but one that asks is being read */
   #takeReserve (holder: BudgetHolder, wishBytes: number): number {
-    const grantedBytes = Math.min(wishBytes, this.#reserveBytes, Math.floor(EACH_RESERVE_PART * this.#totalReserveBytes) - holder.reserveBytes)
-    this.#reserveBytes -= grantedBytes
+    const grantedBytes = Math.min(wishBytes, this.reserveBytes, Math.floor(EACH_RESERVE_PART * this.#totalReserveBytes) - holder.reserveBytes, Math.max(0, this.#node.freeBytes))
+    this.#node.freeBytes -= grantedBytes
+    this.reserveBytes -= grantedBytes
     holder.reserveBytes += grantedBytes
 
     return grantedBytes
@@ -332,9 +355,10 @@ export class ConnectionBudget {
    * the budget, as grown windows must not end a connection.
    */
   tolerate (holder: BudgetHolder, bytes: number): boolean {
-    const isTolerated = this.#toleratedBytes + bytes <= this.#totalBytes + this.#totalReserveBytes
+    const isTolerated = this.#toleratedBytes + bytes <= this.#totalBytes + this.#totalReserveBytes && bytes <= this.#node.freeBytes
 
     if (isTolerated) {
+      this.#node.freeBytes -= bytes
       this.#toleratedBytes += bytes
       holder.toleratedBytes += bytes
     }
@@ -344,8 +368,9 @@ export class ConnectionBudget {
 
   /** Returns how much of the wish is granted to a new stream as its head start */
   takeHeadStart (holder: BudgetHolder, wishBytes: number): number {
-    const restBytes = ALL_HEAD_STARTS_PART * this.#totalBytes - this.#headStartBytes
-    const grantedBytes = Math.min(wishBytes, this.availableBytes, Math.floor(EACH_HEAD_START_PART * restBytes))
+    const restBytes = Math.min(ALL_HEAD_STARTS_PART * this.#totalBytes - this.#headStartBytes, this.#node.freeBytes)
+    const grantedBytes = Math.max(0, Math.min(wishBytes, this.availableBytes, Math.floor(EACH_HEAD_START_PART * restBytes)))
+    this.#node.freeBytes -= grantedBytes
     this.#setHeadStart(holder, holder.headStartBytes + grantedBytes)
 
     return grantedBytes
@@ -353,12 +378,12 @@ export class ConnectionBudget {
 
   /** How much the window may grow within its fair part */
   fairRestBytes (holder: BudgetHolder): number {
-    return Math.max(0, this.#fairBytes(this.#holderCount) - holder.grownBytes)
+    return Math.max(0, this.#fairBytes - holder.grownBytes)
   }
 
   /** How much the window holds beyond its fair part while others are denied theirs */
   excessBytes (holder: BudgetHolder, nowMs: number): number {
-    return this.#isContested(nowMs) ? Math.max(0, holder.grownBytes - this.#fairBytes(this.#holderCount)) : 0
+    return this.#isContested(nowMs) ? Math.max(0, holder.grownBytes - this.#fairBytes) : 0
   }
 
   giveBack (holder: BudgetHolder, bytes: number): void {
@@ -367,8 +392,9 @@ export class ConnectionBudget {
 
   /** The stream has ended: all that its window took is free again */
   release (holder: BudgetHolder): void {
+    this.#node.freeBytes += holder.windowBytes + holder.raiseBytes - holder.grownBytes
     this.#set(holder, 0, false)
-    this.#reserveBytes += holder.reserveBytes
+    this.reserveBytes += holder.reserveBytes
     this.#toleratedBytes -= holder.toleratedBytes
     holder.reserveBytes = 0
     holder.toleratedBytes = 0
@@ -378,13 +404,24 @@ export class ConnectionBudget {
     }
   }
 
+  /** Others are denied their fair part, or other connections have left less for these windows */
   #isContested (nowMs: number): boolean {
     // Math.abs: the clock may have been set back
-    return Math.abs(nowMs - this.#lastDenialMs) < DENIAL_LASTS_MS
+    return this.#roomBytes < 0 || Math.abs(nowMs - this.#lastDenialMs) < DENIAL_LASTS_MS
   }
 
-  #fairBytes (holderCount: number): number {
-    return Math.floor((this.#totalBytes - this.#headStartBytes) / Math.max(1, holderCount))
+  /** What all windows have grown by */
+  get #grownBytes (): number {
+    return this.#totalBytes - this.#headStartBytes - this.availableBytes
+  }
+
+  /** How much more they may grow by; negative if they have to give some back */
+  get #roomBytes (): number {
+    return Math.min(this.availableBytes, Math.floor(NODE_PART * this.#node.freeBytes - (1 - NODE_PART) * this.#grownBytes))
+  }
+
+  get #fairBytes (): number {
+    return Math.floor(Math.max(0, this.#grownBytes + this.#roomBytes) / (this.#holderCount || 1))
   }
 
   #setHeadStart (holder: BudgetHolder, bytes: number): void {
@@ -397,6 +434,7 @@ export class ConnectionBudget {
     const was = holder.grownBytes > 0 || holder.isDenied
     const is = grownBytes > 0 || isDenied
     this.availableBytes += holder.grownBytes - grownBytes
+    this.#node.freeBytes += holder.grownBytes - grownBytes
     this.#holderCount += Number(is) - Number(was)
     holder.grownBytes = grownBytes
     holder.isDenied = isDenied

@@ -1,10 +1,10 @@
 // What all windows of a connection may grow by together, and how they share it.
 import { expect, test } from 'vitest'
-import { ConnectionBudget } from '../../../src/core/window/receive-window.ts'
-import type { BudgetHolder } from '../../../src/core/window/receive-window.ts'
+import { createBudget, freeBytesOf } from '../../../testing/core/budgets.ts'
+import type { BudgetHolder, ConnectionBudget } from '../../../src/core/window/receive-window.ts'
 
 function share (): BudgetHolder {
-  return { grownBytes: 0, headStartBytes: 0, reserveBytes: 0, toleratedBytes: 0, isDenied: false }
+  return { grownBytes: 0, headStartBytes: 0, reserveBytes: 0, toleratedBytes: 0, isDenied: false, windowBytes: 0, raiseBytes: 0 }
 }
 
 /** As windows do: what is too much goes back when they are renewed, then they ask again */
@@ -16,7 +16,7 @@ function renew (budget: ConnectionBudget, shares: BudgetHolder[], wishBytes: num
 }
 
 test('one window may have all of it, the last wish is granted in part', () => {
-  const budget = new ConnectionBudget(1000)
+  const budget = createBudget(1000)
   const one = share()
 
   expect([600, 300, 300, 300].map(wish => budget.take(one, wish, 0))).toEqual([600, 300, 100, 0])
@@ -25,7 +25,7 @@ test('one window may have all of it, the last wish is granted in part', () => {
 })
 
 test('while there is enough, nobody is held to a fair part', () => {
-  const budget = new ConnectionBudget(1000)
+  const budget = createBudget(1000)
   const one = share()
   const other = share()
   budget.take(other, 100, 0)
@@ -35,7 +35,7 @@ test('while there is enough, nobody is held to a fair part', () => {
 })
 
 test('who holds more than its fair part owes the rest as soon as another is denied its own', () => {
-  const budget = new ConnectionBudget(1000)
+  const budget = createBudget(1000)
   const one = share()
   const other = share()
   budget.take(one, 1000, 0)
@@ -49,7 +49,7 @@ test('who holds more than its fair part owes the rest as soon as another is deni
 })
 
 test('who asks for more than its fair part is not denied it', () => {
-  const budget = new ConnectionBudget(1000)
+  const budget = createBudget(1000)
   const [one, other] = [share(), share()]
   budget.take(one, 500, 0)
   budget.take(other, 500, 0)
@@ -59,7 +59,7 @@ test('who asks for more than its fair part is not denied it', () => {
 })
 
 test('who comes new while others are denied theirs counts itself among them', () => {
-  const budget = new ConnectionBudget(900)
+  const budget = createBudget(900)
   const [one, other, third] = [share(), share(), share()]
   budget.take(one, 900, 0)
   budget.take(other, 400, 0)
@@ -69,7 +69,7 @@ test('who comes new while others are denied theirs counts itself among them', ()
 })
 
 test.each([2, 3, 10, 1000])('%i windows that always want more end up with the same, whoever was first', count => {
-  const budget = new ConnectionBudget(1_000_000)
+  const budget = createBudget(1_000_000)
   const shares = Array.from({ length: count }, share)
 
   for (let round = 0; round < 30; round++) {
@@ -82,7 +82,7 @@ test.each([2, 3, 10, 1000])('%i windows that always want more end up with the sa
 })
 
 test('a window that is no more frees what it held, and is counted no more', () => {
-  const budget = new ConnectionBudget(1000)
+  const budget = createBudget(1000)
   const [one, other, third] = [share(), share(), share()]
   budget.take(one, 1000, 0)
   budget.take(other, 100, 0)
@@ -98,7 +98,7 @@ test('a window that is no more frees what it held, and is counted no more', () =
 })
 
 test('a denial is forgotten after 5 s: who fell idle does not keep the others small', () => {
-  const budget = new ConnectionBudget(1000)
+  const budget = createBudget(1000)
   const [one, idle] = [share(), share()]
   budget.take(one, 1000, 0)
   budget.take(idle, 400, 100)
@@ -110,7 +110,7 @@ test('a denial is forgotten after 5 s: who fell idle does not keep the others sm
 })
 
 test('a denial is forgotten by a clock that was set back, too', () => {
-  const budget = new ConnectionBudget(1000)
+  const budget = createBudget(1000)
   const [one, other] = [share(), share()]
   budget.take(one, 1000, 1e6)
   budget.take(other, 400, 1e6)
@@ -120,7 +120,7 @@ test('a denial is forgotten by a clock that was set back, too', () => {
 })
 
 test('all head starts together take half of it at most, each an eighth of what is left of that', () => {
-  const budget = new ConnectionBudget(1600)
+  const budget = createBudget(1600)
   const shares = Array.from({ length: 100 }, share)
 
   expect([1000, 50, 1000].map((wish, i) => budget.takeHeadStart(shares[i], wish))).toEqual([100, 50, 81])
@@ -130,7 +130,7 @@ test('all head starts together take half of it at most, each an eighth of what i
 })
 
 test('a head start is no part of it: one window may grow by all the rest, and nobody is denied anything', () => {
-  const budget = new ConnectionBudget(1600)
+  const budget = createBudget(1600)
   const one = share()
   const growing = share()
   budget.takeHeadStart(one, 100)
@@ -141,14 +141,14 @@ test('a head start is no part of it: one window may grow by all the rest, and no
 })
 
 test('what is left when windows have grown is all that a head start can be', () => {
-  const budget = new ConnectionBudget(1600)
+  const budget = createBudget(1600)
   budget.take(share(), 1590, 0)
 
   expect(budget.takeHeadStart(share(), 100)).toBe(10)
 })
 
 test('a head start is there for others when its window is no more', () => {
-  const budget = new ConnectionBudget(1600)
+  const budget = createBudget(1600)
   const one = share()
   budget.takeHeadStart(one, 100)
   budget.release(one)
@@ -157,7 +157,7 @@ test('a head start is there for others when its window is no more', () => {
 })
 
 test('what is kept goes to a share that is denied its fair part, a quarter to each, and comes back with it', () => {
-  const budget = new ConnectionBudget(8000, 4000)
+  const budget = createBudget(8000, 4000)
   const standing = share()
   const late = Array.from({ length: 5 }, share)
   budget.take(standing, 8000, 0)
@@ -168,11 +168,11 @@ test('what is kept goes to a share that is denied its fair part, a quarter to ea
   budget.release(late[0])
   expect(budget.take(late[4], 8000, 10_002)).toBe(1000)
   ;[standing, ...late].forEach(one => { budget.release(one) })
-  expect(budget.freeBytes).toBe(12_000)
+  expect(freeBytesOf(budget)).toBe(12_000)
 })
 
 test('what is kept is not for a share that gets its fair part', () => {
-  const budget = new ConnectionBudget(8000, 4000)
+  const budget = createBudget(8000, 4000)
   const one = share()
 
   expect(budget.take(one, 16_000, 0)).toBe(8000)

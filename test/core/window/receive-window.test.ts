@@ -1,6 +1,7 @@
 // What the peer may send on a stream, and when it is given more.
 import { describe, expect, test } from 'vitest'
-import { ConnectionBudget, ReceiveWindow, UPDATE_PART } from '../../../src/core/window/receive-window.ts'
+import { ReceiveWindow, UPDATE_PART } from '../../../src/core/window/receive-window.ts'
+import { createBudget } from '../../../testing/core/budgets.ts'
 
 const INITIAL_BYTES = 262_144
 /** Half of the window, a hair less: see UPDATE_PART */
@@ -12,7 +13,7 @@ function createWindow (initialBytes = INITIAL_BYTES): ReceiveWindow {
 }
 
 function takeUpdate (window: ReceiveWindow): number {
-  return window.takeUpdate(0, undefined, new ConnectionBudget(0), 0)
+  return window.takeUpdate(0, undefined, createBudget(0), 0)
 }
 
 /** Reads so much, and tells whether an update is due */
@@ -88,7 +89,7 @@ describe('a new stream', () => {
 
   function withHeadStart (creditMs: number, { initialBytes = INITIAL_BYTES, maxBytes = MAX_BYTES, budgetBytes = MAX_BYTES } = {}): ReceiveWindow {
     const window = new ReceiveWindow(initialBytes, maxBytes)
-    window.addHeadStart(creditMs, new ConnectionBudget(budgetBytes))
+    window.addHeadStart(creditMs, createBudget(budgetBytes))
 
     return window
   }

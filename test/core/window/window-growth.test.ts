@@ -1,6 +1,8 @@
 // When a window grows: it was read in few round trips, there is room below its maximum, and the connection can afford it.
 import { describe, expect, test } from 'vitest'
-import { ConnectionBudget, ReceiveWindow, SLOWED_UPDATE_PART, UPDATE_PART } from '../../../src/core/window/receive-window.ts'
+import { ReceiveWindow, SLOWED_UPDATE_PART, UPDATE_PART } from '../../../src/core/window/receive-window.ts'
+import { createBudget } from '../../../testing/core/budgets.ts'
+import type { ConnectionBudget } from '../../../src/core/window/receive-window.ts'
 
 const INITIAL_BYTES = 262_144
 /** Half of the window, a hair less: see UPDATE_PART */
@@ -23,7 +25,7 @@ function createWindow (maxBytes = MAX_BYTES, initialBytes = INITIAL_BYTES): Rece
   return window
 }
 
-function takeUpdate (window: ReceiveWindow, nowMs: number, { roundTripMs = ROUND_TRIP_MS, budget = new ConnectionBudget(MAX_BYTES) }: Conditions = {}): number {
+function takeUpdate (window: ReceiveWindow, nowMs: number, { roundTripMs = ROUND_TRIP_MS, budget = createBudget(MAX_BYTES) }: Conditions = {}): number {
   return window.takeUpdate(nowMs, Number.isNaN(roundTripMs) ? undefined : roundTripMs, budget, 0)
 }
 
@@ -164,7 +166,7 @@ describe('credit', () => {
 
 describe('the budget of the connection', () => {
   test('is shared: a window that holds more than its part gives it back as it is renewed, never what it began with', () => {
-    const budget = new ConnectionBudget(524_288)
+    const budget = createBudget(524_288)
     const [large, late] = [createWindow(), createWindow()]
     readAndGrow(large, HALF_BYTES, 1001, { budget })
     readAndGrow(large, INITIAL_BYTES, 1002, { budget })
@@ -177,7 +179,7 @@ describe('the budget of the connection', () => {
   })
 
   test('lets a window more than double within its fair part only', () => {
-    const budget = new ConnectionBudget(4_000_000)
+    const budget = createBudget(4_000_000)
     const [first, second] = [createWindow(), createWindow()]
     readAndGrow(first, HALF_BYTES, 1001, { budget })
     readAndGrow(second, HALF_BYTES, 1001, { budget })
@@ -229,13 +231,13 @@ describe('a reader that works in turns of 500 ms', () => {
     window.receive(HALF_BYTES, 1)
     window.read(HALF_BYTES, 1500)
 
-    expect(window.takeUpdate(1500, 1, new ConnectionBudget(MAX_BYTES), 500)).toBe(HALF_BYTES + INITIAL_BYTES)
+    expect(window.takeUpdate(1500, 1, createBudget(MAX_BYTES), 500)).toBe(HALF_BYTES + INITIAL_BYTES)
   })
 
   test('gets it no later than where turns are short', () => {
     for (const programMs of [0, 101]) {
       const window = createWindow()
-      const budget = new ConnectionBudget(MAX_BYTES)
+      const budget = createBudget(MAX_BYTES)
       readAndGrow(window, INITIAL_BYTES, 2000, { roundTripMs: 100, budget })
 
       // a burst, 402 ms behind the credit that it waited for

@@ -27,6 +27,17 @@ export const mutants: Mutant[] = [
     ]
   },
   {
+    name: 'node-keeps-windows',
+    bug: 'The node does not get back by how much a window was about to be raised when its stream ends.',
+    edits: [
+      [
+        'src/core/window/receive-window.ts',
+        'holder.windowBytes + holder.raiseBytes - holder.grownBytes',
+        'holder.windowBytes - holder.grownBytes'
+      ]
+    ]
+  },
+  {
     name: 'credit-for-put-back',
     bug: 'Bytes that the application puts back give credit when they are read again.',
     edits: [

@@ -1,5 +1,6 @@
 // What must be so: after every event, when everything rests, and in the end.
 import { law } from './flow.ts'
+import { freeBytesOf } from '../../../testing/core/budgets.ts'
 import { controlOf } from '../../../testing/core/sessions.ts'
 import { MIN_WRITE_BYTES } from '../../../src/core/path-control.ts'
 import { HIGH_WATERMARK_BYTES, LOW_WATERMARK_PART } from '../../../src/core/scheduler/lanes.ts'
@@ -49,12 +50,15 @@ function checkSession (side: Side): void {
 
   const { streams } = session
 
+  const { nodeBudget } = side
+
   if (!side.isSessionAlive) {
+    law(nodeBudget.freeBytes === nodeBudget.maxBytes, () => `the session of the ${name} has ended, and the node has ${nodeBudget.freeBytes} bytes left of ${nodeBudget.maxBytes}`)
     law(streams.size === 0 && side.muxer.streams.length === 0, () => `the session of the ${name} has ended with ${streams.size} streams`)
     return
   }
 
-  const counts = { inbound: 0, outbound: 0, unacked: 0, urgent: 0, queuedBytes: 0, takenBytes: 0 }
+  const counts = { inbound: 0, outbound: 0, unacked: 0, urgent: 0, queuedBytes: 0, takenBytes: 0, windowBytes: 0 }
 
   for (const state of streams.values()) {
     checkState(side, state)
@@ -62,6 +66,7 @@ function checkSession (side: Side): void {
     counts.unacked += Number(state.awaitsAck)
     counts.urgent += Number(state.lane === 0)
     counts.queuedBytes += state.isInDataLane ? state.sendQueue.byteLength : 0
+    counts.windowBytes += state.receiveWindow.windowBytes + state.receiveWindow.raiseBytes
     counts.takenBytes += state.receiveWindow.grownBytes + state.receiveWindow.headStartBytes + state.receiveWindow.reserveBytes
   }
 
@@ -72,7 +77,8 @@ function checkSession (side: Side): void {
   law(streams.unackedCount === counts.unacked && counts.unacked <= MAX_UNACKED_STREAMS, () => `the ${name} counts ${streams.unackedCount} streams that await an ACK of ${counts.unacked}`)
   law(streams.urgentCount === counts.urgent, () => `the ${name} counts ${streams.urgentCount} urgent streams of ${counts.urgent}`)
   law(session.lanes.queuedBytes === counts.queuedBytes, () => `the ${name} counts ${session.lanes.queuedBytes} queued bytes of ${counts.queuedBytes}`)
-  law(streams.budget.freeBytes >= 0 && streams.budget.freeBytes + counts.takenBytes === (options.maxConnectionWindow ?? 2 * (options.streamOptions?.maxStreamWindowSize ?? DEFAULT_WINDOW_BYTES)), () => `the budget of the ${name} has ${streams.budget.freeBytes} bytes left, its streams have taken ${counts.takenBytes}`)
+  law(nodeBudget.freeBytes + (nodeBudget.maxBytes < Infinity ? counts.windowBytes : 0) === nodeBudget.maxBytes, () => `the node of the ${name} has ${nodeBudget.freeBytes} bytes left of ${nodeBudget.maxBytes}, its windows have ${counts.windowBytes}`)
+  law(freeBytesOf(streams.budget) >= 0 && freeBytesOf(streams.budget) + counts.takenBytes === (options.maxConnectionWindow ?? 2 * (options.streamOptions?.maxStreamWindowSize ?? DEFAULT_WINDOW_BYTES)), () => `the budget of the ${name} has ${freeBytesOf(streams.budget)} bytes left, its streams have taken ${counts.takenBytes}`)
 }
 
 /** What the muxer thinks is in flight, beside what has passed the wire */

@@ -109,6 +109,7 @@ export function planOf (seed: number, isLight = false): Plan {
   planRequests(plan, random.fork())
   planStockWindow(plan, random.fork())
   planPeers(plan, random.fork())
+  planNodeWindows(plan, random.fork())
 
   if (isLight) {
     planLight(plan, new Random(seed ^ LIGHT))
@@ -145,6 +146,16 @@ function planRequests (plan: Plan, random: Random): void {
 function planPeers ({ sides }: Plan, random: Random): void {
   for (const side of Object.values(sides)) {
     side.capricesSeed = random.chance(0.3) ? random.integer(1, 1e9) : undefined
+  }
+}
+
+/** How large all windows of a node may be. A stock peer may have to exceed its own. */
+function planNodeWindows ({ sides }: Plan, random: Random): void {
+  const hasStock = Object.values(sides).some(({ isOurs }) => !isOurs)
+
+  for (const { options } of Object.values(sides)) {
+    const maxNodeWindow = random.pick([undefined, undefined, 0, MEGABYTE, 3 * MEGABYTE])
+    options.limits = { ...options.limits, maxNodeWindow: hasStock ? undefined : maxNodeWindow }
   }
 }
 

@@ -1,5 +1,6 @@
 // One side of the connection: its muxer, the streams its application has, and what its application does by itself.
 import { yamux as stock } from '@libp2p/yamux'
+import { NodeBudget } from '../../../src/core/window/node-budget.ts'
 import { systemClock } from '../../../src/host/clock.ts'
 import { fullControl, NoControl } from '../../../src/path-control.ts'
 import { createConfig } from '../../../src/options/config.ts'
@@ -43,6 +44,8 @@ export class Side {
   isLeaving = false
   /** Its transport has thrown at a write */
   hasRefusedWrite = false
+  /** Of all windows of the node, which has no other connection */
+  readonly nodeBudget: NodeBudget
   readonly #run: Run
   readonly #nodeMetrics: NodeMetrics
   #linkEnd: LinkEnd | undefined
@@ -56,7 +59,8 @@ export class Side {
     this.isDialler = isDialler
     this.isOurs = this.plan.isOurs
     this.random = random
-    this.#nodeMetrics = new NodeMetrics(createSink(() => { this.#onMetric() }, code => { this.#onViolation(code) }), systemClock, 1)
+    this.nodeBudget = new NodeBudget(this.plan.options.limits?.maxNodeWindow ?? Infinity)
+    this.#nodeMetrics = new NodeMetrics(createSink(() => { this.#onMetric() }, code => { this.#onViolation(code) }), systemClock, this.nodeBudget, 1)
     this.tap = new WireTap(isDialler, this.isOurs, header => { run.trace(() => `  ${this.name} writes ${describe(header)}`) })
   }
 
@@ -103,7 +107,7 @@ export class Side {
     const createPathControl = capricesSeed === undefined ? usual : capricious(usual, new Random(capricesSeed))
     this.#linkEnd = linkEnd
     this.#muxer = this.isOurs
-      ? new Muxer(linkEnd, createConfig(options), systemClock, { createPathControl, metrics: this.#nodeMetrics })
+      ? new Muxer(linkEnd, { ...createConfig(options), nodeBudget: this.nodeBudget }, systemClock, { createPathControl, metrics: this.#nodeMetrics })
       : stock(options as Parameters<typeof stock>[0])().createStreamMuxer(linkEnd)
     ;[this.#session] = this.#nodeMetrics.sessions
 

@@ -1,0 +1,26 @@
+/** NodeBudget: what the receive windows of all connections of a node may be together. The budget of each connection asks it. */
+
+/** How long a hold is taken to last if no window asks again. One that still needs more asks again within two round trips. */
+const HOLD_LASTS_MS = 5000
+
+/**
+ * Invariant: freeBytes + windowBytes and raiseBytes of all open streams = maxBytes. It becomes negative only by the windows with which streams open.
+ */
+export class NodeBudget {
+  readonly maxBytes: number
+  freeBytes: number
+  /** How long it has held windows back; the last hold counts in full */
+  heldMs = 0
+  #lastHoldMs = -Infinity
+
+  constructor (maxBytes: number) {
+    this.maxBytes = maxBytes
+    this.freeBytes = maxBytes
+  }
+
+  /** A window was not granted what its connection's budget would have granted */
+  hold (nowMs: number): void {
+    this.heldMs += Math.min(HOLD_LASTS_MS, Math.abs(nowMs - this.#lastHoldMs))
+    this.#lastHoldMs = nowMs
+  }
+}
