@@ -1,17 +1,20 @@
 // The worked example of docs/path-control.md, in virtual time: what leaves, when, and that all of it arrives.
 import { describe, expect, test } from 'vitest'
-import { uploadLimit } from '../../docs/examples/upload-limit/upload-limit.ts'
 import { yamux } from '../../src/index.ts'
+import { fullControl, uploadLimit } from '../../src/path-control.ts'
+import { snapshot } from '../../src/snapshot.ts'
 import { chunksOf, sendAll } from '../../testing/libp2p/streams.ts'
 import { pattern } from '../../testing/pattern.ts'
 import { simulate } from '../../testing/simulation/simulate.ts'
-import type { UploadLimit } from '../../docs/examples/upload-limit/upload-limit.ts'
+import { RecordingMetrics } from '../muxer/fixtures/recording-metrics.ts'
 import type { YamuxMuxer, YamuxStream } from '../../src/index.ts'
+import type { CreatePathControl, UploadLimit } from '../../src/path-control.ts'
 import type { LinkOptions } from '../../testing/simulation/link.ts'
 import type { Simulation } from '../../testing/simulation/simulate.ts'
+import type { Metrics } from '@libp2p/interface'
 
 const HEADER_BYTES = 12
-const LIMIT: UploadLimit = { bytesPerS: 100_000, burstBytes: 65_536 }
+const LIMIT: Required<UploadLimit> = { bytesPerS: 100_000, burstBytes: 65_536 }
 
 interface Sent {
   atMs: number
@@ -24,9 +27,9 @@ interface Uploader {
 }
 
 /** Connections of one node with a limit, and all that they send */
-function connect (sim: Simulation, links: LinkOptions[], limit = LIMIT): { uploaders: Uploader[], sent: Sent[] } {
+function connect (sim: Simulation, links: LinkOptions[], limit: UploadLimit = LIMIT, metrics?: Metrics): { uploaders: Uploader[], sent: Sent[] } {
   const sent: Sent[] = []
-  const factory = yamux({ pathControl: uploadLimit(limit) })()
+  const factory = yamux({ pathControl: uploadLimit(limit) })({ metrics })
   const peers = yamux()()
 
   const uploaders = links.map(link => {
@@ -215,8 +218,110 @@ test('the last bytes of a connection that is closed are not held, and other conn
   })
 })
 
-test.each([
-  [0, 65_536], [NaN, 65_536], [100_000, 16_383], [100_000, NaN]
-])('bytesPerS %d with burstBytes %d is refused', (bytesPerS, burstBytes) => {
-  expect(() => uploadLimit({ bytesPerS, burstBytes })).toThrow(RangeError)
+describe('a limit', () => {
+  test.each([
+    [{ bytesPerS: 0.9 }, 'uploadLimit.bytesPerS is 0.9, it must be a number from 1 to 1000000000000'],
+    [{ bytesPerS: NaN }, 'uploadLimit.bytesPerS is NaN, it must be a number from 1 to 1000000000000'],
+    [{ bytesPerS: Infinity }, 'uploadLimit.bytesPerS is Infinity, it must be a number from 1 to 1000000000000'],
+    [{}, 'uploadLimit.bytesPerS is undefined, it must be a number from 1 to 1000000000000'],
+    [{ bytesPerS: 100_000, burstBytes: 16_383 }, 'uploadLimit.burstBytes is 16383, it must be a whole number from 16384 to Infinity'],
+    [{ bytesPerS: 100_000, burst: 1 }, 'uploadLimit.burst is not an option, use one of: bytesPerS, burstBytes'],
+    [5, 'uploadLimit is 5, it must be an object']
+  ])('of %o is refused', (init, message) => {
+    expect(() => uploadLimit(init as UploadLimit)).toThrow(expect.objectContaining({ name: 'InvalidParametersError', message }))
+  })
+
+  test.each([
+    [20_000, 65_536],
+    [20_000_000, 1_000_000]
+  ])('of %d bytes a second lets %d leave at once unless it says how many', async (bytesPerS, burstBytes) => {
+    await simulate({}, async sim => {
+      const { uploaders: [uploader], sent } = connect(sim, [{ delayMs: 0.1, rateBytesPerS: 1_000_000_000 }], { bytesPerS })
+      await upload(uploader, 10 * burstBytes)
+
+      // and perhaps a control frame, which nothing holds
+      expect(mostAboveRate(sent, bytesPerS)).toBeLessThanOrEqual(burstBytes + HEADER_BYTES)
+      expect(mostAboveRate(sent, bytesPerS)).toBeGreaterThan(burstBytes / 2)
+      uploader.muxer.abort(new Error('The test is over'))
+    })
+  })
+})
+
+test('a limit that is far away changes no write, nor when it leaves', async () => {
+  async function writes (pathControl: CreatePathControl): Promise<string[]> {
+    const seen: string[] = []
+
+    await simulate({}, async sim => {
+      const peers = yamux()()
+      const factory = yamux({ pathControl })()
+      const muxers = [NEAR, FAR].map((link, index) => sim.connect({
+        ...link,
+        onSend: ({ atMs, to, bytes }) => { seen.push(`${index} ${atMs} to ${to} ${Buffer.from(bytes).toString('hex')}`) }
+      }, { dialler: () => factory, listener: () => peers }))
+
+      await Promise.all(muxers.map(async ({ dialler, listener }) => {
+        listener.addEventListener('stream', ({ detail }) => { count(detail, { muxer: listener, deliveredBytes: 0 }).catch(() => {}) })
+        const urgent = await dialler.createStream()
+        urgent.priority = 'urgent'
+        const bulk = upload({ muxer: dialler, deliveredBytes: 0 }, 3_000_000)
+
+        for (let message = 0; message < 10; message++) {
+          urgent.send(pattern(100))
+          await sim.sleep(20)
+        }
+
+        await bulk
+        await dialler.close()
+      }))
+    })
+
+    return seen
+  }
+
+  const limited = await writes(uploadLimit({ bytesPerS: 1e12 }))
+  expect(limited.length).toBeGreaterThan(100)
+  expect(limited).toEqual(await writes(fullControl()))
+})
+
+describe('metrics and snapshots', () => {
+  test('show for how long the limit has held data, apart from what the path held, also of connections that have ended', async () => {
+    await simulate({}, async sim => {
+      const sink = new RecordingMetrics()
+      const { uploaders: [uploader, idle] } = connect(sim, [NEAR, NEAR], LIMIT, sink.asMetrics)
+      const heldS = (): Record<string, number> => sink.calculate('held_seconds_total') as Record<string, number>
+      await idle.muxer.createStream()
+      await upload(uploader, 50_000)
+      expect(heldS().upload).toBe(0)
+
+      // what the burst leaves takes so long, less the last turn
+      await upload(uploader, 1_000_000)
+      const tookS = sim.nowMs / 1000
+      expect(heldS().upload).toBeGreaterThan(0.9 * tookS)
+      expect(heldS().upload).toBeLessThanOrEqual(tookS)
+      expect(heldS().path).toBeLessThan(0.1 * tookS)
+
+      const before = heldS()
+      uploader.muxer.abort(new Error('The test is over'))
+      expect(heldS()).toEqual(before)
+      idle.muxer.abort(new Error('The test is over'))
+    })
+  })
+
+  test('show since when it holds data of a stream, and nothing once that is gone', async () => {
+    await simulate({}, async sim => {
+      const { uploaders: [uploader] } = connect(sim, [NEAR], { bytesPerS: 10_000 })
+      const stream = await uploader.muxer.createStream()
+      stream.send(pattern(200_000))
+      await sim.sleep(500)
+      const held = snapshot(uploader.muxer)
+      expect(held).toMatchObject({ isHeld: true, streams: [{ waitsFor: 'path' }] })
+      expect(held.heldMs).toBeGreaterThan(0)
+      expect(held.heldMs).toBeLessThanOrEqual(500)
+
+      stream.abort(new Error('No longer wanted'))
+      await sim.sleep(10_000)
+      expect(snapshot(uploader.muxer)).toMatchObject({ isHeld: false, heldMs: undefined })
+      uploader.muxer.abort(new Error('The test is over'))
+    })
+  })
 })

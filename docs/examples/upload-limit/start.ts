@@ -5,13 +5,13 @@ import { noise } from '@chainsafe/libp2p-noise'
 import { tcp } from '@libp2p/tcp'
 import { createLibp2p } from 'libp2p'
 import { yamux } from 'libp2p-coalescing-yamux'
-import { uploadLimit } from './upload-limit.ts'
+import { uploadLimit } from 'libp2p-coalescing-yamux/path-control'
 import type { Libp2p, Stream } from '@libp2p/interface'
 import type { YamuxMuxerInit } from 'libp2p-coalescing-yamux'
 
 const PROTOCOL = '/example/upload/1'
 const UPLOAD_BYTES = 2_000_000
-const LIMIT = { bytesPerS: 1_000_000, burstBytes: 65_536 }
+const LIMIT = { bytesPerS: 1_000_000 }
 
 // one limit for one node: whoever calls uploadLimit decides what shares it
 const peers = await Promise.all([createPeer(), createPeer()])

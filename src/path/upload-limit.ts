@@ -1,31 +1,20 @@
-// A limit on what a node uploads, in front of the muxer's own control: all its connections together send no more than a rate.
-import { ForwardingControl, fullControl, MIN_WRITE_BYTES } from 'libp2p-coalescing-yamux/path-control'
-import type { CreatePathControl, PathControl, Positions, WritePlan } from 'libp2p-coalescing-yamux/path-control'
-
-export interface UploadLimit {
-  bytesPerS: number
-  /** How much may leave at once after a pause */
-  burstBytes: number
-}
+/**
+ * A limit on what a node uploads, as a token bucket in front of another control: all its connections together send no more than a rate, and take turns.
+ */
+import { MIN_WRITE_BYTES } from '../core/path-control.ts'
+import { ForwardingControl } from './forwarding-control.ts'
+import type { CreatePathControl, PathControl, PathFigures, WritePlan } from '../core/path-control.ts'
+import type { Positions } from '../core/positions.ts'
 
 /** Data waits until so much may leave: each write costs a record and its encryption */
 const TURN_BYTES = 8192
-const LEAST_BURST_BYTES = 2 * TURN_BYTES
+export const LEAST_BURST_BYTES = 2 * TURN_BYTES
 /** A ping in front of a write and one behind it */
 const MARKS_BYTES = 24
 
-/**
- * In any time, at most `burstBytes + bytesPerS * time` leave. Urgent data, control frames and the last bytes of a connection may exceed
- * that, and other data waits for as long as they take.
- */
-export function uploadLimit ({ bytesPerS, burstBytes }: UploadLimit): CreatePathControl {
-  if (!(bytesPerS > 0 && burstBytes >= LEAST_BURST_BYTES)) {
-    throw new RangeError(`bytesPerS is ${bytesPerS} and must be above 0, burstBytes is ${burstBytes} and must be ${LEAST_BURST_BYTES} or more`)
-  }
-
-  // shared: the muxer calls the function below for each connection
+/** Limits the connections whose controls come from one call */
+export function limitUploads (bytesPerS: number, burstBytes: number, createInner: CreatePathControl): CreatePathControl {
   let bucket: Bucket | undefined
-  const createInner = fullControl()
 
   return (init, positions) => {
     bucket ??= new Bucket(bytesPerS / 1000, burstBytes, init.nowMs)
@@ -40,20 +29,20 @@ class Bucket {
   /** Connections that have more to send */
   readonly waiting = new Set<PathControl>()
   readonly #bytesPerMs: number
-  readonly #nowMs: () => number
+  readonly nowMs: () => number
   #leftBytes: number
   #filledMs: number
 
   constructor (bytesPerMs: number, burstBytes: number, nowMs: () => number) {
     this.burstBytes = burstBytes
     this.#bytesPerMs = bytesPerMs
-    this.#nowMs = nowMs
+    this.nowMs = nowMs
     this.#leftBytes = burstBytes
     this.#filledMs = nowMs()
   }
 
   get leftBytes (): number {
-    const nowMs = this.#nowMs()
+    const nowMs = this.nowMs()
     this.#leftBytes = Math.min(this.burstBytes, this.#leftBytes + (nowMs - this.#filledMs) * this.#bytesPerMs)
     this.#filledMs = nowMs
 
@@ -79,6 +68,9 @@ class LimitedControl extends ForwardingControl {
   /** Others go first now. If all had the same chance, the one whose timer runs first would win each time. */
   #hadTurn = false
   #isClosing = false
+  #limitedMs = 0
+  /** When the limit began to hold data */
+  #limitedSinceMs: number | undefined
 
   constructor (inner: PathControl, positions: Positions, bucket: Bucket) {
     super(inner)
@@ -95,6 +87,11 @@ class LimitedControl extends ForwardingControl {
 
   get #isEmpty (): boolean {
     return !this.#isClosing && this.#bucket.leftBytes < this.#neededBytes
+  }
+
+  /** Data is held, and would not be without the limit */
+  get #isLimiting (): boolean {
+    return this.#isEmpty && !this.inner.isHeld
   }
 
   override get isHeld (): boolean {
@@ -130,15 +127,25 @@ class LimitedControl extends ForwardingControl {
     }
 
     // if the limit ends a write, the path may carry more: the inner control must not learn the limit as the path's rate
-    return super.onWritten(byteLength, urgentBytes, hasData, isAppLimited || this.#isEmpty, nowMs)
+    const needsMark = super.onWritten(byteLength, urgentBytes, hasData, isAppLimited || this.#isEmpty, nowMs)
+    this.#countHold(nowMs)
+    this.#limitedSinceMs = !isAppLimited && this.#isLimiting ? nowMs : undefined
+
+    return needsMark
   }
 
+  /** Also read when data begins to wait */
   override get lookDelayMs (): number {
+    if (this.#isLimiting) {
+      this.#limitedSinceMs ??= this.#bucket.nowMs()
+    }
+
     return this.inner.isHeld ? this.inner.lookDelayMs : this.#bucket.msUntil(this.#neededBytes)
   }
 
   override look (nowMs: number): void {
     this.#hadTurn = false
+    this.#countHold(nowMs)
     super.look(nowMs)
   }
 
@@ -151,5 +158,16 @@ class LimitedControl extends ForwardingControl {
   override end (): void {
     this.#bucket.waiting.delete(this)
     super.end()
+  }
+
+  #countHold (nowMs: number): void {
+    this.#limitedMs += Math.max(0, nowMs - (this.#limitedSinceMs ?? nowMs))
+    this.#limitedSinceMs = undefined
+  }
+
+  override figures (nowMs: number): PathFigures | undefined {
+    const figures = super.figures(nowMs)
+
+    return figures && { ...figures, heldSinceMs: figures.heldSinceMs ?? (this.#isEmpty ? this.#limitedSinceMs : undefined), limitedMs: this.#limitedMs }
   }
 }
