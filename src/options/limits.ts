@@ -7,8 +7,8 @@ import type { Limit, Limits } from '../core/peer-limits.ts'
 import type { Rule } from './rules.ts'
 
 /**
- * Limits on a peer in addition to its windows, in frames and in time, and on all windows of a node. [SECURITY.md](../../SECURITY.md) has the reasons. Beyond a number of
- * frames or streams the connection and all its streams end with a `ProtocolError`, whose code names the limit.
+ * Limits on a peer in addition to its windows, in frames and in time, and on all windows of a node. [SECURITY.md](../../SECURITY.md) has the
+ * reasons. Beyond a number of frames or streams the connection and all its streams end with a `ProtocolError`, whose code names the limit.
  */
 export interface LimitOptions extends Partial<Record<keyof Limits, Partial<Limit>>> {
   /**
@@ -82,12 +82,12 @@ export interface LimitOptions extends Partial<Record<keyof Limits, Partial<Limit
   writeTimeoutMs?: number
 
   /**
-   * How large the receive windows of all connections of a node may be together. It bounds by how much windows grow, head starts, and what
-   * `@libp2p/yamux` peers send beyond their windows: without room for that, the connection ends. It does not bound the windows with which streams
-   * begin, 262,144 bytes or `streamOptions.initialStreamWindowSize`. They count, and may exceed it; then grown windows give back with their updates.
+   * How large all receive windows of a node may be together, on all its connections. A window that would exceed it does not grow, and gets no head
+   * start; what `@libp2p/yamux` peers send beyond their windows ends the connection if there is no room. The windows with which streams begin,
+   * 262,144 bytes or `streamOptions.initialStreamWindowSize`, count but cannot be refused: `maxInboundStreams` limits these.
    *
-   * A connection may take seven eighths of what is free, and gives back as others take theirs. Windows of idle streams keep what they have. A stream
-   * whose window does not grow is slower on long paths, and otherwise works as before.
+   * A connection gets at most seven eighths of what is free, and gives some back when others need it, as far as its streams are read. A stream whose
+   * window cannot grow is slower on long paths, and otherwise works as before.
    *
    * @unit bytes
    * @default Infinity
