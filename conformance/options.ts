@@ -20,6 +20,7 @@ Tries an implementation of yamux that listens there, case by case.
   --junit <file>     write them as JUnit's XML
   --tap              print them in the Test Anything Protocol instead of the table
   --remote           allow a target that is not on this machine
+  -h, --help         print this
 
 Exit status: 0 if no must fails, 1 if one does, 2 if nothing could be run.
 `
@@ -45,8 +46,13 @@ export function isLocal (host: string): boolean {
   return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))
 }
 
-export function parseOptions (args: string[]): Options {
+export function parseOptions (args: string[]): Options | 'help' {
   const { values, positionals } = parse(args)
+
+  if (values.help) {
+    return 'help'
+  }
+
   const [, host, port] = /^\[?(.+?)\]?:(\d+)$/.exec(positionals[0] ?? '') ?? []
 
   if (positionals.length !== 1 || host == null || Number(port) > 65_535) {
@@ -97,7 +103,8 @@ function parse (args: string[]) {
         json: { type: 'string' },
         junit: { type: 'string' },
         tap: { type: 'boolean', default: false },
-        remote: { type: 'boolean', default: false }
+        remote: { type: 'boolean', default: false },
+        help: { type: 'boolean', short: 'h', default: false }
       }
     })
   } catch (error: any) {

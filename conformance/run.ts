@@ -7,7 +7,7 @@ import { json } from './output/json.ts'
 import { junit } from './output/junit.ts'
 import { Table } from './output/table.ts'
 import { tap } from './output/tap.ts'
-import { passes, run } from './runner.ts'
+import { hasRun, passes, run } from './runner.ts'
 import { createTransport } from './transport.ts'
 import type { Options } from './options.ts'
 import type { Result } from './runner.ts'
@@ -27,6 +27,19 @@ Some send what is malformed, beyond the window, or in a flood.
 
 async function main (args: string[]): Promise<number> {
   const options = parseOptions(args)
+
+  if (options === 'help') {
+    process.stdout.write(USAGE)
+    return 0
+  }
+
+  // what cannot be written must not be noticed after the run
+  for (const file of [options.jsonFile, options.junitFile]) {
+    if (file != null) {
+      writeFileSync(file, '')
+    }
+  }
+
   const transport = await createTransport(options)
   const target = options.listen ? 'the target that dials' : `${options.host}:${options.port}`
   const table = new Table(GROUPS, options.cases.length, text => { process.stdout.write(text) })
@@ -42,13 +55,13 @@ async function main (args: string[]): Promise<number> {
       onResult: result => { if (!options.tap) { table.add(result) } }
     })
 
-    write(options, target, results)
-
     if (!options.tap) {
       table.end(results)
     }
 
-    return passes(results) ? 0 : MUST_FAILS
+    write(options, target, results)
+
+    return !hasRun(results) ? NOT_RUN : passes(results) ? 0 : MUST_FAILS
   } finally {
     await transport.stop()
   }
@@ -71,6 +84,6 @@ function write ({ jsonFile, junitFile, tap: asTap }: Options, target: string, re
 try {
   process.exitCode = await main(process.argv.slice(2))
 } catch (error: any) {
-  process.stderr.write(error instanceof UsageError ? `${error.message}\n\n${USAGE}` : `No connection could be made: ${error.message}\n`)
+  process.stderr.write(error instanceof UsageError ? `${USAGE}\n${error.message}\n` : `The suite could not run: ${error.message}\n`)
   process.exitCode = NOT_RUN
 }

@@ -4,7 +4,7 @@ import { MAX_CASE_MS, MAX_CONNECTIONS_PER_CASE } from './bounds.ts'
 import { NEEDS } from './case.ts'
 import { preamble } from './preamble.ts'
 import { Target } from './target.ts'
-import { Failure } from './transcript.ts'
+import { Failure, Inapplicable } from './transcript.ts'
 import type { Case, Need } from './case.ts'
 import type { MessageStream } from '@libp2p/interface'
 
@@ -33,14 +33,26 @@ export interface RunInit {
   onResult? (result: Result): void
 }
 
+/** After so many cases without a connection, whoever was there is gone */
+const MAX_REFUSALS = 2
+const A_CONNECTION = 'a connection to be taken'
+
 /** Rejects when no connection can be made at the beginning: then there is nobody to test */
 export async function run (init: RunInit): Promise<Result[]> {
   const first = await init.connect()
   first.abort(new Error('Only looked whether somebody is there'))
   const results: Result[] = []
+  let refusals = 0
 
   for (const one of init.cases) {
-    const result = await runCase(one, init)
+    const result: Result = refusals < MAX_REFUSALS
+      ? await runCase(one, init)
+      : { case: one, outcome: 'not run', note: 'as the target takes no connection any more', durationMs: 0 }
+
+    if (refusals < MAX_REFUSALS) {
+      refusals = result.expected === A_CONNECTION ? refusals + 1 : 0
+    }
+
     results.push(result)
     init.onResult?.(result)
   }
@@ -63,7 +75,7 @@ async function runCase (one: Case, { connect, isDialler, has, protocol }: RunIni
       throw new Error(`Case ${one.number} makes more than ${MAX_CONNECTIONS_PER_CASE} connections, which none may`)
     }
 
-    const connection = await connect().catch(error => { throw new Failure('a connection to be taken', [String(error.message)]) })
+    const connection = await connect().catch(error => { throw new Failure(A_CONNECTION, [String(error.message)]) })
     const target = new Target(connection, { isDialled: isDialler, preamble: protocol == null ? new Uint8Array(0) : preamble(protocol), another })
     targets.push(target)
 
@@ -85,6 +97,10 @@ async function runCase (one: Case, { connect, isDialler, has, protocol }: RunIni
       return result('failed', { expected: error.expected, seen: error.seen })
     }
 
+    if (error instanceof Inapplicable) {
+      return result('not run', { note: error.message })
+    }
+
     throw error
   } finally {
     over.abort()
@@ -96,6 +112,11 @@ async function failLate (target: Target, signal: AbortSignal): Promise<never> {
   await sleep(MAX_CASE_MS, undefined, { signal })
   target.check(`the case to be over within ${MAX_CASE_MS / 1000} s`, false)
   throw new Error('unreachable')
+}
+
+/** Whether anything was tried at all */
+export function hasRun (results: Result[]): boolean {
+  return results.some(({ outcome }) => outcome !== 'not run')
 }
 
 /** The exit status: `must` alone decides */

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ACK, DATA, GO_AWAY, ping, PING, SYN, WINDOW_UPDATE } from '../testing/protocol/frames.ts'
 import { HeaderReader } from '../testing/protocol/header-reader.ts'
-import { ANSWER_MS, MAX_RECEIVED_BYTES, MAX_SENT_BYTES, MAX_SENT_FRAMES, SILENCE_MS } from './bounds.ts'
+import { ANSWER_MS, MAX_PINGS, MAX_RECEIVED_BYTES, MAX_RECEIVED_FRAMES, MAX_SENT_BYTES, MAX_SENT_FRAMES, SILENCE_MS } from './bounds.ts'
 import { frameText, partText } from './frame-text.ts'
 import { Stream } from './stream.ts'
 import { Failure, Transcript } from './transcript.ts'
@@ -27,7 +27,8 @@ export class Target {
   readonly another: TargetInit['another']
   /** Whatever has come, in its order, pings excluded */
   readonly headers: FrameHeader[] = []
-  /** The values of pongs, in their order */
+  /** In their order */
+  readonly pings: FrameHeader[] = []
   readonly pongs: FrameHeader[] = []
   hasEnded = false
   readonly #connection: MessageStream
@@ -40,7 +41,9 @@ export class Target {
   #sentBytes = 0
   #sentFrames = 0
   #receivedBytes = 0
-  #illegal: string | undefined
+  #receivedFrames = 0
+  /** What the target has not kept to, whatever the case is about */
+  #broken: string | undefined
   #bodyStream: Stream | undefined
   /** Answers that wait for the end of a frame that is sent in pieces */
   #waitingPongs: Uint8Array[] | undefined
@@ -107,7 +110,7 @@ export class Target {
     }
 
     this.#waitingPongs = undefined
-    this.send(...pongs)
+    this.#deliver(Buffer.concat(pongs))
   }
 
   /** Waits for what is expected */
@@ -115,7 +118,7 @@ export class Target {
     const giveUp = AbortSignal.timeout(waitMs)
     giveUp.addEventListener('abort', () => { this.#wake() })
 
-    while (this.#illegal == null && !isSo()) {
+    while (this.#broken == null && !isSo()) {
       if (this.hasEnded) {
         throw this.#failure(`${expected}, but the target has ended the connection`)
       }
@@ -127,8 +130,8 @@ export class Target {
       await new Promise<void>(resolve => { this.#waiting.add(resolve) })
     }
 
-    if (this.#illegal != null) {
-      throw this.#failure(`frames of version 0 and types 0 to 3, not ${this.#illegal}`)
+    if (this.#broken != null) {
+      throw this.#failure(this.#broken)
     }
   }
 
@@ -215,17 +218,26 @@ export class Target {
       throw new Error(`This case sends more than ${MAX_SENT_BYTES} bytes, which none may`)
     }
 
+    this.#deliver(bytes)
+  }
+
+  #deliver (bytes: Uint8Array): void {
     if (this.#connection.status === 'open') {
       this.#connection.send(bytes)
     }
+  }
+
+  /** A target that does so is left at once */
+  #breaks (expected: string): void {
+    this.#broken ??= expected
+    this.leave()
   }
 
   #receive (bytes: Uint8Array): void {
     this.#receivedBytes += bytes.byteLength
 
     if (this.#receivedBytes > MAX_RECEIVED_BYTES) {
-      this.#illegal ??= `more than ${MAX_RECEIVED_BYTES} bytes`
-      this.leave()
+      this.#breaks(`at most ${MAX_RECEIVED_BYTES} bytes from the target`)
       return
     }
 
@@ -235,15 +247,22 @@ export class Target {
 
   #receiveHeader (header: FrameHeader, version: number): void {
     const { type, flags, id, length } = header
+
+    if (++this.#receivedFrames > MAX_RECEIVED_FRAMES) {
+      this.#breaks(`at most ${MAX_RECEIVED_FRAMES} frames from the target`)
+      return
+    }
+
     this.#transcript.add(`< ${frameText(header, version)}`)
 
     if (version !== 0 || type > GO_AWAY) {
-      this.#illegal ??= frameText(header, version)
+      this.#broken ??= `frames of version 0 and types 0 to 3, not ${frameText(header, version)}`
     } else if (type !== PING) {
       this.headers.push(header)
     } else if ((flags & SYN) === 0) {
       this.pongs.push(header)
     } else {
+      this.pings.push(header)
       this.#answer(ping(length, ACK))
     }
 
@@ -255,8 +274,11 @@ export class Target {
   }
 
   #answer (pong: Uint8Array): void {
-    if (this.#waitingPongs == null) {
-      this.send(pong)
+    if (this.pings.length > MAX_PINGS) {
+      this.#breaks(`at most ${MAX_PINGS} pings from the target`)
+    } else if (this.#waitingPongs == null) {
+      this.#transcript.add(`> ${partText(pong)}`)
+      this.#deliver(pong)
     } else {
       this.#waitingPongs.push(pong)
     }

@@ -24,6 +24,9 @@ export class Transcript {
   }
 }
 
+/** The target does not do what the case is about */
+export class Inapplicable extends Error {}
+
 /** A rule that was broken: what was expected, and the transcript */
 export class Failure extends Error {
   readonly expected: string

@@ -101,7 +101,7 @@ export async function createTransport ({ host, port, listen, libp2p }: Transport
       const signal = AbortSignal.timeout(BE_DIALLED_MS)
 
       while (accepted.length === 0) {
-        await once(accepts, 'connection', { signal })
+        await once(accepts, 'connection', { signal }).catch(() => { throw new Error(`Nobody has dialled within ${BE_DIALLED_MS / 1000} s`) })
       }
 
       return accepted.shift() as MessageStream

@@ -115,6 +115,7 @@ export const framing: Group = {
       needs: 'listener',
       reports: ['vacp2p/nim-libp2p#2787'],
       async talk (target) {
+        await target.answers()
         const ping = frame(2, SYN, 0, 1)
         ping[0] = 1
         target.send(ping)
@@ -129,6 +130,7 @@ export const framing: Group = {
       level: 'should',
       needs: 'listener',
       async talk (target) {
+        await target.answers()
         target.send(frame(UNKNOWN_TYPE, 0, 0))
         await target.refuses('type 4')
       }
@@ -141,6 +143,7 @@ export const framing: Group = {
       level: 'should',
       needs: 'listener',
       async talk (target) {
+        await target.answers()
         target.send(data(0, concat(target.preamble, new Uint8Array(100)), SYN))
         await target.answersOrEnds()
         target.check('nothing but an end of the connection to answer it', !target.headers.some(({ type, flags, id }) => id === 0 && (type === DATA || flags === ACK)))

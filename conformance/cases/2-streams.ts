@@ -309,6 +309,7 @@ export const streams: Group = {
       level: 'should',
       needs: 'listener',
       async talk (target) {
+        await target.answers()
         const stream = target.newStream(target.isDialled ? 1_000 : 1_001).open()
         await target.refuses(`stream ${stream.id}`, stream)
       }

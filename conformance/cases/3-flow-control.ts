@@ -210,6 +210,7 @@ export const flowControl: Group = {
       needs: 'echo',
       reports: ['CVE-2026-32314 (rust-yamux)'],
       async talk (target) {
+        await target.answers()
         const stream = target.newStream().send(WINDOW_BYTES + 1, SYN)
         await target.refuses(`${WINDOW_BYTES + 1} bytes`, stream)
       }

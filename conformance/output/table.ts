@@ -41,7 +41,7 @@ export class Table {
       const ofLevel = results.filter(result => result.case.level === level)
       const counts = Object.keys(MARKS).map(outcome => [ofLevel.filter(result => result.outcome === outcome).length, outcome] as const)
 
-      return `${level.padEnd(13)} ${counts.filter(([count]) => count > 0).map(([count, outcome]) => `${count} ${outcome}`).join(', ')}\n`
+      return `${level.padEnd(13)} ${counts.filter(([count]) => count > 0).map(([count, outcome]) => `${count} ${level === 'informational' && outcome === 'failed' ? 'could not be noted' : outcome}`).join(', ')}\n`
     })
 
     const reasons = Map.groupBy(results.filter(({ outcome }) => outcome === 'not run'), ({ note }) => note)

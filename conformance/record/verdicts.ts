@@ -74,7 +74,7 @@ export function render (): string {
 
   return `# Verdicts
 
-What the suite found in each implementation, by its echo target in [peers](../peers). \`node conformance/record/record.ts\` makes the records in [record](record), \`node conformance/record/verdicts.ts\` this page.
+What the suite found in each implementation, by its echo target in [peers](../peers). All of them listened; as diallers they may do otherwise. \`node conformance/record/record.ts\` makes the records in [record](record), \`node conformance/record/verdicts.ts\` this page.
 
 Cases that pass:
 

@@ -1,4 +1,6 @@
 // What a case may not do, whatever it says.
+import { once } from 'node:events'
+import { createServer } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { run } from '../../conformance/runner.ts'
 import { createTransport } from '../../conformance/transport.ts'
@@ -8,6 +10,7 @@ import { ping, SYN } from '../../testing/protocol/frames.ts'
 import type { Case } from '../../conformance/case.ts'
 import type { Result } from '../../conformance/runner.ts'
 import type { EchoTarget } from '../../testing/conformance/echo-target.ts'
+import type { AddressInfo } from 'node:net'
 
 let target: EchoTarget
 
@@ -17,8 +20,8 @@ beforeAll(async () => {
 
 afterAll(async () => { await target.stop() })
 
-async function runCase (talk: Case['talk']): Promise<Result[]> {
-  const { connect } = await createTransport({ host: '127.0.0.1', port: Number(target.address.split(':')[1]), listen: false, libp2p: false })
+async function runCase (talk: Case['talk'], port = Number(target.address.split(':')[1])): Promise<Result[]> {
+  const { connect } = await createTransport({ host: '127.0.0.1', port, listen: false, libp2p: false })
 
   return run({ cases: [{ number: '0.1', title: '', rule: '', source: '', level: 'must', needs: 'listener', talk }], connect, isDialler: true, has: [] })
 }
@@ -42,4 +45,17 @@ test('a case is given up after 5 s', async () => {
   const [{ outcome, expected }] = await runCase(async target => { await target.until('nothing', () => false, 20_000) })
 
   expect({ outcome, expected }).toEqual({ outcome: 'failed', expected: 'the case to be over within 5 s' })
+})
+
+// the suite's own pongs counted towards what it may send, and threw where nobody caught it
+test('a target that pings without end is left, and fails the case', async () => {
+  const server = createServer(socket => {
+    socket.on('error', () => {})
+    socket.write(Buffer.concat(Array.from({ length: 5_001 }, (_, value) => ping(value, SYN))))
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const [{ outcome, expected }] = await runCase(async target => { await target.answers() }, (server.address() as AddressInfo).port)
+  server.close()
+
+  expect({ outcome, expected }).toEqual({ outcome: 'failed', expected: 'at most 5000 pings from the target' })
 })
