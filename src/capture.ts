@@ -23,14 +23,14 @@ import { driverOf } from './muxer/driver-key.ts'
 import { FrameCapture } from './observe/frame-capture.ts'
 import { logError } from './observe/log.ts'
 import { enhancedPacket, interfaceDescription, sectionHeader } from './observe/pcapng.ts'
-import { integer } from './options/rules.ts'
+import { check, integer, section } from './options/rules.ts'
 import type { Packet } from './observe/pcapng.ts'
 import type { Connection, Libp2p, MessageStream, StreamMuxer, StreamMuxerFactory } from '@libp2p/interface'
 
 export interface CaptureInit {
   /**
    * Takes the next bytes of the file: whole blocks of pcapng, at most one call for each write and each chunk of a connection. It is called
-   * while the muxer works, so it should only store them. If it throws, the capture ends, and an error is logged.
+   * while the muxer works, so it should only store them. If it throws or rejects, the capture ends, and an error is logged.
    */
   write: (bytes: Uint8Array) => unknown
 
@@ -54,11 +54,22 @@ export interface Capture {
  *
  * Costs nothing before it is called and after `stop`. Meanwhile each frame costs a microsecond or two, and 56 bytes of the file plus its payload as far as that is captured.
  *
- * Throws InvalidParametersError if `payloadBytes` is no whole number from 0 on.
+ * Throws InvalidParametersError if `write` is no function, if `payloadBytes` is no whole number from 0 on, and for another option.
  */
 export function captureFrames (node: Pick<Libp2p, 'getConnections' | 'addEventListener' | 'removeEventListener'>, init: CaptureInit): Capture {
-  return new NodeCapture(node, init.write, integer(0)(init.payloadBytes, 'payloadBytes'))
+  const { write, payloadBytes } = CAPTURE(init, 'init')
+
+  return new NodeCapture(node, write, payloadBytes)
 }
+
+const CAPTURE = section({
+  write: (write: CaptureInit['write'], name: string) => {
+    check(typeof write === 'function', name, write, 'a function')
+
+    return write
+  },
+  payloadBytes: integer(0)
+})
 
 type Node = Parameters<typeof captureFrames>[0]
 type Driver = NonNullable<ReturnType<typeof driverOf>>
@@ -99,10 +110,12 @@ class NodeCapture implements Capture {
   write (blocks: readonly Uint8Array[], driver: Driver): void {
     // a connection that is no longer one of the node's may still send
     if (!this.#isStopped) {
-      attempt(() => { this.#write(concat([...blocks])) }, thrown => {
+      const fail = (thrown: unknown): void => {
         this.stop()
-        logError(driver, 'the capture has ended, as its write() threw - %e', toError(thrown, 'write() threw'))
-      })
+        logError(driver, 'the capture has ended, as its write() failed - %e', toError(thrown, 'write() threw'))
+      }
+
+      attempt(() => { Promise.resolve(this.#write(concat([...blocks]))).catch(fail) }, fail)
     }
   }
 

@@ -239,10 +239,30 @@ describe('the end of a capture', () => {
     await nextTurn()
 
     expect(write).toHaveBeenCalledOnce()
-    expect(logError.mock.calls).toEqual([['the capture has ended, as its write() threw - %e', new Error('The disk is full')]])
+    expect(logError.mock.calls).toEqual([['the capture has ended, as its write() failed - %e', new Error('The disk is full')]])
     expect(takeFrames().map(({ length }) => length)).toEqual([1, 2])
     expect(transport.status).toBe('open')
   })
+})
+
+test('a capture whose write rejects ends as well', async () => {
+  const { muxer, deliver } = createRawPeer()
+  const logError = vi.fn()
+  Object.assign((muxer as any)[Symbol.for('libp2p-coalescing-yamux.driver')].log, { error: logError })
+  const write = vi.fn(async () => {})
+  captureFrames(createNode(muxer), { write })
+  write.mockClear().mockRejectedValue(new Error('The disk is full'))
+  deliver(ping(1, SYN))
+  await nextTurn()
+  write.mockClear()
+  deliver(ping(2, SYN))
+
+  expect(write).not.toHaveBeenCalled()
+  expect(logError).toHaveBeenCalledWith('the capture has ended, as its write() failed - %e', new Error('The disk is full'))
+})
+
+test.each([[undefined], [{}], [{ write: 'x' }], [{ write () {}, payloadByte: 3 }]])('captureFrames takes no %j', init => {
+  expect(() => captureFrames(createNode(), init as unknown as CaptureInit)).toThrow(expect.objectContaining({ name: 'InvalidParametersError' }))
 })
 
 test.each([-1, 1.5, NaN, '12'])('payloadBytes cannot be %s', payloadBytes => {
@@ -250,7 +270,7 @@ test.each([-1, 1.5, NaN, '12'])('payloadBytes cannot be %s', payloadBytes => {
 
   expect(() => captureFrames(createNode(), { write, payloadBytes: payloadBytes as number })).toThrow(expect.objectContaining({
     name: 'InvalidParametersError',
-    message: expect.stringMatching(/^payloadBytes is .*, it must be a whole number from 0 to Infinity$/)
+    message: expect.stringMatching(/^init\.payloadBytes is .*, it must be a whole number from 0 to Infinity$/)
   }))
   expect(write).not.toHaveBeenCalled()
 })
