@@ -57,7 +57,7 @@ export interface StreamSnapshot {
   windowBytes: number
   /** Waits to be sent */
   queuedBytes: number
-  /** Has arrived, and waits to be read */
+  /** Has arrived, and was not read, what a loop has in hand included: that counts as read when it asks for more */
   unreadBytes: number
   /** How long no bytes have moved on the stream, in either direction */
   quietMs: number
@@ -188,7 +188,7 @@ type Driver = NonNullable<ReturnType<typeof driverOf>>
 type State = StreamState<MuxedStream>
 
 function snapshotStream (state: State, driver: Driver, nowMs: number): StreamSnapshot {
-  const { id, isOutbound, owner, lane, life: { writeStatus, remoteWriteStatus }, creditBytes, receiveWindow, sendQueue, readBuffer, lastActiveMs } = state
+  const { id, isOutbound, owner, lane, life: { writeStatus, remoteWriteStatus }, creditBytes, receiveWindow, sendQueue, lastActiveMs } = state
   const waitsFor = causeOf(state, driver)
   const waitsSinceMs = sinceMsOf(state, waitsFor)
 
@@ -204,7 +204,7 @@ function snapshotStream (state: State, driver: Driver, nowMs: number): StreamSna
     peerCreditBytes: receiveWindow.availableBytes,
     windowBytes: receiveWindow.windowBytes,
     queuedBytes: sendQueue.byteLength,
-    unreadBytes: readBuffer.byteLength,
+    unreadBytes: unreadBytesOf(state),
     quietMs: since(lastActiveMs, nowMs),
     waitsFor,
     waitingMs: waitsSinceMs === undefined ? undefined : since(waitsSinceMs, nowMs)
@@ -212,7 +212,7 @@ function snapshotStream (state: State, driver: Driver, nowMs: number): StreamSna
 }
 
 function causeOf (state: State, { session: { path }, writer }: Driver): WaitsFor | undefined {
-  const { sendQueue, readBuffer, life, lane, awaitsAck, canSendData } = state
+  const { sendQueue, life, lane, awaitsAck, canSendData } = state
   const hasQueued = sendQueue.byteLength > 0
 
   if (hasQueued && !canSendData) {
@@ -226,7 +226,12 @@ function causeOf (state: State, { session: { path }, writer }: Driver): WaitsFor
     return writer.isTransportFull ? 'transport' : isHeld ? 'path' : 'turn'
   }
 
-  return awaitsAck ? 'acknowledgement' : readBuffer.byteLength > 0 ? 'reader' : undefined
+  return awaitsAck ? 'acknowledgement' : unreadBytesOf(state) > 0 ? 'reader' : undefined
+}
+
+function unreadBytesOf ({ readBuffer, receiveWindow: { windowBytes, availableBytes, readBytes } }: State): number {
+  // with credit on receipt the window knows nothing of it
+  return Math.max(readBuffer.byteLength, windowBytes - availableBytes - readBytes)
 }
 
 function sinceMsOf ({ sendQueue, waitsSinceMs, openedMs, lastActiveMs }: State, waitsFor: WaitsFor | undefined): number | undefined {

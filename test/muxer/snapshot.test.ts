@@ -65,6 +65,21 @@ describe('a stream', () => {
     expect(streamOf(peer.muxer, '1')).toMatchObject({ creditBytes: WINDOW_BYTES + 900, peerCreditBytes: WINDOW_BYTES - 300, windowBytes: WINDOW_BYTES, queuedBytes: 0, unreadBytes: 300 })
   })
 
+  test('has what a loop has in hand among what is not read', async () => {
+    const peer = createMeteredPeer()
+    const [stream] = await openStreams(peer, 1)
+    const chunks = stream[Symbol.asyncIterator]()
+    const first = chunks.next()
+    peer.deliver(data(1, new Uint8Array(WINDOW_BYTES)))
+    await first
+    await nextTurn()
+    expect(streamOf(peer.muxer, '1')).toMatchObject({ unreadBytes: WINDOW_BYTES, peerCreditBytes: 0, waitsFor: 'reader' })
+
+    chunks.next().catch(() => {})
+    await nextTurn()
+    expect(streamOf(peer.muxer, '1')).toMatchObject({ unreadBytes: 0, waitsFor: undefined })
+  })
+
   test('that has ended is not there', async () => {
     const peer = createMeteredPeer()
     const [first] = await openStreams(peer, 2)
