@@ -50,8 +50,8 @@ const BURST_S = 0.05
 /**
  * Creates the default control of `yamux()` with a limit on what a node uploads. Call it once for each node: its connections share the limit.
  *
- * In any time, at most `burstBytes + bytesPerS * time` leave. Urgent data, control frames and the last bytes of a connection may exceed that, and
- * other data waits for as long as they take. Throws InvalidParametersError for a value out of range.
+ * In any time, at most `burstBytes + bytesPerS * time` leave. Urgent data may exceed that by one burst, control frames and what is queued on a
+ * connection that is being closed by any amount. Later data waits for them, but for one burst of a closed connection at most. Throws InvalidParametersError for a value out of range.
  */
 export function uploadLimit (init: UploadLimit): CreatePathControl {
   const { bytesPerS, burstBytes } = section({

@@ -49,13 +49,14 @@ class Bucket {
     return this.#leftBytes
   }
 
-  spend (byteLength: number): void {
-    this.#leftBytes -= byteLength
+  /** `isForgiven`: beyond a debt of one burst nobody else has to wait for it */
+  spend (byteLength: number, isForgiven: boolean): void {
+    this.#leftBytes = Math.max(this.#leftBytes - byteLength, isForgiven ? Math.min(this.#leftBytes, -this.burstBytes) : -Infinity)
   }
 
   /** In whole milliseconds, as timers are */
   msUntil (byteLength: number): number {
-    return Math.ceil((byteLength - this.leftBytes) / this.#bytesPerMs)
+    return Math.max(0, Math.ceil((byteLength - this.leftBytes) / this.#bytesPerMs))
   }
 }
 
@@ -116,7 +117,7 @@ class LimitedControl extends ForwardingControl {
   override onWritten (byteLength: number, urgentBytes: number, hasData: boolean, isAppLimited: boolean, nowMs: number): boolean {
     const { writtenBytes } = this.#positions
     // with marks, which byteLength leaves out
-    this.#bucket.spend(writtenBytes - this.#spentBytes)
+    this.#bucket.spend(writtenBytes - this.#spentBytes, this.#isClosing)
     this.#spentBytes = writtenBytes
     this.#hadTurn ||= hasData && urgentBytes === 0
 
