@@ -86,8 +86,9 @@ export interface LimitOptions extends Partial<Record<keyof Limits, Partial<Limit
    * start; what `@libp2p/yamux` peers send beyond their windows ends the connection if there is no room. The windows with which streams begin,
    * 262,144 bytes or `streamOptions.initialStreamWindowSize`, count but cannot be refused: `maxInboundStreams` limits these.
    *
-   * A connection gets at most seven eighths of what is free, and gives some back when others need it, as far as its streams are read. A stream whose
-   * window cannot grow is slower on long paths, and otherwise works as before.
+   * A connection may grow by seven eighths of what is free, and gives some back when others need it, as far as its streams are read. Head starts, up to
+   * 852 KB each, stay until their stream ends. A stream whose window cannot grow is slower on long paths, and otherwise works as before. The nodes
+   * that share one `yamux()` have a limit each.
    *
    * @unit bytes
    * @default Infinity

@@ -282,9 +282,12 @@ describe('receive windows', () => {
     expect(peer.sink.calculate('held_seconds_total')).toEqual({ path: 0, upload: 0, windows: 0 })
     peer.deliver(data(1, new Uint8Array(WINDOW_BYTES / 2)))
     await nextTurn()
+    peer.clock.advance(50)
+    peer.deliver(data(1, new Uint8Array(WINDOW_BYTES / 2)))
+    await nextTurn()
 
     expect(peer.sink.calculate('window_bytes')).toEqual({ sum: 2 * WINDOW_BYTES, largest: WINDOW_BYTES, limit: 2 * WINDOW_BYTES })
-    expect(peer.sink.calculate('held_seconds_total')).toEqual({ path: 0, upload: 0, windows: 5 })
+    expect(peer.sink.calculate('held_seconds_total')).toEqual({ path: 0, upload: 0, windows: 0.05 })
   })
 })
 

@@ -1,6 +1,6 @@
 /** NodeBudget: what the receive windows of all connections of a node may be together. The budget of each connection asks it. */
 
-/** How long a hold is taken to last if no window asks again. One that still needs more asks again within two round trips. */
+/** Holds with less time between them are one. A window that still needs more asks again within two round trips. */
 const HOLD_LASTS_MS = 5000
 
 /**
@@ -9,7 +9,7 @@ const HOLD_LASTS_MS = 5000
 export class NodeBudget {
   readonly maxBytes: number
   freeBytes: number
-  /** How long it has held windows back; the last hold counts in full */
+  /** How long it has held windows back, from the first to the last time that one asked */
   heldMs = 0
   #lastHoldMs = -Infinity
 
@@ -20,7 +20,8 @@ export class NodeBudget {
 
   /** A window was not granted what its connection's budget would have granted */
   hold (nowMs: number): void {
-    this.heldMs += Math.min(HOLD_LASTS_MS, Math.abs(nowMs - this.#lastHoldMs))
+    const sinceMs = Math.abs(nowMs - this.#lastHoldMs)
+    this.heldMs += sinceMs < HOLD_LASTS_MS ? sinceMs : 0
     this.#lastHoldMs = nowMs
   }
 }

@@ -103,18 +103,20 @@ test('a connection with many streams has no more than one with a single stream',
   expect(Math.max(...windows.map(({ grownBytes }) => grownBytes))).toBeLessThan(1.1 * Math.min(...windows.map(({ grownBytes }) => grownBytes)))
 })
 
-test('how long it holds windows back is counted: until they ask again, five seconds at most', () => {
+test('how long it holds windows back is counted from the first to the last time that they ask, and a pause of five seconds ends that', () => {
   const node = new NodeBudget(NODE_BYTES)
   const share = new Share(node)
   share.grow(1_000_000, 1000)
   expect(node.heldMs).toBe(0)
 
   share.grow(MAX_BYTES, 1000)
-  expect(node.heldMs).toBe(5000)
+  expect(node.heldMs).toBe(0)
   share.grow(MAX_BYTES, 1600)
-  expect(node.heldMs).toBe(5600)
+  expect(node.heldMs).toBe(600)
   share.grow(MAX_BYTES, 60_000)
-  expect(node.heldMs).toBe(10_600)
+  expect(node.heldMs).toBe(600)
+  share.grow(MAX_BYTES, 60_100)
+  expect(node.heldMs).toBe(700)
 })
 
 test('streams begin with their windows although there is no room, and what others have grown by makes some', () => {
