@@ -21,7 +21,11 @@ export class NodeBudget {
   /** A window was not granted what its connection's budget would have granted */
   hold (nowMs: number): void {
     const sinceMs = Math.abs(nowMs - this.#lastHoldMs)
-    this.heldMs += sinceMs < HOLD_LASTS_MS ? sinceMs : 0
+
+    if (sinceMs < HOLD_LASTS_MS) {
+      this.heldMs += sinceMs
+    }
+
     this.#lastHoldMs = nowMs
   }
 }
