@@ -7,7 +7,7 @@
  */
 import { URGENT } from './scheduler/lane.ts'
 import { StreamState } from './stream-state.ts'
-import { ConnectionBudget } from './window/receive-window.ts'
+import { ConnectionBudget } from './window/connection-budget.ts'
 import { MAX_UINT32 } from './wire/frame.ts'
 import type { SessionInit } from './session-init.ts'
 

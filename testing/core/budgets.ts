@@ -1,6 +1,6 @@
 // Budgets of connections, on a node without a limit unless there is one.
 import { NodeBudget } from '../../src/core/window/node-budget.ts'
-import { ConnectionBudget } from '../../src/core/window/receive-window.ts'
+import { ConnectionBudget } from '../../src/core/window/connection-budget.ts'
 
 /** What is left of it, its reserve included */
 export function freeBytesOf ({ availableBytes, reserveBytes }: ConnectionBudget): number {

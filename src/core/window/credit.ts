@@ -9,7 +9,7 @@ import { Portions } from './portions.ts'
 import { FAR_MS } from './receive-window.ts'
 import type { PeerControl } from '../peer-control.ts'
 import type { StreamState } from '../stream-state.ts'
-import type { ConnectionBudget } from './receive-window.ts'
+import type { ConnectionBudget } from './connection-budget.ts'
 import type { RoundTrip } from './round-trip.ts'
 
 /** While credit is withheld: how often `look` runs, and how long nothing may arrive before all is given back */

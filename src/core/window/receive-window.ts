@@ -1,10 +1,9 @@
 /**
- * ReceiveWindow: how much the peer may send on a stream, when an update is due, and when the window grows. ConnectionBudget: by how much all
- * windows of a connection together may grow, and which part of that their node leaves them.
+ * How much the peer may send on a stream, when an update is due, and when the window grows.
  */
 import { ProtocolError } from '../errors.ts'
 import { INITIAL_WINDOW_BYTES } from '../wire/frame.ts'
-import type { NodeBudget } from './node-budget.ts'
+import type { BudgetHolder, ConnectionBudget } from './connection-budget.ts'
 
 /**
  * The part of a window that has been read when an update is due. Half keeps the sender busy while the update travels, and costs two updates
@@ -45,7 +44,7 @@ const USED_UP_PART = 1 / 16
  * Invariant: availableBytes + unread + readBytes = windowBytes, where `unread` are bytes that have arrived and were not read. So a stream
  * never holds more than its window.
  */
-export class ReceiveWindow {
+export class ReceiveWindow implements BudgetHolder {
   /** The window that was advertised to the peer */
   windowBytes = INITIAL_WINDOW_BYTES
   /** How much the peer may still send */
@@ -253,190 +252,5 @@ export class ReceiveWindow {
 
     // a negative time, as the clock was set back, tells nothing
     return Math.max(tookMs >= 0 && byteMs > 0 ? byteMs / tookMs : 0, turnsMs > 0 ? GROW_WITHIN * programMs * this.readBytes / turnsMs : 0)
-  }
-}
-
-/** How long a denial limits other windows. One that still needs more asks again within two round trips. */
-const DENIAL_LASTS_MS = 5000
-
-/** All head starts together get at most this part of the budget, as most streams never use theirs */
-const ALL_HEAD_STARTS_PART = 1 / 2
-/** Each head start gets at most this part of the rest */
-const EACH_HEAD_START_PART = 1 / 8
-
-/**
- * The windows of a connection may have grown by this part of what is free on the node and of their own growth. So one connection has this part of
- * the node's limit at most, several that need more come to have the same, and there is always something left for another.
- */
-const NODE_PART = 7 / 8
-
-/** Each window gets at most this part of the reserve */
-const EACH_RESERVE_PART = 1 / 4
-
-/** The budget's view of a window */
-export type BudgetHolder = Pick<ReceiveWindow, 'grownBytes' | 'headStartBytes' | 'reserveBytes' | 'toleratedBytes' | 'isDenied' | 'windowBytes' | 'raiseBytes'>
-
-/**
- * By how much all receive windows of a connection together may grow. Otherwise a thousand streams with large windows could need more
- * memory than the machine has.
- *
- * One window may take the whole budget except the reserve: a stream alone needs it. If another window is denied its fair part, those that
- * hold more give back with their updates, until all hold the same. A denial expires: a stream that falls idle must not keep others small.
- *
- * Windows that are never read again may hold the whole budget. So a window that is denied its fair part gets some of the reserve.
- *
- * If the node has a limit, the budget ends where that leaves no more: windows give back what they have beyond it in the same way.
- *
- * Invariant: availableBytes + the grownBytes and headStartBytes of all holders = the total, which does not include the reserve.
- */
-export class ConnectionBudget {
-  readonly #totalBytes: number
-  readonly #totalReserveBytes: number
-  readonly #node: NodeBudget
-  availableBytes: number
-  /** The rest of the reserve */
-  reserveBytes: number
-  #toleratedBytes = 0
-  /** All head starts together. A window with only a head start is no holder, and leaves the fair part of others as it is. */
-  #headStartBytes = 0
-  /** Windows that have grown or were denied growth */
-  #holderCount = 0
-  #lastDenialMs = -Infinity
-
-  constructor (totalBytes: number, reserveBytes: number, node: NodeBudget) {
-    this.#totalBytes = totalBytes
-    this.#totalReserveBytes = reserveBytes
-    this.#node = node
-    this.availableBytes = totalBytes
-    this.reserveBytes = reserveBytes
-  }
-
-  /** A stream opens */
-  add (holder: BudgetHolder): void {
-    this.#node.freeBytes -= holder.windowBytes + holder.raiseBytes
-  }
-
-  /** Returns how much of the wish is granted */
-  take (holder: BudgetHolder, wishBytes: number, nowMs: number): number {
-    // from here on it is one of those that share
-    this.#set(holder, holder.grownBytes, true)
-    const roomBytes = this.#roomBytes
-    const fairWishBytes = Math.min(wishBytes, this.fairRestBytes(holder))
-
-    if (roomBytes < Math.min(wishBytes, this.availableBytes)) {
-      this.#node.hold(nowMs)
-    }
-
-    const grantedBytes = Math.max(0, Math.min(roomBytes, this.#isContested(nowMs) ? fairWishBytes : wishBytes))
-    const isDenied = grantedBytes < fairWishBytes
-    this.#set(holder, holder.grownBytes + grantedBytes, isDenied)
-
-    if (!isDenied) {
-      return grantedBytes
-    }
-
-    this.#lastDenialMs = nowMs
-
-    return grantedBytes + this.#takeReserve(holder, fairWishBytes - grantedBytes)
-  }
-
-  /** Grants a part of the reserve: the windows that hold the rest may never be read again, but one that asks is being read */
-  #takeReserve (holder: BudgetHolder, wishBytes: number): number {
-    const grantedBytes = Math.min(wishBytes, this.reserveBytes, Math.floor(EACH_RESERVE_PART * this.#totalReserveBytes) - holder.reserveBytes, Math.max(0, this.#node.freeBytes))
-    this.#node.freeBytes -= grantedBytes
-    this.reserveBytes -= grantedBytes
-    holder.reserveBytes += grantedBytes
-
-    return grantedBytes
-  }
-
-  /**
-   * Returns whether bytes beyond a window are tolerated. All windows together may exceed theirs by the size of the budget. It is not taken from
-   * the budget, as grown windows must not end a connection.
-   */
-  tolerate (holder: BudgetHolder, bytes: number): boolean {
-    const isTolerated = this.#toleratedBytes + bytes <= this.#totalBytes + this.#totalReserveBytes && bytes <= this.#node.freeBytes
-
-    if (isTolerated) {
-      this.#node.freeBytes -= bytes
-      this.#toleratedBytes += bytes
-      holder.toleratedBytes += bytes
-    }
-
-    return isTolerated
-  }
-
-  /** Returns how much of the wish is granted to a new stream as its head start */
-  takeHeadStart (holder: BudgetHolder, wishBytes: number): number {
-    const restBytes = Math.min(ALL_HEAD_STARTS_PART * this.#totalBytes - this.#headStartBytes, this.#node.freeBytes)
-    const grantedBytes = Math.max(0, Math.min(wishBytes, this.availableBytes, Math.floor(EACH_HEAD_START_PART * restBytes)))
-    this.#node.freeBytes -= grantedBytes
-    this.#setHeadStart(holder, holder.headStartBytes + grantedBytes)
-
-    return grantedBytes
-  }
-
-  /** How much the window may grow within its fair part */
-  fairRestBytes (holder: BudgetHolder): number {
-    return Math.max(0, this.#fairBytes - holder.grownBytes)
-  }
-
-  /** How much the window holds beyond its fair part while others are denied theirs */
-  excessBytes (holder: BudgetHolder, nowMs: number): number {
-    return this.#isContested(nowMs) ? Math.max(0, holder.grownBytes - this.#fairBytes) : 0
-  }
-
-  giveBack (holder: BudgetHolder, bytes: number): void {
-    this.#set(holder, holder.grownBytes - bytes, holder.isDenied)
-  }
-
-  /** The stream has ended: all that its window took is free again */
-  release (holder: BudgetHolder): void {
-    this.#node.freeBytes += holder.windowBytes + holder.raiseBytes - holder.grownBytes
-    this.#set(holder, 0, false)
-    this.reserveBytes += holder.reserveBytes
-    this.#toleratedBytes -= holder.toleratedBytes
-    holder.reserveBytes = 0
-    holder.toleratedBytes = 0
-
-    if (holder.headStartBytes > 0) {
-      this.#setHeadStart(holder, 0)
-    }
-  }
-
-  /** Others are denied their fair part, or other connections have left less for these windows */
-  #isContested (nowMs: number): boolean {
-    // Math.abs: the clock may have been set back
-    return this.#roomBytes < 0 || Math.abs(nowMs - this.#lastDenialMs) < DENIAL_LASTS_MS
-  }
-
-  /** What all windows have grown by */
-  get #grownBytes (): number {
-    return this.#totalBytes - this.#headStartBytes - this.availableBytes
-  }
-
-  /** How much more they may grow by; negative if they have to give some back */
-  get #roomBytes (): number {
-    return Math.min(this.availableBytes, Math.floor(NODE_PART * this.#node.freeBytes - (1 - NODE_PART) * this.#grownBytes))
-  }
-
-  get #fairBytes (): number {
-    return Math.floor(Math.max(0, this.#grownBytes + this.#roomBytes) / (this.#holderCount || 1))
-  }
-
-  #setHeadStart (holder: BudgetHolder, bytes: number): void {
-    this.availableBytes += holder.headStartBytes - bytes
-    this.#headStartBytes += bytes - holder.headStartBytes
-    holder.headStartBytes = bytes
-  }
-
-  #set (holder: BudgetHolder, grownBytes: number, isDenied: boolean): void {
-    const was = holder.grownBytes > 0 || holder.isDenied
-    const is = grownBytes > 0 || isDenied
-    this.availableBytes += holder.grownBytes - grownBytes
-    this.#node.freeBytes += holder.grownBytes - grownBytes
-    this.#holderCount += Number(is) - Number(was)
-    holder.grownBytes = grownBytes
-    holder.isDenied = isDenied
   }
 }

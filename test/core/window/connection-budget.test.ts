@@ -1,7 +1,7 @@
 // What all windows of a connection may grow by together, and how they share it.
 import { expect, test } from 'vitest'
 import { createBudget, freeBytesOf } from '../../../testing/core/budgets.ts'
-import type { BudgetHolder, ConnectionBudget } from '../../../src/core/window/receive-window.ts'
+import type { BudgetHolder, ConnectionBudget } from '../../../src/core/window/connection-budget.ts'
 
 function share (): BudgetHolder {
   return { grownBytes: 0, headStartBytes: 0, reserveBytes: 0, toleratedBytes: 0, isDenied: false, windowBytes: 0, raiseBytes: 0 }

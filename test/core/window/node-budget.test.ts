@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { createBudget } from '../../../testing/core/budgets.ts'
 import { NodeBudget } from '../../../src/core/window/node-budget.ts'
 import { ReceiveWindow } from '../../../src/core/window/receive-window.ts'
-import type { ConnectionBudget } from '../../../src/core/window/receive-window.ts'
+import type { ConnectionBudget } from '../../../src/core/window/connection-budget.ts'
 
 const INITIAL_BYTES = 262_144
 const MAX_BYTES = 16_777_216

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { ReceiveWindow, SLOWED_UPDATE_PART, UPDATE_PART } from '../../../src/core/window/receive-window.ts'
 import { createBudget } from '../../../testing/core/budgets.ts'
-import type { ConnectionBudget } from '../../../src/core/window/receive-window.ts'
+import type { ConnectionBudget } from '../../../src/core/window/connection-budget.ts'
 
 const INITIAL_BYTES = 262_144
 /** Half of the window, a hair less: see UPDATE_PART */

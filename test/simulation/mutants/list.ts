@@ -31,7 +31,7 @@ export const mutants: Mutant[] = [
     bug: 'The node does not get back by how much a window was about to be raised when its stream ends.',
     edits: [
       [
-        'src/core/window/receive-window.ts',
+        'src/core/window/connection-budget.ts',
         'holder.windowBytes + holder.raiseBytes - holder.grownBytes',
         'holder.windowBytes - holder.grownBytes'
       ]
