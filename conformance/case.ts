@@ -1,7 +1,7 @@
 // What a case is: one rule, where it is written, and the conversation that tries it.
 import type { Target } from './target.ts'
 
-/** `must` decides the exit status; `informational` cases tell what a target does, and fail only with the connection that they need */
+/** `must` decides the exit status. `informational` cases record what a target does, and fail only if it does not answer. */
 export const LEVELS = ['must', 'should', 'informational'] as const
 export type Level = typeof LEVELS[number]
 
@@ -9,9 +9,9 @@ export type Level = typeof LEVELS[number]
 export const NEEDS = {
   listener: 'takes connections',
   echo: 'sends back what comes on a stream that the suite opens, and closes it after the suite has',
-  'two connections': 'listens, and echoes on two connections at once',
-  opener: 'opens a stream on each connection at once, and writes on it, as identify does in libp2p',
-  'echoing opener': 'opens a stream on each connection at once, writes on it, and sends back what comes on it'
+  'two connections': 'listens, and echoes on two connections at the same time',
+  opener: 'opens a stream as soon as a connection is up, and writes on it, as identify does in libp2p',
+  'echoing opener': 'opens a stream as soon as a connection is up, writes on it, and sends back what comes on it'
 } as const
 export type Need = keyof typeof NEEDS
 

@@ -12,7 +12,7 @@ export const framing: Group = {
   cases: [
     {
       number: '1.1',
-      title: 'All frames of a whole stream have version 0 and a known type',
+      title: 'Every frame has version 0 and a known type',
       rule: 'There is one version, 0, and there are the types 0 to 3.',
       source: specification('Version Field'),
       level: 'must',
@@ -27,7 +27,7 @@ export const framing: Group = {
     },
     {
       number: '1.2',
-      title: 'Fields are read and written in network order',
+      title: 'Fields are big-endian',
       rule: 'Fields are big-endian.',
       source: specification('Framing'),
       level: 'must',
@@ -39,7 +39,7 @@ export const framing: Group = {
     },
     {
       number: '1.3',
-      title: 'Frames may come one byte at a time',
+      title: 'Frames may arrive one byte at a time',
       rule: 'A byte stream below yamux may cut a header anywhere.',
       source: specification('Framing'),
       level: 'must',
@@ -53,7 +53,7 @@ export const framing: Group = {
     },
     {
       number: '1.4',
-      title: 'Many frames may come at once',
+      title: 'Several frames may arrive together',
       rule: 'A byte stream below yamux may join frames.',
       source: specification('Framing'),
       level: 'must',
@@ -67,7 +67,7 @@ export const framing: Group = {
     },
     {
       number: '1.5',
-      title: 'A body may come in pieces',
+      title: 'A body may arrive in pieces',
       rule: 'A byte stream below yamux may cut a body anywhere.',
       source: specification('Framing'),
       level: 'must',
@@ -80,7 +80,7 @@ export const framing: Group = {
     },
     {
       number: '1.6',
-      title: 'A DATA frame without data may open a stream',
+      title: 'An empty DATA frame may open a stream',
       rule: 'DATA may be empty, and may have SYN.',
       source: specification('Type Field'),
       level: 'must',
@@ -93,7 +93,7 @@ export const framing: Group = {
     },
     {
       number: '1.7',
-      title: 'A DATA frame without data and flags says nothing',
+      title: 'An empty DATA frame without flags has no effect',
       rule: 'DATA may be empty.',
       source: ALL_ACCEPT,
       level: 'should',
@@ -137,7 +137,7 @@ export const framing: Group = {
     },
     {
       number: '1.10',
-      title: 'A DATA frame on stream 0 reaches no stream',
+      title: 'DATA on stream 0 opens no stream',
       rule: 'Id 0 belongs to the session.',
       source: specification('StreamID Field'),
       level: 'should',
@@ -151,7 +151,7 @@ export const framing: Group = {
     },
     {
       number: '1.11',
-      title: 'A flag that is not known',
+      title: 'An unknown flag',
       rule: 'There are four flags. The specification does not say what to do with other bits.',
       source: specification('Flag Field'),
       level: 'informational',

@@ -38,7 +38,7 @@ export const streams: Group = {
     },
     {
       number: '2.3',
-      title: 'Data that comes before the ACK was sent is not lost',
+      title: 'Data that arrives before the ACK is sent is not lost',
       rule: 'Data need not wait for the ACK.',
       source: specification('Opening a stream'),
       level: 'must',
@@ -64,7 +64,7 @@ export const streams: Group = {
     },
     {
       number: '2.5',
-      title: 'Both sides of two streams are told apart',
+      title: 'Two open streams keep their data apart',
       rule: 'A frame belongs to the stream whose id it has.',
       source: specification('StreamID Field'),
       level: 'must',
@@ -83,7 +83,7 @@ export const streams: Group = {
     },
     {
       number: '2.6',
-      title: 'Ids need not come in order',
+      title: 'Streams may be opened with ids out of order',
       rule: 'Each stream has an id of its own.',
       source: ALL_ACCEPT,
       level: 'should',
@@ -110,7 +110,7 @@ export const streams: Group = {
     },
     {
       number: '2.8',
-      title: 'FIN on a DATA frame without data closes one half',
+      title: 'FIN on an empty DATA frame closes one half',
       rule: 'FIN closes one direction, on either kind of frame.',
       source: specification('Flag Field'),
       level: 'must',
@@ -137,7 +137,7 @@ export const streams: Group = {
     },
     {
       number: '2.10',
-      title: 'A stream may be opened, written and closed at once',
+      title: 'A stream may be opened, written and closed in one write',
       rule: 'Data need not wait for the ACK.',
       source: specification('Opening a stream'),
       level: 'must',
@@ -152,7 +152,7 @@ export const streams: Group = {
     },
     {
       number: '2.11',
-      title: 'A stream that was closed at once is acknowledged',
+      title: 'A stream that is opened and closed in one write is acknowledged',
       rule: 'Whoever is asked for a stream has to answer, with ACK or with RST.',
       source: specification('Opening a stream'),
       level: 'must',
@@ -166,7 +166,7 @@ export const streams: Group = {
     },
     {
       number: '2.12',
-      title: 'Fifty streams that are opened, written and closed in one write all have their answer',
+      title: 'Fifty streams that are opened, written and closed in one write are all answered',
       rule: 'Data need not wait for the ACK.',
       source: specification('Opening a stream'),
       level: 'must',
@@ -183,7 +183,7 @@ export const streams: Group = {
     },
     {
       number: '2.13',
-      title: 'SYN and FIN may stand in one frame with data',
+      title: 'A DATA frame may have both SYN and FIN',
       rule: 'DATA may have SYN, and it may have FIN. Whether both at once is not written.',
       source: specification('Flag Field'),
       level: 'should',
@@ -229,7 +229,7 @@ export const streams: Group = {
     },
     {
       number: '2.16',
-      title: 'What comes after RST is not delivered',
+      title: 'Data after RST is not delivered',
       rule: 'After RST a stream is over, in both directions.',
       source: specification('Closing a stream'),
       level: 'must',
@@ -244,7 +244,7 @@ export const streams: Group = {
     },
     {
       number: '2.17',
-      title: 'RST may come after FIN',
+      title: 'RST may follow FIN',
       rule: 'A stream can be reset at any time, so after FIN too.',
       source: specification('Closing a stream'),
       level: 'must',
@@ -258,7 +258,7 @@ export const streams: Group = {
     },
     {
       number: '2.18',
-      title: 'RST may come for a stream that both sides have closed',
+      title: 'RST may arrive for a stream that both sides have closed',
       rule: 'A reset may cross the FIN of the other side.',
       source: specification('Closing a stream'),
       level: 'must',
@@ -316,7 +316,7 @@ export const streams: Group = {
     },
     {
       number: '2.22',
-      title: 'An id that is used again once its stream is over',
+      title: 'An id that is used again after its stream has ended',
       rule: 'Each stream has an id of its own. The specification does not say what to do with one that was used.',
       source: specification('Opening a stream'),
       level: 'informational',
@@ -388,7 +388,7 @@ export const streams: Group = {
     },
     {
       number: '2.27',
-      title: 'FIN beside the ACK is seen',
+      title: 'FIN in the same frame as ACK takes effect',
       rule: 'A window update may have ACK, and it may have FIN. Whether both at once is not written.',
       source: specification('Flag Field'),
       level: 'should',

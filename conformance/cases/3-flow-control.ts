@@ -59,7 +59,7 @@ export const flowControl: Group = {
     },
     {
       number: '3.2',
-      title: 'A whole window may come with the SYN',
+      title: 'A DATA frame with SYN may hold a whole window',
       rule: 'SYN may stand on DATA, and a stream begins with a window of 256 KiB.',
       source: specification('Flow Control'),
       level: 'must',
@@ -127,7 +127,7 @@ export const flowControl: Group = {
     },
     {
       number: '3.6',
-      title: 'What was read comes back as credit',
+      title: 'Data that was read is given back as credit',
       rule: 'A reader has to give credit back, or its sender stops for good.',
       source: specification('Flow Control'),
       level: 'must',
@@ -154,7 +154,7 @@ export const flowControl: Group = {
     },
     {
       number: '3.8',
-      title: 'A stream without credit holds up no other',
+      title: 'A stream without credit does not block another',
       rule: 'Windows belong to streams. The session has none.',
       source: specification('Flow Control'),
       level: 'must',
@@ -169,7 +169,7 @@ export const flowControl: Group = {
     },
     {
       number: '3.9',
-      title: 'A window update of nothing is nothing',
+      title: 'A window update of 0 has no effect',
       rule: 'A window update adds to the window.',
       source: ALL_ACCEPT,
       level: 'should',
@@ -203,7 +203,7 @@ export const flowControl: Group = {
     },
     {
       number: '3.11',
-      title: 'A byte beyond the window on the SYN is refused',
+      title: 'A DATA frame with SYN that exceeds the window by one byte is refused',
       rule: 'A stream begins with a window of 256 KiB. The specification does not say what to do with more.',
       source: specification('Flow Control'),
       level: 'should',
@@ -217,7 +217,7 @@ export const flowControl: Group = {
     },
     {
       number: '3.12',
-      title: 'The target is there after a SYN with more data than the window',
+      title: 'The target still answers after a SYN with more data than the window',
       rule: NOT_ENDED,
       source: SAFETY,
       level: 'must',
@@ -247,7 +247,7 @@ export const flowControl: Group = {
     },
     {
       number: '3.14',
-      title: 'The target is there after credit of more than 2^32 bytes',
+      title: 'The target still answers after credit of more than 2^32 bytes',
       rule: NOT_ENDED,
       source: SAFETY,
       level: 'must',
@@ -261,7 +261,7 @@ export const flowControl: Group = {
     },
     {
       number: '3.15',
-      title: 'Small frames do not bring a window update each',
+      title: 'Not every small frame is answered with a window update',
       rule: 'Credit has to come before the sender has to stop, but not with each frame.',
       source: specification('Flow Control'),
       level: 'should',
@@ -297,7 +297,7 @@ export const flowControl: Group = {
     },
     {
       number: '3.17',
-      title: 'Credit may come after the FIN of the side that gives it',
+      title: 'A side may give credit after its own FIN',
       rule: 'After FIN no data follows, but credit may.',
       source: specification('Closing a stream'),
       level: 'must',
@@ -314,7 +314,7 @@ export const flowControl: Group = {
     },
     {
       number: '3.18',
-      title: 'The frames that the target sends are below 1 MiB',
+      title: 'The target sends frames below 1 MiB',
       rule: 'rust-yamux and jvm-libp2p end the connection for larger ones.',
       source: 'docs/strict-peers.md#frames',
       level: 'should',

@@ -25,7 +25,7 @@ export const pings: Group = {
     },
     {
       number: '4.2',
-      title: 'Any value is echoed',
+      title: 'Pings of any value are answered',
       rule: 'A pong has the value of its ping, whatever that is.',
       source: specification('Length Field'),
       level: 'must',
@@ -38,7 +38,7 @@ export const pings: Group = {
     },
     {
       number: '4.3',
-      title: 'The same value may come again, and each ping is answered once',
+      title: 'Two pings of the same value are answered, once each',
       rule: 'A pong has the value of its ping, whatever that is.',
       source: specification('Length Field'),
       level: 'must',
@@ -67,7 +67,7 @@ export const pings: Group = {
     },
     {
       number: '4.5',
-      title: 'Ten pings at once are answered',
+      title: 'Ten pings in one write are answered',
       rule: 'A pong has the value of its ping, whatever that is.',
       source: specification('Length Field'),
       level: 'should',
@@ -80,7 +80,7 @@ export const pings: Group = {
     },
     {
       number: '4.6',
-      title: 'A flood of pings brings no value that was not asked for, and none twice',
+      title: 'In a flood of pings, every pong has the value of a ping, and none comes twice',
       rule: 'A pong has the value of its ping. A flood may go unanswered, or end the connection.',
       source: specification('Length Field'),
       level: 'must',
@@ -97,7 +97,7 @@ export const pings: Group = {
     },
     {
       number: '4.7',
-      title: 'The target is there after a flood of pings',
+      title: 'The target still answers after a flood of pings',
       rule: NOT_ENDED,
       source: SAFETY,
       level: 'must',
@@ -111,7 +111,7 @@ export const pings: Group = {
     },
     {
       number: '4.8',
-      title: 'A pong that was not asked for',
+      title: 'An unexpected pong',
       rule: 'The specification does not say what to do with it.',
       source: specification('Flag Field'),
       level: 'informational',
@@ -138,7 +138,7 @@ export const pings: Group = {
     },
     {
       number: '4.10',
-      title: 'Pongs that nobody waits for do not make pings',
+      title: 'An unexpected pong is not answered',
       rule: 'A ping with ACK is a pong. To answer pongs would go on without end.',
       source: ALL_ACCEPT,
       level: 'should',
@@ -152,7 +152,7 @@ export const pings: Group = {
     },
     {
       number: '4.11',
-      title: 'The target is there after a flood of pongs that were not asked for',
+      title: 'The target still answers after a flood of unexpected pongs',
       rule: NOT_ENDED,
       source: SAFETY,
       level: 'must',

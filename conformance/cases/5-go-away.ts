@@ -11,7 +11,7 @@ const UNKNOWN_CODE = 4_101
 function survives (number: string, code: number, meaning: string): Case {
   return {
     number,
-    title: `The target is there after GoAway with ${meaning}`,
+    title: `The target still answers after GoAway with ${meaning}`,
     rule: 'GoAway ends a session, and concerns no other.',
     source: specification('Session termination'),
     level: 'must',
@@ -96,7 +96,7 @@ export const goAways: Group = {
     },
     {
       number: '5.9',
-      title: 'The target is there after GoAway on a stream',
+      title: 'The target still answers after GoAway on a stream',
       rule: NOT_ENDED,
       source: SAFETY,
       level: 'must',

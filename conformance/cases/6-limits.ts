@@ -13,7 +13,7 @@ const NONE = new Uint8Array(0)
 function flood (number: string, what: string, level: Case['level'], reports: string[], frames: (target: Target) => Uint8Array[]): Case {
   return {
     number,
-    title: `The target is there after ${what}`,
+    title: `The target still answers after ${what}`,
     rule: NOT_ENDED,
     source: SAFETY,
     level,
@@ -33,7 +33,7 @@ export const limits: Group = {
   cases: [
     {
       number: '6.1',
-      title: '256 streams may be opened at once',
+      title: '256 streams may be opened in one write',
       rule: 'libp2p asks for room for 256 streams that are not acknowledged.',
       source: libp2pSpecification('ACK backlog'),
       level: 'should',
@@ -52,7 +52,7 @@ export const limits: Group = {
     },
     {
       number: '6.2',
-      title: '1,000 streams opened at once',
+      title: '1,000 streams opened in one write',
       rule: 'The specification has no limit of streams.',
       source: libp2pSpecification('ACK backlog'),
       level: 'informational',
@@ -83,7 +83,7 @@ export const limits: Group = {
     },
     {
       number: '6.4',
-      title: 'A body of 4 GiB is refused by its header',
+      title: 'A frame of 4 GiB is refused when its header has arrived',
       rule: 'A body that no window has room for can be refused when its header has come.',
       source: SAFETY,
       level: 'should',
@@ -97,7 +97,7 @@ export const limits: Group = {
     },
     {
       number: '6.5',
-      title: 'The target is there after a header that announces 4 GiB',
+      title: 'The target still answers after a header that announces 4 GiB',
       rule: NOT_ENDED,
       source: SAFETY,
       level: 'must',
@@ -108,8 +108,8 @@ export const limits: Group = {
         await target.takesAnother()
       }
     },
-    flood('6.6', '1,000 streams that are reset at once', 'must', ['CVE-2023-44487 (HTTP/2)'], target => Array.from({ length: MANY }, () => target.newStream().id).flatMap(id => [windowUpdate(id, 0, SYN), windowUpdate(id, 0, RST)])),
-    flood('6.7', '4,000 DATA frames without data', 'must', ['CVE-2019-9518 (HTTP/2)'], target => {
+    flood('6.6', '1,000 streams that are reset as soon as they are opened', 'must', ['CVE-2023-44487 (HTTP/2)'], target => Array.from({ length: MANY }, () => target.newStream().id).flatMap(id => [windowUpdate(id, 0, SYN), windowUpdate(id, 0, RST)])),
+    flood('6.7', '4,000 empty DATA frames', 'must', ['CVE-2019-9518 (HTTP/2)'], target => {
       const { id } = target.newStream()
 
       return [windowUpdate(id, 0, SYN), ...Array.from({ length: 4 * MANY }, () => data(id, NONE))]

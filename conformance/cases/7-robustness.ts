@@ -8,7 +8,7 @@ import type { Target } from '../target.ts'
 function survives (number: string, what: string, needs: Case['needs'], harm: (target: Target) => Promise<void>): Case {
   return {
     number,
-    title: `The target is there after ${what}`,
+    title: `The target still answers after ${what}`,
     rule: NOT_ENDED,
     source: SAFETY,
     level: 'must',
@@ -24,7 +24,7 @@ export const robustness: Group = {
   number: 7,
   name: 'robustness',
   cases: [
-    survives('7.1', 'bytes that are no frames', 'listener', async target => {
+    survives('7.1', 'bytes that are not frames', 'listener', async target => {
       target.send(pattern(4_096, 1))
       await target.answersOrEnds().catch(() => {})
     }),
@@ -48,7 +48,7 @@ export const robustness: Group = {
       await second.echoes()
       target.leave()
     }),
-    survives('7.6', 'a connection that is closed in good order with open streams', 'echo', async target => {
+    survives('7.6', 'a connection that is closed cleanly with open streams', 'echo', async target => {
       await target.open().send(100).echoes()
       target.leave(false)
     }),
@@ -60,7 +60,7 @@ export const robustness: Group = {
     }),
     {
       number: '7.8',
-      title: 'What is wrong on one connection ends no other',
+      title: 'Invalid bytes on one connection do not end another',
       rule: 'A session lives on its connection alone.',
       source: SAFETY,
       level: 'must',

@@ -74,7 +74,7 @@ export function render (): string {
 
   return `# Verdicts
 
-What the suite found in each implementation, by its echo target in [peers](../peers). All of them listened; as diallers they may do otherwise. \`node conformance/record/record.ts\` makes the records in [record](record), \`node conformance/record/verdicts.ts\` this page.
+The results of seven implementations. For each, an echo target from [peers](../peers) listened; as a dialler it may do otherwise. \`node conformance/record/record.ts\` makes the records in [record](record), \`node conformance/record/verdicts.ts\` this page.
 
 Cases that pass:
 
@@ -82,19 +82,19 @@ ${counts(verdicts)}
 
 ## Cases
 
-✓ passes, ✗ fails, i depends on what is [left open](#what-is-left-open), - was not run.
+✓ passes, ✗ fails, i has no verdict ([left open](#what-is-left-open)), - was not run.
 
 ${grid(verdicts)}
 
 ## What fails
 
-Each was looked up in the sources.
+With the cause of each, from its source code.
 
 ${failures(verdicts)}
 
 ## What is left open
 
-What the implementations do where the specification does not say.
+What the implementations do where the specification leaves it open.
 
 ${notes(verdicts)}
 `

@@ -157,7 +157,7 @@ describe('results', () => {
       '1..3',
       'ok 1 - 1.8 A frame of another version ends the connection',
       'ok 2 - 4.1 A ping is answered with its value',
-      'ok 3 - 4.8 A pong that was not asked for: goes on',
+      'ok 3 - 4.8 An unexpected pong: goes on',
       ''
     ].join('\n'))
   })
