@@ -49,12 +49,12 @@ export interface Capture {
 }
 
 /**
- * Captures the frames of all connections of a node, of those that are open and of those that it opens until `stop` is called. Connections
- * with another muxer are left out. Of an open connection the frames up to now are missing.
+ * Captures the frames of a node's connections until `stop` is called: of connections that are open now the frames from here on, of later ones
+ * all. Connections with another muxer are left out.
  *
- * Costs nothing before it is called and after `stop`. Meanwhile each frame costs a microsecond or two, and 56 bytes of the file plus its payload as far as that is captured.
+ * Each frame costs a microsecond or two, and 56 bytes of the file in addition to the payload that is captured. Without a capture nothing is paid.
  *
- * Throws InvalidParametersError if `write` is no function, if `payloadBytes` is no whole number from 0 on, and for another option.
+ * Throws InvalidParametersError if `write` is not a function, if `payloadBytes` is not a whole number from 0 on, and for an unknown option.
  */
 export function captureFrames (node: Pick<Libp2p, 'getConnections' | 'addEventListener' | 'removeEventListener'>, init: CaptureInit): Capture {
   const { write, payloadBytes } = CAPTURE(init, 'init')

@@ -1,5 +1,5 @@
 /**
- * The frames of one connection as packets of a pcapng file: each is a packet whose bytes are the frame, with less payload or none.
+ * The frames of one connection as packets of a pcapng file. A packet is the frame itself, with its payload as far as that is captured.
  */
 import { encodeHeader, HEADER_BYTES, TYPE_DATA } from '../core/wire/frame.ts'
 import { FrameTap } from './frame-tap.ts'
@@ -88,7 +88,7 @@ class DirectionCapture implements FrameSink {
 
   onBodyEnd (): void {}
 
-  /** The packet is complete, if it is, when the last byte that it has was seen */
+  /** Adds the packet when its last byte has arrived */
   #finish (): void {
     if (this.#frameBytes === this.#frame.byteLength) {
       this.#packets.push({ direction: this.#direction, unixMs: this.#init.unixMs(), captured: this.#frame, originalBytes: this.#originalBytes })

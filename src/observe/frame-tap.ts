@@ -6,7 +6,7 @@ import type { FrameSink } from '../core/wire/decoder.ts'
 
 export type Bytes = Uint8Array | Iterable<Uint8Array>
 
-/** Is shown all bytes of a connection: those sent before the transport takes them, those received before they are handled */
+/** Sees all bytes of a connection: sent ones before the transport gets them, received ones before they are handled */
 export interface ConnectionObserver {
   readonly sent: { push (bytes: Bytes): void }
   readonly received: { push (bytes: Bytes): void }

@@ -2,7 +2,7 @@
  * The blocks of a pcapng file, as draft-ietf-opsawg-pcapng has them: a section, its interfaces, and packets. Little-endian.
  */
 
-/** LINKTYPE_USER0: what a packet is, the reader has to know */
+/** LINKTYPE_USER0: the file does not say what its packets are */
 const LINK_TYPE = 147
 
 const SECTION_HEADER = 0x0a0d0d0a
