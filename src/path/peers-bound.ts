@@ -1,9 +1,9 @@
 /**
  * Bounds what the peer may have in flight, whatever muxer it runs, so that its urgent messages and its pongs do not wait behind its bulk.
  *
- * The law: credit in flight <= rate * (1.25 * the shortest round trip + slack). The rate is what arrives, and the highest of the last seconds
- * counts. The slack is `maxPeerQueueDelayMs`, and more while data does not come steadily: a program that works for 100 ms in each turn, at
- * either end, needs credit for 100 ms.
+ * The law: credit in flight <= rate * (1.25 * the shortest round trip + slack) + the largest chunk. The rate is what arrives, and the highest of
+ * the last seconds counts. The slack is `maxPeerQueueDelayMs`, and more while data does not come steadily: a program that works for 100 ms in
+ * each turn, at either end, needs credit for 100 ms. A chunk is a record, which nobody can read, and give credit for, before all of it is there.
  *
  * Windows grow by the same time, creditMs, whether credit is bound or not: they need not hold the queue at the peer.
  *
@@ -78,6 +78,9 @@ export class PeersBound implements PeerControl {
   #wasWithheld = false
   /** The longest time in this round for which the link has carried nothing */
   #idleMs = 0
+  /** The largest chunk of this round and of the last */
+  #largestBytes = 0
+  #lastLargestBytes = 0
   #queuedPongs = 0
   /** When credit last had to wait */
   #withheldMs = 0
@@ -95,6 +98,7 @@ export class PeersBound implements PeerControl {
   onReceived (byteLength: number, nowMs: number): boolean {
     const { lastBytesPerMs } = this.#rate
     this.#receivedBytes += byteLength
+    this.#largestBytes = Math.max(this.#largestBytes, byteLength)
 
     // by the last rate: a link that has become slower is not idle
     if (lastBytesPerMs > 0) {
@@ -126,6 +130,8 @@ export class PeersBound implements PeerControl {
 
   onRoundEnded (roundTripMs: number, nowMs: number): void {
     this.#isInRound = false
+    this.#lastLargestBytes = this.#largestBytes
+    this.#largestBytes = 0
     this.#idleMs = Math.max(this.#idleMs, nowMs - this.#chunkMs)
     this.#learnShortest(roundTripMs, nowMs)
     this.#learnSlack(roundTripMs)
@@ -171,7 +177,8 @@ export class PeersBound implements PeerControl {
 
   #setBound (): void {
     this.creditMs = ROUND_TRIP_GAIN * this.shortestMs + this.#slackMs
-    this.boundBytes = Math.max(MIN_BOUND_BYTES, this.#rate.bytesPerMs * this.creditMs)
+    const chunkBytes = Math.max(this.#largestBytes, this.#lastLargestBytes)
+    this.boundBytes = Math.max(MIN_BOUND_BYTES, this.#rate.bytesPerMs * this.creditMs + chunkBytes)
   }
 
   #lift (): void {

@@ -148,11 +148,11 @@ const END_MS = 30_000
 describe('bulk that queues at the peer', () => {
   test.each([[2, 0.5], [10, 0.5], [10, 40], [10, 200], [50, 40], [90, 100]])('at %d Mbit/s and %d ms stays as long as the bound says, and the link stays busy', (mbit, roundTripMs) => {
     const { part, longestMs } = judge(watch(END_MS, { mbit, roundTripMs }), SETTLED_MS, END_MS, mbit)
-    // a record that is being sent is in front of the pong, too, and no bound is below two of 4 KiB
-    const recordMs = Math.min(RECORD_BYTES, Math.max(4096, mbit * MBIT_BYTES_PER_MS * roundTripMs)) / (mbit * MBIT_BYTES_PER_MS)
+    // one that arrives is in front of the pong, and so is one that is being sent
+    const recordsMs = 2 * RECORD_BYTES / (mbit * MBIT_BYTES_PER_MS)
 
     expect(part).toBeGreaterThan(0.97)
-    expect(longestMs).toBeLessThan(1.25 * roundTripMs + 2 * QUEUE_MS + recordMs)
+    expect(longestMs).toBeLessThan(1.25 * roundTripMs + 2 * QUEUE_MS + recordsMs)
   })
 
   test('waits for a second and more without a bound', () => {
@@ -203,5 +203,5 @@ test('the queue is short again seconds after the rate has fallen to a fifth', ()
 
   expect(judge(seen, 15_000, 22_000, 2).longestMs).toBeLessThan(1000)
   expect(judge(seen, 22_000, END_MS, 2)).toMatchObject({ part: expect.closeTo(1, 1) })
-  expect(judge(seen, 22_000, END_MS, 2).longestMs).toBeLessThan(200)
+  expect(judge(seen, 22_000, END_MS, 2).longestMs).toBeLessThan(300)
 })

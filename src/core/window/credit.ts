@@ -251,7 +251,7 @@ export class Credit<Owner> {
   }
 
   #grant (stream: StreamState<Owner>): boolean {
-    stream.hasDelayedUpdate = !stream.mayGrant || this.#host.delaysUpdate(stream, this.#host.receivedMs)
+    stream.hasDelayedUpdate = !stream.mayGrant
 
     if (!stream.hasDelayedUpdate) {
       this.#host.schedule(stream, PENDING_UPDATE)
