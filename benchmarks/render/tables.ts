@@ -26,6 +26,11 @@ export interface Table {
   columns: Column[]
 }
 
+/** The same of a run on slow cores */
+function onSlowCores (column: Column, record: string): Column {
+  return { ...column, heading: `${column.heading}, slow cores`, record: `${record}-slow` }
+}
+
 /** A line each for what `labels` has, by its id in the record */
 function linesOf (labels: Record<string, string>): Line[] {
   return Object.entries(labels).map(([row, label]) => ({ row, label }))
@@ -37,6 +42,8 @@ function columns (figure: string, muxers: Record<string, string>): Column[] {
 }
 
 const pair = ['ours', 'stock']
+const byStock: Column = { heading: '× stock', figure: 'x-stock' }
+const byMplex: Column = { heading: '× mplex', figure: 'x-mplex' }
 const others = { stock: '`@libp2p/yamux`', mplex: '`@libp2p/mplex`' }
 
 const sizes = {
@@ -49,9 +56,13 @@ const sizes = {
 }
 const requests = { 'requests-1': 'requests on one stream', requests: 'requests, a new stream each' }
 
+const timeByStock: Column = { heading: 'time × stock', figure: 's-x-stock' }
+const p50ByStock: Column = { heading: 'p50 × stock', figure: 'x-stock' }
 const p99 = 'p99 ms'
 const slowLinks = { 2: '2 Mbit/s', 10: '10 Mbit/s', 50: '50 Mbit/s' }
 const links = { ...slowLinks, 200: '200 Mbit/s' }
+
+const firstRequests = [250, 1000, 4000].map((count): Column => ({ heading: count.toLocaleString('en'), figure: `x-stock-${count}` }))
 
 /** Of both benchmarks of a link with this muxer at both ends */
 const uplinkColumns: Column[] = [
@@ -73,8 +84,10 @@ export const tables: Record<string, Table> = {
       { heading: 'CPU s/GB, both sides', figure: 'cpu', muxers: pair },
       { heading: 'p50 ms', figure: 'p50', muxers: pair },
       { heading: p99, figure: 'p99', muxers: pair },
-      { heading: '× stock', figure: 'x-stock' },
-      { heading: '× mplex', figure: 'x-mplex' }
+      byStock,
+      onSlowCores(byStock, 'start'),
+      byMplex,
+      onSlowCores(byMplex, 'start')
     ]
   },
   'start-uplink': {
@@ -132,7 +145,8 @@ export const tables: Record<string, Table> = {
       })
     ],
     columns: [
-      { heading: 'time × stock', figure: 's-x-stock' },
+      timeByStock,
+      onSlowCores(timeByStock, 'apps'),
       { heading: 'p99 × stock', figure: 'p99-x-stock' },
       { heading: 'CPU × stock', figure: 'cpu-x-stock' },
       { heading: 'time × mplex', figure: 's-x-mplex' }
@@ -142,7 +156,7 @@ export const tables: Record<string, Table> = {
     record: 'idle',
     heading: 'lone requests',
     lines: linesOf({ 'idle-1': 'one stream', 'idle-new': 'a new stream each' }),
-    columns: [{ heading: 'p50 ms', figure: 'p50', muxers: pair }, { heading: 'p50 × stock', figure: 'x-stock' }]
+    columns: [{ heading: 'p50 ms', figure: 'p50', muxers: pair }, p50ByStock, onSlowCores(p50ByStock, 'idle')]
   },
   'first-requests': {
     record: 'first-requests',
@@ -152,7 +166,7 @@ export const tables: Record<string, Table> = {
       { label: 'one stream, `/light`', row: 'first-1', muxer: 'light' },
       { label: 'a new stream each, `/light`', row: 'first-new', muxer: 'light' }
     ],
-    columns: [250, 500, 1000, 2000, 4000].map(count => ({ heading: count.toLocaleString('en'), figure: `x-stock-${count}` }))
+    columns: [...firstRequests, ...firstRequests.map(column => onSlowCores(column, 'first-requests'))]
   },
   imports: {
     record: 'imports',
@@ -160,7 +174,9 @@ export const tables: Record<string, Table> = {
     lines: linesOf({ 'behind-libp2p': 'after libp2p', alone: 'alone' }),
     columns: [
       ...columns('ms', { ours: 'ours, ms', 'ours-light': '`/light`', ...others }),
-      ...columns('x-stock', { ours: 'ours × stock', 'ours-light': '`/light` × stock' })
+      byStock,
+      onSlowCores(byStock, 'imports'),
+      { heading: '`/light` × stock', figure: 'x-stock', muxers: ['ours-light'] }
     ]
   },
   busy: {
@@ -176,7 +192,7 @@ export const tables: Record<string, Table> = {
     }),
     columns: [
       ...columns('turns', { ours: 'ours', 'ours-unbounded': 'no bound', ...others }),
-      { heading: '× stock', figure: 'x-stock' },
+      byStock,
       { heading: 'the same requests once more, ours, stock', figure: 'later-turns', muxers: pair }
     ]
   },
@@ -186,8 +202,10 @@ export const tables: Record<string, Table> = {
     lines: linesOf({ '10x1m': '10 × 1 MiB', '1x1m': '1 × 1 MiB', '1x64k': '1 × 64 KiB', '10x1m-works': '10 × 1 MiB, the receiver works', '1x64k-works': '1 × 64 KiB, the receiver works' }),
     columns: [
       { heading: 'MB/s, ours, stock, mplex', figure: 'mb', muxers: [...pair, 'mplex'] },
-      { heading: '× stock', figure: 'x-stock' },
-      { heading: '× mplex', figure: 'x-mplex' },
+      byStock,
+      onSlowCores(byStock, 'bulk'),
+      byMplex,
+      onSlowCores(byMplex, 'bulk'),
       { heading: '`/light` × stock', figure: 'x-stock', muxers: ['light'] },
       { heading: 'CPU s/GB, ours, stock, mplex', figure: 'cpu', muxers: [...pair, 'mplex'] },
       { heading: 'CPU × stock', figure: 'cpu-x-stock' }
@@ -207,7 +225,7 @@ export const tables: Record<string, Table> = {
     columns: [
       { heading: 'messages/s', figure: 'messages', muxers: pair },
       { heading: 'MB/s', figure: 'mb', muxers: pair },
-      { heading: '× stock', figure: 'x-stock' }
+      byStock
     ]
   },
   'idle-memory': {
@@ -218,7 +236,7 @@ export const tables: Record<string, Table> = {
       { label: '`/light`', row: 'idle', muxer: 'ours-light' },
       ...Object.entries(others).map(([muxer, label]) => ({ label, row: 'idle', muxer }))
     ],
-    columns: [{ heading: 'KiB', figure: 'kib' }, { heading: '× stock', figure: 'x-stock' }]
+    columns: [{ heading: 'KiB', figure: 'kib' }, byStock]
   },
   calls: {
     record: 'calls',

@@ -63,7 +63,7 @@ export class Texts {
     const cells = [[heading, ...columns.map(({ heading }) => heading)], ['---', ...columns.map(() => '---')], ...lines.map(line => [line.label, ...columns.map(column => cell(line, column))])]
     const records = new Set(columns.map(({ record = usual }) => record))
 
-    return [...cells.map(line => `| ${line.join(' | ')} |`), '', ...[...records].map(name => printOrigin(findRecord(this.#records, name)))].join('\n')
+    return [...cells.map(line => `| ${line.join(' | ')} |`), '', `<sub>${[...records].map(name => printOrigin(findRecord(this.#records, name))).join('<br>')}</sub>`].join('\n')
   }
 
   /** Of what is drawn */
@@ -126,5 +126,5 @@ function printCell (spread: Spread | undefined, show: Figure['show'], isRatio: b
 }
 
 function printOrigin ({ extent, machine: { model, cores, calibrationMs }, node, commit, isChanged, date }: BenchmarkRecord): string {
-  return `<sub>${extent}; ${cores} cores of ${model}, which take ${Math.round(calibrationMs)} ms for a fixed loop; Node ${node}; ${commit}${isChanged ? ' with changes' : ''}, ${date}</sub>`
+  return `${extent}; ${cores} cores of ${model}, which take ${Math.round(calibrationMs)} ms for a fixed loop; Node ${node}; ${commit}${isChanged ? ' with changes' : ''}, ${date}`
 }

@@ -1,4 +1,4 @@
-// Random applications on random links: no seed breaks a law. `npm run simulate` searches 2,000 seeds, in CI too.
+// Random applications on random links: no seed breaks a law. `npm run simulate` searches more of them.
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
