@@ -91,6 +91,21 @@ export const figures: Record<string, Record<string, Figure>> = {
     kib: tenths('kib'),
     'x-stock': times('kib', 'stock')
   },
+  gossip: {
+    records: plain('noiseRecordsPerDelivery'),
+    p99: whole('p99Ms'),
+    'cpu-x-stock': times('cpuUsPerDelivery', 'stock'),
+    'cpu-x-mplex': times('cpuUsPerDelivery', 'mplex')
+  },
+  'go-yamux': {
+    mb: plain('megabytesPerS'),
+    writes: whole('socketWritesPerS'),
+    records: whole('noiseRecordsPerS'),
+    'sender-cpu': whole('senderCpuPercent'),
+    'receiver-cpu': whole('receiverCpuPercent'),
+    p50: plain('p50Ms'),
+    p99: plain('p99Ms')
+  },
   calls: { calls: { metric: 'calls', show: value => value.toLocaleString('en') } },
   cold: { 'x-mplex': times('cpuMs', 'mplex') },
   size: { kb: tenths('kilobytes') }

@@ -238,6 +238,37 @@ export const tables: Record<string, Table> = {
     ],
     columns: [{ heading: 'KiB', figure: 'kib' }, byStock]
   },
+  gossip: {
+    record: 'gossip',
+    heading: 'gossip among 100 hosts',
+    lines: linesOf({
+      small: '10 B',
+      'small-slow': '10 B, at a tenth of the rate',
+      large: '8 to 16 KiB, at an eighth',
+      'small-signed': '10 B, signed, at a quarter',
+      'large-signed': '8 to 16 KiB, signed, at a tenth'
+    }),
+    columns: [
+      { heading: 'CPU × stock', figure: 'cpu-x-stock' },
+      { heading: 'CPU × mplex', figure: 'cpu-x-mplex' },
+      { heading: 'records a delivery, ours, stock, mplex', figure: 'records', muxers: [...pair, 'mplex'] },
+      { heading: 'p99 ms, ours, stock, mplex', figure: 'p99', muxers: [...pair, 'mplex'] }
+    ]
+  },
+  'go-yamux': {
+    record: 'go-yamux',
+    heading: '1,000 streams, 4 KiB each every 100 ms',
+    lines: Object.entries({ ours: '`turn`', 'ours-delay': '`delay`', 'ours-adaptive': '`adaptive`', 'ours-off': '`off`', ...others }).map(([muxer, label]) => ({ label, row: 'go-yamux', muxer })),
+    columns: [
+      { heading: 'MB/s', figure: 'mb' },
+      { heading: 'socket writes/s', figure: 'writes' },
+      { heading: 'records/s', figure: 'records' },
+      { heading: 'CPU %, sender', figure: 'sender-cpu' },
+      { heading: 'receiver', figure: 'receiver-cpu' },
+      { heading: 'p50 ms', figure: 'p50' },
+      { heading: p99, figure: 'p99' }
+    ]
+  },
   calls: {
     record: 'calls',
     heading: 'calls for a request',

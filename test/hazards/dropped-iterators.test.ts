@@ -252,3 +252,18 @@ describe('an iterator that took a chunk and was dropped without return()', () =>
     expect(sender.sentBytes).toBeLessThanOrEqual(WINDOW_BYTES + FIRST_BYTES)
   })
 })
+
+test('a loop that ends no longer holds up another, which has asked for what arrived meanwhile', async () => {
+  const { peer, stream } = await connect()
+  const [slow, quick] = [stream[Symbol.asyncIterator](), stream[Symbol.asyncIterator]()]
+  const first = [slow.next(), quick.next()]
+  peer.deliver(data(1, pattern(10)))
+  await Promise.all(first)
+  const second = quick.next()
+  peer.deliver(data(1, pattern(20)))
+  expect(await within(second)).toBe('nothing')
+  await slow.return(undefined)
+  const result = await within(second)
+
+  expect(result !== 'nothing' && result.value?.byteLength).toBe(20)
+})

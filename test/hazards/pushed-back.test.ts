@@ -94,6 +94,17 @@ describe.each(['backlog', true, false] as const)('with mergeMessages: %s', merge
     expect(equals(concat(received.chunks), concat([bytes, pattern(10, 99)]))).toBe(true)
   })
 
+  test('pushed bytes may come to more than maxReadBufferLength with those that wait, if the window is larger', async () => {
+    const { peer, stream } = await connect({ streamOptions: { initialStreamWindowSize: 500_000, maxReadBufferLength: 300_000 } })
+    peer.deliver(data(1, pattern(400_000)))
+    stream.push(pattern(3))
+    const received = receive(stream)
+    await nextTurn()
+
+    expect(stream.status).toBe('open')
+    expect(received.byteLength).toBe(400_003)
+  })
+
   test('a list of 150,000 parts is pushed, and read in the right order', async () => {
     const { peer, stream } = await connect(init)
     const bytes = pattern(150_000)

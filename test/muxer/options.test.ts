@@ -304,6 +304,18 @@ test('a stream may be opened with a timeout and limits of its own', async () => 
   expect(peer.takeFrames().at(-1)).toMatchObject({ id: Number(own.id), flags: RST })
 })
 
+test('a stream may be opened without the limits that others have', async () => {
+  const clock = new VirtualClock()
+  const peer = createRawPeer({ clock, streamOptions: { inactivityTimeout: 10_000, maxWriteBufferLength: 5000 } })
+  const stream = await peer.muxer.createStream({ inactivityTimeout: 0, maxWriteBufferLength: Infinity })
+  await nextTurn()
+  peer.deliver(windowUpdate(Number(stream.id), 0, ACK))
+  clock.advance(100_000)
+  await nextTurn()
+
+  expect(stream).toMatchObject({ status: 'open', inactivityTimeout: 0, maxWriteBufferLength: Infinity })
+})
+
 test('every option of docs/options.md is one of them', () => {
   const options = [...page.matchAll(/^### ([\w.]+)$/gm)].map(([, name]) => name)
 

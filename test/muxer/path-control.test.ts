@@ -5,7 +5,7 @@ import { yamux as lightYamux } from '../../src/light.ts'
 import { ForwardingControl, fullControl, NoControl } from '../../src/path-control.ts'
 import { NO_PEER_CONTROL } from '../../src/core/peer-control.ts'
 import { Positions } from '../../src/core/positions.ts'
-import { ACK, data, DATA, pattern, ping, windowUpdate } from '../../testing/protocol/frames.ts'
+import { ACK, data, DATA, pattern, ping, WINDOW_UPDATE, windowUpdate } from '../../testing/protocol/frames.ts'
 import { createRawPeer, nextTurn, RawTransport } from '../../testing/protocol/raw-peer.ts'
 import { createMeteredPeer, openStreams } from './fixtures/metered-peer.ts'
 import type { YamuxStream } from '../../src/index.ts'
@@ -282,4 +282,31 @@ describe('a control of the program', () => {
     expect(look).toBeTypeOf('function')
     expect(() => { connect(yamux({ pathControl: () => incomplete as unknown as PathControl })) }).toThrow(expect.objectContaining({ name: 'InvalidParametersError', message: 'What pathControl returns has no look, it must be a PathControl' }))
   })
+})
+
+test('credit that is withheld comes back after ten silent seconds, also when no timer of the muxer runs', async () => {
+  class Withholding extends NoControl {
+    override readonly peer = {
+      ...NO_PEER_CONTROL,
+      boundBytes: 16_384,
+      onReceived: () => true,
+      onSilence () { this.boundBytes = Infinity }
+    }
+  }
+
+  const peer = createMeteredPeer({ pathControl: init => new Withholding(init), enableKeepAlive: false })
+  const [stream] = await openStreams(peer, 1)
+  stream.addEventListener('message', () => {})
+  peer.deliver(data(1, pattern(200_000)))
+  await nextTurn()
+  const granted = (): number => peer.takeFrames().filter(({ type, flags }) => type === WINDOW_UPDATE && flags === 0).reduce((sum, { length }) => sum + length, 0)
+  const firstBytes = granted()
+  expect(firstBytes).toBeLessThan(40_000)
+
+  for (let second = 0; second < 12; second++) {
+    peer.clock.advance(1000)
+    await nextTurn()
+  }
+
+  expect(firstBytes + granted()).toBe(200_000)
 })

@@ -23,6 +23,13 @@ describe('a table of protocols', () => {
     expect(LANES[createLaneOf(ETHEREUM)(protocol)]).toBe(lane)
   })
 
+  test.each([...'\\^$.|?+()[]{}/-'])('takes %s literally', character => {
+    const laneOf = createLaneOf({ [`/a${character}b${character}/*`]: 'urgent' })
+    const lanes = [`/a${character}b${character}/1`, '/ab/1', '/axbx/1', '/aab/1'].map(protocol => LANES[laneOf(protocol)])
+
+    expect(lanes).toEqual(['urgent', 'normal', 'normal', 'normal'])
+  })
+
   test('is read from the top', () => {
     const laneOf = createLaneOf({ '/a/b': 'bulk', '/a/*': 'urgent' })
 

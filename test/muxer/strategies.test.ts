@@ -129,11 +129,13 @@ describe('delay', () => {
   })
 
   test.each([
-    [undefined, 52_416],
-    [0.5, 32_760],
-    [1, 65_519]
-  ])('does not hold back more than the watermark (%s)', async (highWatermark, watermarkBytes) => {
-    const { streams: [stream], writes } = await connect({ delayMs: 5, highWatermark }, 'normal')
+    [undefined, undefined, 52_416],
+    [0.5, undefined, 32_760],
+    [1, undefined, 65_519],
+    [undefined, 8192, 6554],
+    [0.5, 8192, 4096]
+  ])('does not hold back more than the watermark (%s) of a write (%s)', async (highWatermark, maxBytes, watermarkBytes) => {
+    const { streams: [stream], writes } = await connect({ delayMs: 5, highWatermark, maxBytes }, 'normal')
     stream.send(pattern(watermarkBytes - 1))
     await nextTurn()
     expect(writes()).toEqual([])

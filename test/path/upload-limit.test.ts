@@ -23,6 +23,7 @@ interface Sent {
 
 interface Uploader {
   muxer: YamuxMuxer
+  peer: YamuxMuxer
   deliveredBytes: number
 }
 
@@ -41,7 +42,7 @@ function connect (sim: Simulation, links: LinkOptions[], limit: UploadLimit = LI
         }
       }
     }, { dialler: () => factory, listener: () => peers })
-    const uploader: Uploader = { muxer: dialler, deliveredBytes: 0 }
+    const uploader: Uploader = { muxer: dialler, peer: listener, deliveredBytes: 0 }
 
     listener.addEventListener('stream', ({ detail }) => { count(detail, uploader).catch(() => {}) })
 
@@ -51,7 +52,7 @@ function connect (sim: Simulation, links: LinkOptions[], limit: UploadLimit = LI
   return { uploaders, sent }
 }
 
-async function count (stream: YamuxStream, uploader: Uploader): Promise<void> {
+async function count (stream: YamuxStream, uploader: Pick<Uploader, 'deliveredBytes'>): Promise<void> {
   for await (const bytes of chunksOf(stream)) {
     uploader.deliveredBytes += bytes.byteLength
   }
@@ -72,7 +73,7 @@ function mostAboveRate (sent: Sent[], bytesPerS: number): number {
   return mostBytes
 }
 
-async function upload ({ muxer }: Uploader, byteLength: number): Promise<void> {
+async function upload ({ muxer }: Pick<Uploader, 'muxer'>, byteLength: number): Promise<void> {
   const stream = await muxer.createStream()
   await sendAll(stream, [pattern(byteLength)])
   await stream.close()
@@ -263,10 +264,10 @@ test('a limit that is far away changes no write, nor when it leaves', async () =
       }, { dialler: () => factory, listener: () => peers }))
 
       await Promise.all(muxers.map(async ({ dialler, listener }) => {
-        listener.addEventListener('stream', ({ detail }) => { count(detail, { muxer: listener, deliveredBytes: 0 }).catch(() => {}) })
+        listener.addEventListener('stream', ({ detail }) => { count(detail, { deliveredBytes: 0 }).catch(() => {}) })
         const urgent = await dialler.createStream()
         urgent.priority = 'urgent'
-        const bulk = upload({ muxer: dialler, deliveredBytes: 0 }, 3_000_000)
+        const bulk = upload({ muxer: dialler }, 3_000_000)
 
         for (let message = 0; message < 10; message++) {
           urgent.send(pattern(100))
@@ -326,5 +327,19 @@ describe('metrics and snapshots', () => {
       expect(snapshot(uploader.muxer)).toMatchObject({ isHeld: false, heldMs: undefined })
       uploader.muxer.abort(new Error('The test is over'))
     })
+  })
+})
+
+test('connections that end with data queued leave their turns to the others', async () => {
+  await simulate({}, async sim => {
+    const { uploaders: [last, ...others] } = connect(sim, Array.from({ length: 60 }, () => NEAR))
+    others.forEach(uploader => { upload(uploader, 1_000_000).catch(() => {}) })
+    await sim.sleep(2000)
+    others.forEach(({ peer }) => { peer.abort(new Error('Enough')) })
+    const startMs = sim.nowMs
+    await upload(last, 300_000)
+    await sim.until(() => last.deliveredBytes === 300_000)
+
+    expect(sim.nowMs - startMs).toBeLessThan(4500)
   })
 })

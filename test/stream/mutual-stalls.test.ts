@@ -123,6 +123,11 @@ describe('a stream that both ends write to, and neither reads', () => {
     }
 
     expect(grantedTo(3)).toBe(1000 + reserveBytes)
+    // it is looked at again and again
+    peer.clock.advance(45_000)
+    await nextTurn()
+    expect(grantedTo(3)).toBe(0)
+
     first.abort(new Error('Enough'))
     peer.clock.advance(20_000)
     await nextTurn()
