@@ -36,7 +36,6 @@ export const benchmarks: Benchmark[] = [
   { name: 'size', module: 'size.ts', about: 'what each muxer adds to a bundle, minified and compressed' },
   { name: 'idle-memory', module: 'micro/idle-memory.ts', nodeOptions: ['--expose-gc'], about: 'what the muxer of an idle connection holds in memory' },
   { name: 'gossip', module: 'gossip/gossip.ts', about: 'CPU of gossip among 100 hosts' },
-  { name: 'levels', module: 'studies/levels/levels.ts', about: 'finished study: what each level against head-of-line blocking does' },
   { name: 'links', module: 'studies/links.ts', about: 'finished study: how much of a link is used, in virtual time' },
   { name: 'go-yamux', module: 'studies/go-yamux/go-yamux.ts', about: 'finished study: the go-yamux study of write coalescing, by strategy' }
 ]
