@@ -4,6 +4,7 @@ import { equals } from 'uint8arrays/equals'
 import { Uint8ArrayList } from 'uint8arraylist'
 import { describe, expect, test } from 'vitest'
 import { data, FIN, pattern, WINDOW_UPDATE, windowUpdate } from '../../testing/protocol/frames.ts'
+import { nextTurn } from '../../testing/protocol/raw-peer.ts'
 import { expectAlive, receive, WINDOW_BYTES } from '../../testing/protocol/conversation.ts'
 import { forbidIncidents } from '../../testing/protocol/incidents.ts'
 import { connect, readLoop, within } from './fixtures/connected.ts'
@@ -28,6 +29,12 @@ class Sender {
   /** What it has sent, and what it will */
   static bytes (from: number, to: number): Uint8Array {
     return pattern(to).subarray(from, to)
+  }
+
+  /** Somebody else has sent so much */
+  spend (bytes: number): void {
+    this.sentBytes += bytes
+    this.#creditBytes -= bytes
   }
 
   /** Until so much is sent, or there is no credit for a while */
@@ -75,6 +82,20 @@ describe('an iterator that took a chunk and was dropped without return()', () =>
     expect(sender.sentBytes).toBe(ALL_BYTES)
     expect(equals(concat(received.chunks), Sender.bytes(FIRST_BYTES, ALL_BYTES))).toBe(true)
     await expectAlive(peer)
+  })
+
+  test('gives credit for the chunk that it took, when a listener takes over', async () => {
+    const { peer, stream } = await connect({ streamOptions: { maxStreamWindowSize: WINDOW_BYTES } })
+    const taking = stream[Symbol.asyncIterator]().next()
+    const sender = new Sender(peer)
+    await nextTurn()
+    peer.deliver(data(1, Sender.bytes(0, WINDOW_BYTES)))
+    expect((await taking).value?.byteLength).toBe(WINDOW_BYTES)
+    sender.spend(WINDOW_BYTES)
+    receive(stream)
+    await sender.sendUntil(2 * WINDOW_BYTES)
+
+    expect(sender.sentBytes).toBe(2 * WINDOW_BYTES)
   })
 
   test('leaves what had arrived since to a listener', async () => {
