@@ -49,6 +49,17 @@ export const mutants: Mutant[] = [
     ]
   },
   {
+    name: 'loop-leaves-silently',
+    bug: 'A loop that ends does not let another one of its stream go on, which has asked for more.',
+    edits: [
+      [
+        'src/stream/readable-half.ts',
+        '      loops.remove(loop)\n      this.#onAsk(loops, false)',
+        '      loops.remove(loop)'
+      ]
+    ]
+  },
+  {
     name: 'credit-off-by-one',
     bug: 'A frame spends one byte of credit less than it has.',
     edits: [

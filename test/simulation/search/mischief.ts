@@ -2,9 +2,13 @@
 import type { ActionName, Plan } from './plan.ts'
 import type { Random } from '../../../testing/simulation/random.ts'
 
-export const MISCHIEFS = ['changedBytes', 'foreignViews', 'pausingListeners', 'busyMetrics', 'refusedWrite', 'oddFaults', 'floods'] as const
+export const MISCHIEFS = ['changedBytes', 'foreignViews', 'pausingListeners', 'busyMetrics', 'refusedWrite', 'oddFaults', 'floods', 'companions'] as const
 
 export type Mischief = typeof MISCHIEFS[number]
+
+/** Often together. Companions are drawn last and by themselves, so that seeds without them stay what they were. */
+const PICKED = MISCHIEFS.filter(kind => kind !== 'companions')
+const COMPANIONS_CHANCE = 0.1
 
 /** Which write of a side its transport throws at */
 export interface Refusal {
@@ -43,7 +47,7 @@ export function planMischief (random: Random, hasStock: boolean): MischiefPlan {
 
   if (random.chance(CHANCE)) {
     do {
-      kinds.add(random.pick(MISCHIEFS))
+      kinds.add(random.pick(PICKED))
     } while (random.chance(CHANCE_OF_ANOTHER))
   }
 
@@ -54,14 +58,14 @@ export function planMischief (random: Random, hasStock: boolean): MischiefPlan {
   }
 
   const ofFins = random.chance(0.5)
-
-  return {
-    kinds: [...kinds],
+  const drawn = {
     refusal: kinds.has('refusedWrite')
       ? { isDialler: random.chance(0.5), write: random.integer(1, ofFins ? MAX_REFUSED_FIN : MAX_REFUSED_WRITE), ofFins }
       : undefined,
     neighbour: random.chance(kinds.has('changedBytes') || kinds.has('busyMetrics') ? 0.5 : NEIGHBOUR_CHANCE) ? random.pick(['turn', 'off'] as const) : undefined
   }
+
+  return { ...drawn, kinds: random.chance(COMPANIONS_CHANCE) ? [...kinds, 'companions'] : [...kinds] }
 }
 
 /** Makes the rest of a plan such that its mischief comes to something */

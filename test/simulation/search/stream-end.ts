@@ -17,6 +17,7 @@ const MAX_STOCK_PART = 3 / 4
 const STOCK_WINDOW_BYTES = 262_144
 const FOREIGN_CHANCE = 0.4
 const PAUSE_IN_LISTENER_CHANCE = 0.3
+const COMPANION_CHANCE = 0.5
 const FLOOD_MESSAGE_BYTES = 3
 const MAX_NEGOTIATED_BYTES = 100
 /** Bytes that were sent are changed at once, soon, or so late that they may have been written */
@@ -49,6 +50,8 @@ export class StreamEnd {
   #pumps = 0
   #isToldToWait = false
   #hasLoop = false
+  /** Another loop reads beside it for a while: it does not leave anything to that */
+  #hasCompanion = false
   #chunksSinceAbort = 0
   /** A listener was given bytes that it has not counted yet, and does something else before */
   #hasUnseen = false
@@ -168,9 +171,14 @@ export class StreamEnd {
       this.reading = 'loop'
       // which may get what it was handed before it is told to stop
       this.#hasLoop = true
+      this.#hasCompanion = this.side.isOurs && !this.#run.isSettling && this.#run.isUpTo('companions') && this.side.random.chance(COMPANION_CHANCE)
       this.#run.start(this.#run.track(`the loop over ${this.name}`, this.#loop()).then(err => {
         law(err == null, () => `the loop over ${this.name} threw ${err} while it is ${this.stream.status}`)
       }))
+
+      if (this.#hasCompanion) {
+        this.#run.start(this.#accompany())
+      }
     } else {
       this.reading = 'listener'
       this.#on('message', evt => {
@@ -380,10 +388,29 @@ export class StreamEnd {
     }
   }
 
+  /** A second loop over the stream holds up the first one, and leaves after a few chunks, also while the first one waits */
+  async #accompany (): Promise<void> {
+    const { random } = this.side
+    let chunksUntilBreak = random.integer(1, 3)
+
+    try {
+      for await (const bytes of this.stream) {
+        law(bytes.byteLength > 0, () => `a companion on ${this.name} was given nothing`)
+        await this.#run.sim.sleep(this.#run.isSettling ? 0 : random.integer(0, 20))
+
+        if (this.#run.isSettling || --chunksUntilBreak === 0) {
+          return
+        }
+      }
+    } catch {
+      // the loop that it accompanies judges how the stream ended
+    }
+  }
+
   async #loop (): Promise<void> {
     const { random } = this.side
     const isSlow = random.chance(0.5)
-    let chunksUntilBreak = random.chance(0.2) ? random.integer(1, 3) : Infinity
+    let chunksUntilBreak = random.chance(0.2) && !this.#hasCompanion ? random.integer(1, 3) : Infinity
 
     try {
       for await (const bytes of this.stream) {
@@ -412,7 +439,11 @@ export class StreamEnd {
       if (isError(err) && err instanceof ApplicationFault) {
         // thrown in the body of the loop, or what the stream was aborted with
         if (!this.hasAborted) {
-          this.#stopReading()
+          if (this.#hasCompanion) {
+            this.closeRead()
+          } else {
+            this.#stopReading()
+          }
         }
       } else if (this.side.isOurs) {
         law(!this.#hasAll || this.hasAborted || this.isFailing, () => `the loop over ${this.name} threw ${print(err)} behind all bytes and the FIN`)
