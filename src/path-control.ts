@@ -50,8 +50,9 @@ const BURST_S = 0.05
 /**
  * Creates the default control of `yamux()` with a limit on what a node uploads. Call it once for each node: its connections share the limit.
  *
- * In any time, at most `burstBytes + bytesPerS * time` leave. Urgent data may exceed that by one burst, control frames and what is queued on a
- * connection that is being closed by any amount. Later data waits for them, but for one burst of a closed connection at most. Throws InvalidParametersError for a value out of range.
+ * In any time, at most `burstBytes + bytesPerS * time` leave. Urgent data may exceed that by one burst, control frames and a closing connection's
+ * queue by any amount. Later data waits until the rate has paid for them, but for no more than one burst of a closed connection. Throws
+ * InvalidParametersError for a value out of range.
  */
 export function uploadLimit (init: UploadLimit): CreatePathControl {
   const { bytesPerS, burstBytes } = section({

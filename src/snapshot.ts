@@ -57,7 +57,7 @@ export interface StreamSnapshot {
   windowBytes: number
   /** Waits to be sent */
   queuedBytes: number
-  /** Has arrived, and was not read, what a loop has in hand included: that counts as read when it asks for more */
+  /** Has arrived, and was not read, including the chunk that a loop holds: that counts as read when it asks for more */
   unreadBytes: number
   /** How long no bytes have moved on the stream, in either direction */
   quietMs: number
@@ -247,7 +247,7 @@ function sinceMsOf ({ sendQueue, waitsSinceMs, openedMs, lastActiveMs }: State, 
   return sendQueue.byteLength > 0 ? waitsSinceMs : lastActiveMs
 }
 
-/** From here on it is known since when messages wait; of those that wait already, since now at the latest */
+/** Begins to time waits. Messages that wait already count from now. */
 function timeWaits (driver: Driver, nowMs: number): void {
   if (!driver.timesWaits) {
     driver.timesWaits = true

@@ -8,8 +8,8 @@ import type { DataLanes } from './scheduler/lanes.ts'
 import type { RoundTrip } from './window/round-trip.ts'
 
 /*
- * What made the output. The number is how many flushes this turn of the event loop may have had for this output still to leave within the call
- * that made it, ahead of other work, such as that of libp2p on a new stream.
+ * What made the output. It leaves within the call that made it, ahead of other work such as libp2p's on a new stream, if this turn of the event
+ * loop has had fewer flushes than this number.
  */
 
 /** The application, libp2p or time */
@@ -153,11 +153,11 @@ export class FlushPolicy {
   decide (occasion: number, turn: Turn, isRest: boolean, isScheduled: boolean, session: FlushSubject): FlushDecision {
     const isNow = !turn.isSpent && turn.flushes < occasion
     const isEnough = turn.isSpent || turn.flushes >= MAX_FLUSHES_PER_TURN
-    const enough = isEnough && occasion === ON_CHUNK && turn.takesAnswer(session.receivedMs) ? CHUNK_NOW : ENOUGH
+    const whenEnough = isEnough && occasion === ON_CHUNK && turn.takesAnswer(session.receivedMs) ? CHUNK_NOW : ENOUGH
 
     if (this.isOff) {
       // each write leads to the next decision, until the turn is spent
-      return turn.isSpent ? enough : OFF_NOW
+      return turn.isSpent ? whenEnough : OFF_NOW
     }
 
     if (session.lanes.hasUrgent) {
@@ -165,7 +165,7 @@ export class FlushPolicy {
     }
 
     if (session.control.cannotWait || session.path.isMarkDue) {
-      return isEnough ? enough : isNow ? CONTROL_NOW : CONTROL_SOON
+      return isEnough ? whenEnough : isNow ? CONTROL_NOW : CONTROL_SOON
     }
 
     if (session.lanes.queuedBytes === 0) {
@@ -173,10 +173,10 @@ export class FlushPolicy {
     }
 
     if (this.isDelaying && !session.isClosing) {
-      return this.#delay(session, isEnough ? enough : FULL, isScheduled)
+      return this.#delay(session, isEnough ? whenEnough : FULL, isScheduled)
     }
 
-    return isEnough ? enough : isRest ? REST : isNow ? CHUNK_NOW : TURN_SOON
+    return isEnough ? whenEnough : isRest ? REST : isNow ? CHUNK_NOW : TURN_SOON
   }
 
   #delay ({ lanes, roundTrip }: FlushSubject, full: FlushDecision, isScheduled: boolean): FlushDecision {

@@ -117,7 +117,7 @@ export interface PathControl {
   look (nowMs: number): void
   /** The connection is being closed: nothing is held from here on */
   onClosing (nowMs: number): void
-  /** The connection is over, perhaps said again: forget it in all that connections share */
+  /** The connection is over. May be called again. Drop it from all that connections share. */
   end (): void
   figures (nowMs: number): PathFigures | undefined
 }

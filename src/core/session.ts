@@ -280,7 +280,7 @@ export class Session<Owner> {
   // Called by the scheduler
 
   /** The FIN is in a batch; it counts as sent after onTransportTook */
-  onFinWritten (stream: StreamState<Owner>): void {
+  onFinBatched (stream: StreamState<Owner>): void {
     this.finsInBatch.push(stream)
   }
 

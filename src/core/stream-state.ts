@@ -115,13 +115,13 @@ export class StreamState<Owner = unknown> extends LaneMember {
    */
   get isStalled (): boolean {
     const { life, sendQueue, receiveWindow } = this
-    const isIdle = sendQueue.byteLength > 0 ? !this.canSendData : this.hasAnswered
+    const isIdle = sendQueue.byteLength > 0 ? !this.canSendData : this.hasClosedPeersStream
 
     return isIdle && life.remoteWriteStatus === 'writable' && receiveWindow.availableBytes < MAX_FRAME_BYTES
   }
 
   /** The peer has opened the stream, and this side has sent its FIN */
-  get hasAnswered (): boolean {
+  get hasClosedPeersStream (): boolean {
     return !this.isOutbound && this.life.writeStatus === 'closed'
   }
 

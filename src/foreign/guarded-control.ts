@@ -43,7 +43,7 @@ export function guardControl (control: PathControl, init: PathInit, onError: (er
   }, '', onError)
 }
 
-/** A copy of `part` that checks what its members return, and is as `none` once one of them has failed. `prefix` comes before their names in errors. */
+/** A copy of `part` that checks what its members return, and acts as `none` once one of them has failed. `prefix` comes before their names in errors. */
 function guard<Part extends object> (part: Part, none: Part, checks: Checks, prefix: string, onError: (err: Error) => void): Part {
   const [given, fallback]: any[] = [part, none]
   const guarded = {}

@@ -9,7 +9,7 @@ import type { Uint8ArrayList } from 'uint8arraylist'
 
 type Message = Uint8Array | Uint8ArrayList
 
-/** Has the properties that listeners read. A complete event is made when another is read, so `timeStamp` is the time of that. */
+/** Has the properties that listeners read. A complete event is made when any other is read, which sets `timeStamp`. */
 class LightMessageEvent {
   readonly data: Message
   #complete: Event | undefined

@@ -175,7 +175,7 @@ export class Driver<Owner extends StreamOwner> implements SessionObserver {
 
   reset (state: StreamState<Owner>, errorCode: number): void {
     this.session.reset(state, errorCode, this.clock.nowMs())
-    this.#onEnded(state)
+    this.#unlist(state)
     this.#requestForStream()
   }
 
@@ -305,6 +305,7 @@ export class Driver<Owner extends StreamOwner> implements SessionObserver {
         this.#waitingChunks.length = 0
       }
 
+      // telling returns to this
       this.#activity = next
     }
 
@@ -390,8 +391,8 @@ export class Driver<Owner extends StreamOwner> implements SessionObserver {
     }
   }
 
-  /** May run twice for a stream */
-  #onEnded ({ owner }: StreamState<Owner>): void {
+  /** Takes a stream off the list before it is told that it has ended. May run twice for a stream. */
+  #unlist ({ owner }: StreamState<Owner>): void {
     if (owner !== undefined) {
       this.#host.onStreamEnded(owner)
     }
@@ -429,7 +430,7 @@ export class Driver<Owner extends StreamOwner> implements SessionObserver {
         }
 
         if (state.life.isOver) {
-          this.#onEnded(state)
+          this.#unlist(state)
         }
 
         state.owner?.handle(events)

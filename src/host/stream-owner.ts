@@ -16,6 +16,6 @@ export interface StreamOwner {
 export type State = StreamState<StreamOwner>
 
 /** This side has closed a stream of the peer and has not begun to read it, and the peer has used up its window. It may never be read. */
-export function isNeverRead ({ hasAnswered, isStalled, owner }: State): boolean {
-  return hasAnswered && isStalled && owner?.isLeftUnread === true
+export function isNeverRead ({ hasClosedPeersStream, isStalled, owner }: State): boolean {
+  return hasClosedPeersStream && isStalled && owner?.isLeftUnread === true
 }

@@ -15,7 +15,7 @@ import { abortable, abortedAfter, handled } from '../foreign/promises.ts'
 import { Driver } from '../host/driver.ts'
 import { DRIVER } from './driver-key.ts'
 import { StreamList } from './streams.ts'
-import { abortAfterFinalFrames, abortTransport, closeTransport, cutTransport } from './transport-end.ts'
+import { cutAfterFinalFrames, abortTransport, closeTransport, cutTransport } from './transport-end.ts'
 import type { CloseOptions, YamuxMuxer } from '../api/types.ts'
 import type { Clock } from '../host/clock.ts'
 import type { StreamState } from '../core/stream-state.ts'
@@ -37,25 +37,26 @@ const CONFIRM_TIMEOUT_MS = 500
  *
  * - close(): sends FINs, a ping that the peer answers once it has read all data, and GoAway. libp2p closes the transport.
  * - abort(): sends resets and GoAway. libp2p aborts the transport.
- * - The peer breaks a rule, or is gone: as abort(), but the muxer aborts the transport.
+ * - The peer breaks a rule, or is gone: as abort(), but the muxer cuts the transport.
  * - The peer sends GoAway(0): open streams may finish, then the muxer closes the transport.
  * - The peer sends another GoAway: all streams end, then the muxer cuts the transport.
  * - The transport ends: all streams end.
+ * - A flush throws: as if the transport had ended, and the muxer aborts it.
  *
  * The phases after `open`:
  *
- * - `goneAway`: the peer has sent GoAway(0), and accepts no streams. Open streams may finish, and so may those that it opens in breach of the protocol.
+ * - `peerGoneAway`: the peer has sent GoAway(0), and accepts no streams. Open streams may finish, and so may those that it opens in breach of the protocol.
  * - `left`: the last stream has finished since, and the transport is being closed
  * - `closing`: close() is running, whether or not the peer has sent GoAway
  * - `closed`: close() is done, and the transport is still open
  * - `aborting`: all streams are being reset. Calls of their listeners cannot end the connection in another way.
  * - `ended`: nothing can be sent or received any more
  */
-type Phase = 'open' | 'goneAway' | 'left' | 'closing' | 'closed' | 'aborting' | 'ended'
+type Phase = 'open' | 'peerGoneAway' | 'left' | 'closing' | 'closed' | 'aborting' | 'ended'
 
 const STATUS: Record<Phase, StreamMuxerStatus> = {
   open: 'open',
-  goneAway: 'closing',
+  peerGoneAway: 'closing',
   left: 'closing',
   closing: 'closing',
   closed: 'closed',
@@ -70,8 +71,8 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
   readonly #streamList: StreamList
   #phase: Phase = 'open'
   #closing: Promise<void> | undefined
-  /** Aborts the transport without waiting for the final frames; undefined if libp2p does it */
-  #abortTransport: (() => void) | undefined
+  /** Cuts the transport without waiting for the final frames; undefined if libp2p ends it */
+  #cutNow: (() => void) | undefined
 
   constructor (transport: MessageStream, config: Config, clock: Clock, parts: NodeParts) {
     super()
@@ -203,7 +204,7 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
   /** The peer opens no more streams. Runs in the middle of a chunk. */
   onGoAway (code: number): void {
     if (this.#phase === 'open') {
-      this.#phase = 'goneAway'
+      this.#phase = 'peerGoneAway'
       this.#streamList.refuseOpens(new MuxerClosedError('The peer is going away'))
       this.#logClosed('the peer', code)
     }
@@ -236,7 +237,7 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
     if (!this.#isOver) {
       this.#driver.metrics?.gather('violations', { [err.code ?? err.name]: 1 })
       // set up first, as the transport may fail or end within the call that sends the final frames
-      this.#abortTransport = abortAfterFinalFrames(this.#transport, this.#driver.clock, err)
+      this.#cutNow = cutAfterFinalFrames(this.#transport, this.#driver.clock, err)
       this.#abortSession(err, 'connection ended - %e')
     }
   }
@@ -245,7 +246,7 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
   onTransmitFailed (err: Error): void {
     // these were the final frames, so there is nothing left to wait for
     if (this.#phase === 'aborting') {
-      this.#abortTransport?.()
+      this.#cutNow?.()
       return
     }
 
@@ -274,7 +275,7 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
     const { session } = this.#driver
 
     // in one write with the FINs, as a peer that closes at the same time may be gone before a second
-    if (session.lanes.queuedBytes === 0 && this.#awaitsAnswer) {
+    if (session.lanes.queuedBytes === 0 && this.#needsConfirmation) {
       session.requestConfirmation()
     }
 
@@ -298,7 +299,7 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
   }
 
   /** The peer may not have read all data, and may be asked. A peer that has sent GoAway is not asked, as its transport may have ended. */
-  get #awaitsAnswer (): boolean {
+  get #needsConfirmation (): boolean {
     const { hasUnconfirmedData, remoteGoAwayCode } = this.#driver.session
 
     return hasUnconfirmedData && remoteGoAwayCode === undefined
@@ -309,7 +310,7 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
    * instance, and its kernel would then drop data that it has not read. Comes before the GoAway, at which go-libp2p hangs up.
    */
   async #dropStreamsAndAwaitPong (signal: AbortSignal): Promise<void> {
-    if (this.#phase !== 'closing' || !this.#awaitsAnswer) {
+    if (this.#phase !== 'closing' || !this.#needsConfirmation) {
       return
     }
 
@@ -317,7 +318,7 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
     this.#driver.session.requestConfirmation()
     this.#driver.request()
     // all data is handed to the transport, so a timeout is no failure
-    await abortable(this.#driver.until(() => !this.#awaitsAnswer, abortedAfter(CONFIRM_TIMEOUT_MS)), signal).catch(() => {})
+    await abortable(this.#driver.until(() => !this.#needsConfirmation, abortedAfter(CONFIRM_TIMEOUT_MS)), signal).catch(() => {})
     // if the peer closes at the same time, its GoAway is read in this turn; another in reply might meet the end of its transport
     await new Promise<void>(resolve => { this.#driver.clock.nextTurn(resolve) })
   }
@@ -330,7 +331,7 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
 
     if (code !== GoAwayCode.NormalTermination) {
       this.#onRemoteFailure(code)
-    } else if (this.#phase === 'goneAway' && streams.size === 0 && !hasOutput) {
+    } else if (this.#phase === 'peerGoneAway' && streams.size === 0 && !hasOutput) {
       // no frame is answered any more, as the peer may be closing its end
       this.#phase = 'left'
       this.#driver.stopReading()

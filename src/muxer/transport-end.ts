@@ -1,6 +1,6 @@
 /**
- * Ends the transport: closes it, aborts it, or aborts it after the final frames. A transport may be of any package, and an exception of it
- * must not keep a connection open.
+ * Ends the transport: closes it, aborts it, or cuts it, which is both, immediately or after the final frames. A transport may be of any package,
+ * and an exception of it must not keep a connection open.
  */
 import { attempt, toError } from '../foreign/values.ts'
 import { logError } from '../observe/log.ts'
@@ -21,9 +21,9 @@ export function closeTransport (transport: MessageStream, reason: Error): void {
 
 /**
  * Unlike a close, an abort gives libp2p the reason why the connection has ended. But it discards data that the transport has not sent. So this
- * waits until the next turn, and for 'drain' if the transport is full, but not for the peer. Returns a function that aborts at once.
+ * waits until the next turn, and for 'drain' if the transport is full, but not for the peer. Returns a function that cuts immediately.
  */
-export function abortAfterFinalFrames (transport: MessageStream, clock: Clock, reason: Error): () => void {
+export function cutAfterFinalFrames (transport: MessageStream, clock: Clock, reason: Error): () => void {
   let isOver = false
   const settle = (): void => {
     isOver = true
@@ -31,7 +31,7 @@ export function abortAfterFinalFrames (transport: MessageStream, clock: Clock, r
     transport.removeEventListener('drain', checkSoon)
     transport.removeEventListener('close', settle)
   }
-  const abort = (): void => {
+  const cut = (): void => {
     if (!isOver) {
       settle()
       cutTransport(transport, reason)
@@ -40,20 +40,20 @@ export function abortAfterFinalFrames (transport: MessageStream, clock: Clock, r
   const check = (): void => {
     // a transport of another package may throw
     if (!attempt(() => transport.writableNeedsDrain, () => false)) {
-      abort()
+      cut()
     }
   }
   // a layer of the transport may keep data, and write it a few microtasks after the drain
   const checkSoon = (): void => { clock.nextTurn(check) }
-  const timer = clock.setTimer(abort, FINAL_FRAMES_TIMEOUT_MS)
+  const timer = clock.setTimer(cut, FINAL_FRAMES_TIMEOUT_MS)
   transport.addEventListener('drain', checkSoon)
   transport.addEventListener('close', settle)
   checkSoon()
 
-  return abort
+  return cut
 }
 
-/** Closes and aborts at once. Without the close the socket of @libp2p/websockets 10 stays open (js-libp2p 3625). A closing transport can be aborted. */
+/** Closes and aborts immediately. Without the close the socket of @libp2p/websockets 10 stays open (js-libp2p 3625). A closing transport can be aborted. */
 export function cutTransport (transport: MessageStream, reason: Error): void {
   closeGently(transport).catch(() => {})
   abortTransport(transport, reason)

@@ -42,7 +42,7 @@ const LOOK_ROUND_TRIPS = 1 / 2
 /** This many looks are that soon. Each later one takes twice as long, up to LONGEST_LOOK_MS. */
 const QUICK_LOOKS = 4
 const LONGEST_LOOK_MS = 1000
-/** The bound is lifted after this time, and this many round trips, without a pong: a peer that stops answering must not stop the data */
+/** The bound is lifted after the longer of these without a pong: a peer that stops answering must not stop the data */
 const SHORTEST_LIFT_MS = 5000
 const LIFT_ROUND_TRIPS = 4
 /** It is lifted sooner if the peer has not answered any ping yet: it may never answer one */
@@ -50,7 +50,7 @@ const FIRST_LIFT_MS = 500
 /** Its pong may be queued behind the node's other connections: allow this many times as long as their marks wait, up to SHORTEST_LIFT_MS */
 const OTHERS_QUEUES = 2
 
-/** After the pong to the last mark, data behind that mark counts as arrived this time, and this many round trips, after the last write */
+/** After the pong to the last mark, data behind that mark counts as arrived the longer of these after the last write */
 const ARRIVED_MS = 1000
 const ARRIVED_ROUND_TRIPS = 4
 /**
@@ -432,7 +432,7 @@ export class UrgentAllowance {
     this.isSpent ||= this.#bytes <= 0
   }
 
-  /** So many bytes have arrived; `wasHeld`: while data was held */
+  /** `arrivedBytes` have arrived; `wasHeld`: while data was held */
   renew (arrivedBytes: number, wasHeld: boolean, bytesPerMs: number): void {
     const mostBytes = Math.max(MIN_URGENT_BYTES, URGENT_MS * bytesPerMs)
     this.#bytes = wasHeld ? Math.min(mostBytes, this.#bytes + URGENT_PART * arrivedBytes) : mostBytes

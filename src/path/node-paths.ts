@@ -76,7 +76,7 @@ export class NodePaths {
 
   /**
    * A path seems to be longer by `longerMs`. If others wait in such a queue, all of them empty the link and then measure it. This is postponed
-   * soon after the last time, or, with `waitsForStartUps`, while one of them is in start-up and has measured something. Without, that one pauses too,
+   * soon after the last time, or, with `waitsForStartUps`, while one of them is in start-up and has measured something. Otherwise that one pauses too,
    * or it would fill the link that the others measure. The shortest wait limits the pause, so a peer that delays its pongs cannot prolong it.
    */
   requestEmptyLink (path: NodePath, longerMs: number, waitsForStartUps: boolean, nowMs: number): 'alone' | 'emptying' | 'postponed' {

@@ -241,7 +241,7 @@ class Period {
   rounds = 0
   /** The shortest round trip without the queue behind credit of this side, of rounds in which credit waited */
   shortestMs = Infinity
-  /** The shortest round trip before it was taken to be longer, if it was just before this period, and what arrived then */
+  /** The shortest round trip before it was raised, if that was just before this period, and what arrived then */
   lastShortestMs: number | undefined
   lastBytesPerMs = 0
   readonly fromMs: number

@@ -13,7 +13,7 @@ const RECENT_MS = 2000
 const BESIDE_MS = 250
 /** No mark is delayed by more than another by this: it is no mark, or a clock was set */
 const LONGEST_MS = 10_000
-/** Marks that are written at once have values so close to each other. This many in a row are counted, or always the same, and tell no time. */
+/** Marks that are written at once have values so close to each other. This many in a row are a counter or a constant, not a clock. */
 const NEXT_UNITS = 3
 const MOST_AT_ONCE = 16
 /** Most clocks drift apart by less than this. A faster drift, or a clock that was set, does no more harm once the fastest mark is forgotten. */
@@ -78,7 +78,7 @@ export class PeersDelay {
     }
   }
 
-  /** The delay of a pong that comes now, of which `mostMs` can be one */
+  /** The delay of a pong that comes now, at most `mostMs` */
   delayMs (nowMs: number, mostMs: number): number {
     const delayMs = this.#isMarked && nowMs - this.#lastMs < BESIDE_MS ? this.#travelMs - Math.min(this.#shortestMs, this.#earlierShortestMs) : 0
 

@@ -23,7 +23,7 @@ export interface Loop {
 
 export class Loops {
   readonly #mergeFromBytes: number
-  /** Loops that were left behind are in the order in which they were */
+  /** Those that were left behind come in the order in which they fell behind */
   readonly all = new Set<Loop>()
   /** Handed to loops that have not asked for the next chunk yet */
   #unfinishedBytes = 0

@@ -334,7 +334,7 @@ export class MuxedStream extends ReadableHalf<MuxedStream> implements YamuxStrea
       this.#finished?.resolve()
       this.#closeIfDone()
 
-      if (this.state.hasAnswered) {
+      if (this.state.hasClosedPeersStream) {
         this.host.stalls.suspect(this.state)
       }
     }

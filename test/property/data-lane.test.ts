@@ -49,7 +49,7 @@ test('every byte goes out once, in order, within credit, frame and batch, whatev
     const lane = createDataLanes({
       frameBytes,
       loneFrameBytes,
-      onFinWritten: stream => { finished.push(stream.id) },
+      onFinBatched: stream => { finished.push(stream.id) },
       onFinDue: stream => { finsDue.push(stream) }
     })
     lane.setQuantum(Math.min(shareBytes, frameBytes))

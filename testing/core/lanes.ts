@@ -50,7 +50,7 @@ export function createStream (id: number, init: StreamInit = {}): StreamState {
 /** What lanes tell their session */
 interface Told {
   emit (stream: StreamState, event: number): void
-  onFinWritten (stream: StreamState): void
+  onFinBatched (stream: StreamState): void
   /** The batch had no room for the FIN */
   onFinDue (stream: StreamState): void
   onResetWritten (stream: StreamState): void
@@ -62,7 +62,7 @@ type LanesInit = Partial<Pick<SessionInit, 'frameBytes' | 'loneFrameBytes'> & To
 type LanesSession = LanesHost<unknown> & ControlHost<unknown> & CreditHost<unknown>
 
 /** All of a session that lanes know. No window grows, as nobody has measured how far the peer is, and no update waits for a long frame. */
-function sessionOf ({ emit = () => {}, onFinWritten = () => {}, onFinDue = () => {}, onResetWritten = () => {}, onPingWritten = () => {} }: LanesInit): LanesSession {
+function sessionOf ({ emit = () => {}, onFinBatched = () => {}, onFinDue = () => {}, onResetWritten = () => {}, onPingWritten = () => {} }: LanesInit): LanesSession {
   const host = {
     receivedMs: 0,
     isGoingAway: false,
@@ -73,7 +73,7 @@ function sessionOf ({ emit = () => {}, onFinWritten = () => {}, onFinDue = () =>
     emit,
     schedule: onFinDue,
     onPingWritten,
-    onFinWritten,
+    onFinBatched,
     ping: () => {},
     failStream: (_: unknown, err: Error) => { throw err },
     delaysUpdate: () => false

@@ -1,6 +1,6 @@
 /**
- * Control frames, which leave before data: first those of the session, then those of streams. A stream has at most one entry, and a frame
- * that is superseded before it is written vanishes.
+ * Control frames, which leave before data: first those of the session, then those of streams, except a FIN behind data (lanes.ts). A stream has
+ * at most one entry, and a frame that is superseded before it is written vanishes.
  *
  * Pongs and the RSTs of refused streams are limited. Otherwise they would pile up for a peer that sends and does not read (CVE-2024-32984,
  * CVE-2019-9512).
@@ -18,7 +18,7 @@ export interface ControlHost<Owner> {
   readonly credit: { take (stream: StreamState<Owner>, nowMs: number): number }
   readonly streams: { freeSlot (stream: StreamState<Owner>): void }
   onPingWritten (nowMs: number): void
-  onFinWritten (stream: StreamState<Owner>): void
+  onFinBatched (stream: StreamState<Owner>): void
 }
 
 export class ControlLane<Owner> {
@@ -202,7 +202,7 @@ export class ControlLane<Owner> {
     batch.header(TYPE_WINDOW_UPDATE, flags, stream.id, deltaBytes)
 
     if ((flags & PENDING_FIN) !== 0) {
-      this.#host.onFinWritten(stream)
+      this.#host.onFinBatched(stream)
     } else if (stream.pending !== 0) {
       this.enlist(stream)
     }

@@ -55,7 +55,7 @@ export interface LanesHost<Owner> {
   emit (stream: StreamState<Owner>, event: number): void
   schedule (stream: StreamState<Owner>, pending: number): void
   failStream (stream: StreamState<Owner>, err: Error, nowMs: number): void
-  onFinWritten (stream: StreamState<Owner>): void
+  onFinBatched (stream: StreamState<Owner>): void
 }
 
 type FrameSizes = Pick<SessionInit, 'frameBytes' | 'loneFrameBytes'>
@@ -442,7 +442,7 @@ export class DataLanes<Owner> {
   #finish (stream: StreamState<Owner>, batch: Batch): void {
     if (batch.hasRoom) {
       batch.header(TYPE_WINDOW_UPDATE, FLAG_FIN, stream.id, 0)
-      this.#host.onFinWritten(stream)
+      this.#host.onFinBatched(stream)
     } else {
       this.#host.schedule(stream, PENDING_FIN)
     }

@@ -12,7 +12,7 @@ const ALL_HEAD_STARTS_PART = 1 / 2
 const EACH_HEAD_START_PART = 1 / 8
 
 /**
- * The windows of a connection may have grown by this part of what is free on the node and of their own growth. So one connection has this part of
+ * The windows of a connection may grow to this part of what is free on the node plus their own growth. So one connection has this part of
  * the node's limit at most, several that need more come to have the same, and there is always something left for another.
  */
 const NODE_PART = 7 / 8

@@ -1,6 +1,6 @@
 /** NodeBudget: what the receive windows of all connections of a node may be together. The budget of each connection asks it. */
 
-/** Holds with less time between them are one. A window that still needs more asks again within two round trips. */
+/** Holds less than this apart count as one. A window that still needs more asks again within two round trips. */
 const HOLD_LASTS_MS = 5000
 
 /**

@@ -21,7 +21,7 @@ beforeEach(() => {
   resetsWritten = []
   pingsWritten = []
   lane = createControlLane({
-    onFinWritten: stream => { finsInBatch.push(stream.id) },
+    onFinBatched: stream => { finsInBatch.push(stream.id) },
     onResetWritten: stream => { resetsWritten.push(stream.id) },
     onPingWritten: nowMs => { pingsWritten.push(nowMs) }
   })

@@ -25,7 +25,7 @@ interface Setup {
 
 function prepare ({ queued, maxWholeBytes, creditBytes, lane, sentBefore, isClosing, awaitsDrain, awaitsIdle }: Setup) {
   const news: number[] = []
-  const lanes = createDataLanes({ emit: (_, event) => { news.push(event) }, onFinWritten: () => { news.push(0) } })
+  const lanes = createDataLanes({ emit: (_, event) => { news.push(event) }, onFinBatched: () => { news.push(0) } })
   const stream = createStream(1, { queued: sentBefore > 0 ? [sentBefore] : [], maxWholeBytes })
   lanes.move(stream, lane)
   fillBatch(batch => { lanes.fill(batch, 0, 0, false, false) }, 65_519, Infinity)

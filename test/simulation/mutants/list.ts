@@ -203,13 +203,13 @@ export const mutants: Mutant[] = [
     edits: [
       [
         'src/core/scheduler/lanes.ts',
-        '      this.#host.onFinWritten(stream)\n',
-        '      this.#host.onFinWritten(stream)\n      this.#host.onTransportTook()\n'
+        '      this.#host.onFinBatched(stream)\n',
+        '      this.#host.onFinBatched(stream)\n      this.#host.onTransportTook()\n'
       ],
       [
         'src/core/scheduler/control.ts',
-        '      this.#host.onFinWritten(stream)\n',
-        '      this.#host.onFinWritten(stream)\n      this.#host.onTransportTook()\n'
+        '      this.#host.onFinBatched(stream)\n',
+        '      this.#host.onFinBatched(stream)\n      this.#host.onTransportTook()\n'
       ]
     ]
   },
