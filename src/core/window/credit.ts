@@ -250,6 +250,7 @@ export class Credit<Owner> {
     }
   }
 
+  /** Also within a long frame: at its end the peer would have no credit, and the link nothing to carry until the portion arrives */
   #grant (stream: StreamState<Owner>): boolean {
     stream.hasDelayedUpdate = !stream.mayGrant
 
