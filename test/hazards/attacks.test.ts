@@ -4,6 +4,8 @@ import { endure } from '../../testing/hazards/attacked.ts'
 import { ATTACKS } from '../../testing/hazards/attacks.ts'
 import { data, SYN } from '../../testing/protocol/frames.ts'
 import { forbidIncidents } from '../../testing/protocol/incidents.ts'
+import type { Manner, Outcome } from '../../testing/hazards/attacked.ts'
+import type { Attack } from '../../testing/hazards/attacks.ts'
 
 forbidIncidents()
 
@@ -32,7 +34,7 @@ describe.each(attacks)('$name', attack => {
     { framesPerChunk: 5000, isReading: true, peer: 'reads' },
     { framesPerChunk: 200, isReading: false, peer: 'does not read' }
   ])('$framesPerChunk frames a chunk, from a peer that $peer', async manner => {
-    const outcome = await endure(attack, { frameCount: FREE.includes(attack.name) ? FREE_FRAMES : FRAMES, ...manner })
+    const outcome = await endureOnceWarm(attack, { frameCount: FREE.includes(attack.name) ? FREE_FRAMES : FRAMES, ...manner })
 
     expect(outcome.beyondWindowsBytes).toBeLessThanOrEqual(MEBIBYTE)
     expect(outcome.opened).toBeLessThanOrEqual(11_000)
@@ -51,7 +53,7 @@ describe.each(attacks)('$name', attack => {
 })
 
 test.each(attacks.filter(({ name }) => name.includes('byte by byte')))('$name, each in a chunk of its own, which may not cost a chunk each', async attack => {
-  const outcome = await endure(attack, { frameCount: 262_144, framesPerChunk: 1, isReading: true })
+  const outcome = await endureOnceWarm(attack, { frameCount: 262_144, framesPerChunk: 1, isReading: true })
 
   // all but the last byte
   expect(outcome.endedWith).toBe(undefined)
@@ -61,7 +63,7 @@ test.each(attacks.filter(({ name }) => name.includes('byte by byte')))('$name, e
 test('1,000 streams whose windows are full cost these, and 8 KiB each', async () => {
   const STREAMS = 999
   const FRAMES_PER_WINDOW = 16
-  const outcome = await endure({
+  const outcome = await endureOnceWarm({
     name: 'windows filled',
     application: { isPaused: true },
     frames: i => [data(4 + 2 * Math.floor(i / FRAMES_PER_WINDOW), new Uint8Array(16_384), i % FRAMES_PER_WINDOW === 0 ? SYN : 0)]
@@ -71,3 +73,10 @@ test('1,000 streams whose windows are full cost these, and 8 KiB each', async ()
   expect(outcome.opened).toBe(1 + STREAMS)
   expect(outcome.beyondWindowsBytes).toBeLessThanOrEqual(MEBIBYTE + STREAM_BYTES * outcome.opened)
 })
+
+/** After a first run, so that the code V8 compiles on the way is not counted as memory of the connection */
+async function endureOnceWarm (attack: Attack, manner: Manner): Promise<Outcome> {
+  await endure(attack, { ...manner, frameCount: Math.min(manner.frameCount, FREE_FRAMES) })
+
+  return endure(attack, manner)
+}
