@@ -10,7 +10,7 @@ import { endAfter, runBenchmark } from '../../testing/programs/run.ts'
 import { figure, format, renderSamples, times } from '../harness/table.ts'
 import { muxerNames } from '../contestants.ts'
 import { BURST, canLayLink, LATENCY, layLink, startAt } from '../uplink/link.ts'
-import { CONGESTION, WARM_UP_MS } from '../uplink/workload.ts'
+import { CONGESTION, rateOf, WARM_UP_MS } from '../uplink/workload.ts'
 import { ASKERS, BLOCKS_PER_REQUEST, GOSSIP_BYTES, GOSSIP_INTERVAL_MS, MBIT, PEERS, REQUESTS_AT_ONCE, SUBSCRIBERS, TOPICS_PER_PEER } from './uplink-workload.ts'
 import type { MuxerName } from '../contestants.ts'
 import type { ShapedLink } from '../uplink/link.ts'
@@ -109,7 +109,7 @@ interface Session {
 
 /** A link, the node at its one end and all peers at the other */
 function startSession ({ muxer }: Contestant, { hasModem, peersMuxer = muxer, measuredMs }: Work): Session {
-  const link = layLink(MBIT, hasModem)
+  const link = layLink(rateOf(MBIT), hasModem)
   const node = startAt<NodeCommands>(link, NODE_END, new URL('node-process.ts', import.meta.url), 'node')
   const peers = startAt<PeersCommands>(link, PEERS_END, new URL('peers-process.ts', import.meta.url), 'peers')
 

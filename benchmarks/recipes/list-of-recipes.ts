@@ -73,7 +73,7 @@ const notsentLowat: Recipe = {
   id: 'notsent-lowat',
   label: 'net.ipv4.tcp_notsent_lowat',
   needsLink: true,
-  work: [10, 200].map(rateOf),
+  work: [10, 200].map(mbit => rateOf(mbit)),
   variants: [AS_IT_COMES, { id: String(LOWAT_BYTES), label: `${LOWAT_BYTES} bytes` }],
   columns: [
     figure('p50\nms', 'p50Ms'),
@@ -86,7 +86,7 @@ const notsentLowat: Recipe = {
   ],
 
   async measure (work, muxer, variant, stopAtEnd) {
-    const link = layLink(Number(work))
+    const link = layLink(rateOf(Number(work)))
 
     if (variant !== AS_IT_COMES.id) {
       link.commands.forEach(([program, ...inNamespace]) => {

@@ -1,6 +1,6 @@
 // An urgent message of another muxer's peer beside its bulk, on a link of a fixed rate, by what the receiver runs.
 import { buildPeers } from '../../peers/build.ts'
-import { byId, oneOf, parseCount } from '../../testing/programs/names.ts'
+import { byId, oneOf } from '../../testing/programs/names.ts'
 import { parseOptions } from '../harness/options.ts'
 import { report } from '../harness/report.ts'
 import { runRounds } from '../harness/rounds.ts'
@@ -9,15 +9,13 @@ import { format, renderSamples } from '../harness/table.ts'
 import { columnsBeside, MEGABYTE_MBIT } from './columns.ts'
 import { canLayLink, describeRate, layRate } from './link.ts'
 import { startSession } from './session.ts'
-import { BULK_MESSAGE_BYTES, downlinkContestants, downlinkSenders, javaScriptScenarios, mbits, parseDelay, rateOf, scenarios, URGENT_INTERVAL_MS, URGENT_MESSAGE_BYTES, WARM_UP_MS } from './workload.ts'
+import { BULK_MESSAGE_BYTES, downlinkContestants, downlinkSenders, javaScriptScenarios, mbits, parseDelay, parseRate, scenarios, URGENT_INTERVAL_MS, URGENT_MESSAGE_BYTES, WARM_UP_MS } from './workload.ts'
 import type { Sample } from '../harness/samples.ts'
 import type { Rate, Scenario, UplinkMetrics, Work } from './workload.ts'
 
 /** What each stream begins with: nobody can take it back, so it has to be over */
 const WINDOW_MBIT = 262_144 * MEGABYTE_MBIT / 1e6
 const WINDOWS = 2
-
-const columns = columnsBeside('stock')
 
 const legend = ({ scenario, streams }: Omit<Work, 'warmUpMs'>, delayMs?: number): string => [
   `As in "uplink". ${describeRate(delayMs)}, Noise.`,
@@ -37,13 +35,13 @@ await runBenchmark(async stopAtEnd => {
     contestants: downlinkContestants,
     counts: { rounds: 3, seconds: 10, streams: 5 },
     own: {
-      only: { takes: 'rates', isList: true, about: 'in Mbit/s, or loopback', default: mbits.join() },
+      only: { takes: 'rates', isList: true, about: 'in Mbit/s, both ways or there and back (10/1), or loopback', default: mbits.join() },
       senders: { takes: 'names', isList: true, about: `who sends, of ${downlinkSenders.map(({ id }) => id).join(', ')}`, default: 'stock', isVariant: true },
       delay: { takes: 'milliseconds', about: 'of each way, by a relay instead of namespaces: without root, and the scenarios shared and halved', isVariant: true },
       scenario: { takes: 'name', about: `one of ${Object.keys(scenarios).join(', ')}`, default: 'plain', isVariant: true }
     }
   })
-  const rates = own.only.map(mbit => rateOf(mbit === 'loopback' ? Infinity : parseCount('only', mbit)))
+  const rates = own.only.map(parseRate)
   const work = { scenario: oneOf('scenario', own.scenario, Object.keys(scenarios) as Scenario[]), streams, urgentIntervalMs: URGENT_INTERVAL_MS, measuredMs: seconds * 1000 }
   const senders = own.senders.map(id => byId('sender', id, downlinkSenders))
   const programs = senders.flatMap(({ sender }) => typeof sender === 'string' ? [] : [sender])
@@ -80,5 +78,5 @@ await runBenchmark(async stopAtEnd => {
     }))
   }
 
-  await report({ tables: [renderSamples(samples, rows, muxers, columns)], extent: `${rounds} rounds of ${seconds} s`, legend: legend(work, delayMs), json, measured: { work: { ...work, delayMs }, samples } })
+  await report({ tables: [renderSamples(samples, rows, muxers, columnsBeside(work.scenario, 'stock'))], extent: `${rounds} rounds of ${seconds} s`, legend: legend(work, delayMs), json, measured: { work: { ...work, delayMs }, samples } })
 })

@@ -59,7 +59,7 @@ function run (command: string, ...args: string[]): string {
  * lets a connection have little in a queue of its own machine; with a modem the queue is in a bridge between the ends, where the sender's
  * kernel knows nothing of it.
  */
-export function layLink (mbit: number, hasModem = false): ShapedLink {
+export function layLink ({ mbit, backMbit, label }: Rate, hasModem = false): ShapedLink {
   const id = `uplink-${process.pid}-${links++}`
   const ends = [`${id}-a`, `${id}-b`]
   const modem = `${id}-modem`
@@ -86,18 +86,18 @@ export function layLink (mbit: number, hasModem = false): ShapedLink {
     })
   }
 
-  function shape (action: string, mbit: number): void {
-    for (const [namespace, device] of queues) {
-      run('tc', '-n', namespace, 'qdisc', action, 'dev', device, 'root', 'tbf', 'rate', `${mbit}mbit`, 'burst', BURST, 'latency', LATENCY)
-    }
+  function shape (action: string, part: number): void {
+    queues.forEach(([namespace, device], end) => {
+      run('tc', '-n', namespace, 'qdisc', action, 'dev', device, 'root', 'tbf', 'rate', `${part * [mbit, backMbit][end] * 1000}kbit`, 'burst', BURST, 'latency', LATENCY)
+    })
   }
 
   const link: ShapedLink = {
-    label: rateOf(mbit).label,
+    label,
     addresses,
     commands: ends.map(end => ['ip', 'netns', 'exec', end]),
     reach: async addresses => addresses,
-    halve () { shape('change', mbit / 2) },
+    halve () { shape('change', 1 / 2) },
 
     queuedBytes (end) {
       const [namespace, device] = queues[end]
@@ -129,7 +129,7 @@ export function layLink (mbit: number, hasModem = false): ShapedLink {
       run('ip', '-n', end, 'route', 'replace', NETWORK, 'dev', DEVICE, 'congctl', CONGESTION)
     })
 
-    shape('add', mbit)
+    shape('add', 1)
   } catch (err) {
     link.remove()
     throw err
@@ -177,9 +177,15 @@ export function layRelay (label: string, link: RelayedLink): Link {
 }
 
 /** Of that rate: between network namespaces, or with a delay one that a process imitates, whose buffer is as long */
-export function layRate ({ mbit, label }: Rate, delayMs?: number): Link {
+export function layRate (rate: Rate, delayMs?: number): Link {
+  const { mbit, backMbit, label } = rate
+
   if (delayMs == null) {
-    return mbit === Infinity ? layNoLink() : layLink(mbit)
+    return mbit === Infinity ? layNoLink() : layLink(rate)
+  }
+
+  if (backMbit !== mbit) {
+    throw new Error(`With --delay both ways have one rate, not ${mbit} and ${backMbit} Mbit/s`)
   }
 
   const bytesPerMs = mbit * MBIT_BYTES_PER_MS
@@ -256,7 +262,7 @@ export function startAt <Commands extends object> ({ commands }: Link, end: numb
 }
 
 /** Says why not if this machine lets nobody lay one, and fails in CI, where it has to */
-export function canLayLink (command: string, lay: () => { remove(): void } = () => layLink(1)): boolean {
+export function canLayLink (command: string, lay: () => { remove(): void } = () => layLink(rateOf(1))): boolean {
   try {
     lay().remove()
 

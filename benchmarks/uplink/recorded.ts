@@ -5,7 +5,7 @@ import { report } from '../harness/report.ts'
 import { runRounds } from '../harness/rounds.ts'
 import { endAfter, runBenchmark } from '../../testing/programs/run.ts'
 import { figure, format, renderSamples, times } from '../harness/table.ts'
-import { MEGABYTE_MBIT } from './columns.ts'
+import { columnsOfWays, MEGABYTE_MBIT } from './columns.ts'
 import { canLayLink, layNamespace, layRecorded } from './link.ts'
 import { mbitOf, readRecording } from './recording.ts'
 import { startSession } from './session.ts'
@@ -52,13 +52,7 @@ function columnsOf ({ base, scenario }: Way): Array<Column<keyof UplinkMetrics>>
     ...compared('p99', 'p99Ms'),
     figure('bulk\nMbit/s', 'besideMegabytesPerS', MEGABYTE_MBIT),
     ...compared('bulk', 'besideMegabytesPerS'),
-    ...scenario === 'both'
-      ? [
-          figure('there\nMbit/s', 'thereMegabytesPerS', MEGABYTE_MBIT),
-          figure('back\nMbit/s', 'backMegabytesPerS', MEGABYTE_MBIT),
-          ...compared('lower', 'lowerMegabytesPerS')
-        ] as const
-      : [],
+    ...columnsOfWays(scenario, ...compared('lower', 'lowerMegabytesPerS')),
     figure('in\nflight KB', 'inFlightMegabytes', 1000),
     figure('late\np99 ms', 'lateP99Ms')
   ]

@@ -1,5 +1,5 @@
 // An urgent message beside bulk on a link of a fixed rate, with the kernel's own queues: how long it takes with each muxer.
-import { oneOf, parseCount } from '../../testing/programs/names.ts'
+import { oneOf } from '../../testing/programs/names.ts'
 import { parseOptions } from '../harness/options.ts'
 import { report } from '../harness/report.ts'
 import { runRounds } from '../harness/rounds.ts'
@@ -9,11 +9,9 @@ import { installQuic } from '../quic/install.ts'
 import { columnsBeside, MEGABYTE_MBIT } from './columns.ts'
 import { canLayLink, describeRate, layRate } from './link.ts'
 import { startSession } from './session.ts'
-import { BULK_MESSAGE_BYTES, contestants, LATEST_ECHO_MS, mbits, parseDelay, rateOf, scenarios, URGENT_INTERVAL_MS, URGENT_MESSAGE_BYTES, WARM_UP_MS } from './workload.ts'
+import { BULK_MESSAGE_BYTES, contestants, LATEST_ECHO_MS, mbits, parseDelay, parseRate, scenarios, URGENT_INTERVAL_MS, URGENT_MESSAGE_BYTES, WARM_UP_MS } from './workload.ts'
 import type { Sample } from '../harness/samples.ts'
 import type { Scenario, UplinkMetrics, Work } from './workload.ts'
-
-const columns = columnsBeside('stock', 'mplex')
 
 function renderLegend ({ scenario, streams, warmUpMs }: Work, delayMs?: number): string {
   return [
@@ -39,12 +37,12 @@ await runBenchmark(async stopAtEnd => {
     contestants,
     counts: { rounds: 3, seconds: 6, streams: 5 },
     own: {
-      only: { takes: 'rates', isList: true, about: 'in Mbit/s, or loopback', default: mbits.join() },
+      only: { takes: 'rates', isList: true, about: 'in Mbit/s, both ways or there and back (10/1), or loopback', default: mbits.join() },
       delay: { takes: 'milliseconds', about: 'of each way, by a relay instead of namespaces: without root, QUIC, and the scenarios shared and halved', isVariant: true },
       scenario: { takes: 'name', about: `one of ${Object.keys(scenarios).join(', ')}`, default: 'plain', isVariant: true }
     }
   })
-  const rates = own.only.map(mbit => rateOf(mbit === 'loopback' ? Infinity : parseCount('only', mbit)))
+  const rates = own.only.map(parseRate)
   const work: Work = { scenario: oneOf('scenario', own.scenario, Object.keys(scenarios) as Scenario[]), streams, urgentIntervalMs: URGENT_INTERVAL_MS, warmUpMs: WARM_UP_MS, measuredMs: seconds * 1000 }
 
   const delayMs = parseDelay(own.delay, work.scenario)
@@ -70,7 +68,7 @@ await runBenchmark(async stopAtEnd => {
   }
 
   await report({
-    tables: [renderSamples(samples, rates, compared, columns)],
+    tables: [renderSamples(samples, rates, compared, columnsBeside(work.scenario, 'stock', 'mplex'))],
     extent: `${rounds} rounds of ${seconds} s`,
     legend: renderLegend(work, delayMs),
     json,

@@ -28,12 +28,23 @@ export const BUSY_TURN_MS = 100
 export interface Rate extends Labelled {
   /** Infinity is loopback, where there is no link */
   mbit: number
+  /** Of the way back */
+  backMbit: number
 }
 
 export const mbits = [2, 10, 50, 200]
 
-export function rateOf (mbit: number): Rate {
-  return { id: String(mbit), label: mbit === Infinity ? 'loopback' : `${mbit} Mbit/s`, mbit }
+export function rateOf (mbit: number, backMbit = mbit): Rate {
+  return backMbit === mbit
+    ? { id: String(mbit), label: mbit === Infinity ? 'loopback' : `${mbit} Mbit/s`, mbit, backMbit }
+    : { id: `${mbit}/${backMbit}`, label: `${mbit} Mbit/s,\n${backMbit} back`, mbit, backMbit }
+}
+
+/** As the option names it: 10, 10/1 if the way back is slower, or loopback */
+export function parseRate (text: string): Rate {
+  const [mbit, ...back] = text.split('/')
+
+  return text === 'loopback' ? rateOf(Infinity) : rateOf(parseCount('only', mbit), ...back.map(value => parseCount('only', value)))
 }
 
 export interface UplinkMetrics extends Pick<Metrics, 'p50Ms' | 'p99Ms' | 'inFlightMegabytes' | 'lateP99Ms' | 'besideMegabytesPerS' | 'senderCpuSPerGigabyte' | 'receiverCpuSPerGigabyte'> {
