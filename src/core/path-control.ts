@@ -14,8 +14,11 @@ export const MIN_WRITE_BYTES = 4096
 export interface PathInit {
   /** The option `coalesce.maxQueueDelayMs`: how long data may wait below the muxer. With Infinity, data is never held. */
   maxQueueDelayMs: number
-  /** The option `coalesce.maxPeerQueueDelayMs`: how long data of the peer may wait below its muxer. With Infinity, no credit is withheld. */
-  maxPeerQueueDelayMs: number
+  /**
+   * The option `coalesce.maxPeerQueueDelayMs`: how long data of the peer may wait below its muxer. With Infinity, no credit is withheld; with
+   * undefined, only while both ends send bulk.
+   */
+  maxPeerQueueDelayMs: number | undefined
   /** The most bytes that are encrypted as one record. Only a write on a fast path without urgent streams holds more. */
   recordBytes: number
   /** The most that one write holds on a fast path */

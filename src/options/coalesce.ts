@@ -142,7 +142,7 @@ export const coalesce = section({
   highWatermark: optional(number(undefined, Number.MIN_VALUE, 1)),
   reservedBytes: optional(integer(undefined, 0, MAX_BATCH_BYTES)),
   maxQueueDelayMs: number(10, 1),
-  maxPeerQueueDelayMs: number(Infinity, 10),
+  maxPeerQueueDelayMs: optional(number(undefined, 10)),
   mergeMessages: choice<MergeMessages>('backlog', true, false)
 })
 

@@ -29,7 +29,6 @@ import { Samples } from './samples.ts'
 import { PeersBound } from './peers-bound.ts'
 import { PongSilence } from './silences.ts'
 import { chooseExtraQueueBytes, chooseQuantumBytes, chooseSlowWriteBytes, chooseWriteBytes, LONE_QUANTUM_MS, LONE_QUANTUM_PART, QUANTUM_MS } from './write-sizes.ts'
-import type { PeerControl } from '../core/peer-control.ts'
 import type { PathControl, PathFigures, PathInit, WritePlan } from '../core/path-control.ts'
 import type { Positions } from '../core/positions.ts'
 import type { Bound } from './bound.ts'
@@ -60,7 +59,7 @@ const ARRIVED_ROUND_TRIPS = 4
 const UNCONFIRMED_BYTES = FIRST_BYTES / 2
 
 export class BytesInFlight implements PathControl {
-  readonly peer: PeerControl
+  readonly peer: PeersBound
   readonly bound: Bound
   readonly estimate: PathEstimate
   /** How much urgent data may pass while data is held */
@@ -103,7 +102,7 @@ export class BytesInFlight implements PathControl {
     this.#sizes = { ...init, frameBytes }
     this.peer = new PeersBound(maxPeerQueueDelayMs)
     this.#positions = positions
-    this.estimate = new PathEstimate(maxQueueDelayMs, recordBytes, nodePaths)
+    this.estimate = new PathEstimate(maxQueueDelayMs, recordBytes, nodePaths, this.peer)
     this.bound = this.estimate.bound
     this.#plan = { writeBytes: this.bound.writeBytes, quantumBytes: frameBytes, extraQueueBytes: 0 }
     this.#markFromBytes = this.isBounded ? FIRST_BYTES / 2 : Infinity
@@ -366,6 +365,7 @@ export class BytesInFlight implements PathControl {
 
   #hold (nowMs: number): void {
     this.isHeld = true
+    this.peer.heldUntilMs = Infinity
     this.#samples.onHeld()
     this.#heldSinceMs = nowMs
 
@@ -405,6 +405,7 @@ export class BytesInFlight implements PathControl {
       this.#hold(nowMs)
     } else if (!isHeld && this.isHeld) {
       this.isHeld = false
+      this.peer.heldUntilMs = nowMs
       this.heldMs += Math.max(0, nowMs - this.#heldSinceMs)
     } else if (isHeld && !this.awaitsPong) {
       // the last mark was answered, and the data in flight stands behind it

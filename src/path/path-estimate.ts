@@ -16,6 +16,7 @@ import { PeersDelay } from './peers-delay.ts'
 import { GROWTH, KnownRate, RecentHighest } from './rate.ts'
 import { PongGap, SlowPrograms } from './silences.ts'
 import type { NodePath, NodePaths } from './node-paths.ts'
+import type { PeersBound } from './peers-bound.ts'
 import type { PathSample } from './samples.ts'
 import type { CatchUp } from './silences.ts'
 
@@ -98,6 +99,7 @@ export class PathEstimate implements NodePath {
   readonly #slowPrograms = new SlowPrograms()
   readonly #fairShare = new FairShare()
   readonly #nodePaths: NodePaths
+  readonly #peersBound: PeersBound
   /** How long data may be queued below the muxer */
   readonly #maxQueueDelayMs: number
   #phase: Phase
@@ -110,8 +112,9 @@ export class PathEstimate implements NodePath {
   /** What had probably arrived when the last pong came, although no pong had confirmed it */
   #arrivedBytes = 0
 
-  constructor (maxQueueDelayMs: number, recordBytes: number, nodePaths: NodePaths) {
+  constructor (maxQueueDelayMs: number, recordBytes: number, nodePaths: NodePaths, peersBound: PeersBound) {
     this.#nodePaths = nodePaths
+    this.#peersBound = peersBound
     this.#maxQueueDelayMs = maxQueueDelayMs
     this.bound = new Bound(recordBytes)
     this.#phase = maxQueueDelayMs === Infinity ? 'lifted' : 'startUp'
@@ -277,6 +280,12 @@ export class PathEstimate implements NodePath {
     this.#fairShare.learn(this, this.#nodePaths, sample)
     this.#isRateKnown ||= !isAppLimited || sample.intervalMs >= FILLED_ROUND_TRIPS * this.#own.knownMs
     this.peersData.learn(sample, GROWTH * this.#ownQueueRoundTripMs, this.peersDelay.isMarked(nowMs))
+
+    // with its credit bound the peer has only a short queue
+    if (this.#peersBound.roundTripMs > 0 || (this.peersData.roundTripMs > 0 && this.#peersBound.bindBothWays(nowMs))) {
+      this.peersData.forget()
+    }
+
     this.#slowPrograms.onArrived(sample.arrivedPositionBytes, nowMs)
   }
 
@@ -298,7 +307,7 @@ export class PathEstimate implements NodePath {
       this.#known.bytesPerMs = Math.max(this.#known.bytesPerMs, this.#rate.confirmed)
 
       // behind a queue of the peer a probe would measure that queue
-      if (this.peersData.roundTripMs === 0 && this.#probes.isDue(nowMs, this.#known.hasFallenTo(this.bytesPerMs), this.#nodePaths.mayEmptyLink(nowMs))) {
+      if (this.peersData.roundTripMs + this.#peersBound.roundTripMs === 0 && this.#probes.isDue(nowMs, this.#known.hasFallenTo(this.bytesPerMs), this.#nodePaths.mayEmptyLink(nowMs))) {
         this.#probe(nowMs)
       }
     }
@@ -413,7 +422,7 @@ export class PathEstimate implements NodePath {
   get #neededMs (): number {
     const sharedMs = this.#own.ms + this.#fairShare.queueMs
 
-    return Math.max(this.coveredSilenceMs, sharedMs, SILENCE_GAIN * this.#slowPrograms.longestMs, ROUND_TRIP_GAIN * this.peersData.roundTripMs)
+    return Math.max(this.coveredSilenceMs, sharedMs, SILENCE_GAIN * this.#slowPrograms.longestMs, ROUND_TRIP_GAIN * this.peersData.roundTripMs, this.#peersBound.roundTripMs)
   }
 
   /** Data that has arrived since the last mark, and still counts as in flight. Without room for it a slow path would run empty before a pong comes. */

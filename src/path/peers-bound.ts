@@ -10,12 +10,16 @@
  * Two-sided: nothing is bound until two pongs in a row have waited 50 ms behind data that comes without a break, nor from 100 Mbit/s on. The
  * bound is lifted after two seconds in which no credit had to wait. What else was tried is in docs/notebook/receive.md#credit-that-is-withheld.
  *
+ * Without the option, credit is bound only while both ends send bulk. Then pongs wait for seconds, and neither end knows its own queue.
+ *
  * Invariant: creditMs is finite once a round has ended.
  */
 import type { PeerControl } from '../core/peer-control.ts'
 
 /** If none is asked for */
 const USUAL_SLACK_MS = 25
+/** This side's bound allows for so many times the smallest slack: with more, each end would make room for the queue that the other makes */
+const ALLOWED_SLACKS = 2
 
 /** As much more than a round trip keeps the link busy, and finds that it has become faster */
 const ROUND_TRIP_GAIN = 1.25
@@ -61,8 +65,10 @@ export class PeersBound implements PeerControl {
   boundBytes = Infinity
   creditMs = Infinity
   shortestMs = Infinity
+  /** While data of this side is held: Infinity; otherwise when it last was */
+  heldUntilMs = -Infinity
+  readonly #binds: 'always' | 'bothWays' | 'never'
   readonly #minSlackMs: number
-  readonly #mayBind: boolean
   #slackMs: number
   readonly #rate = new HighestRate()
   #receivedBytes = 0
@@ -88,11 +94,27 @@ export class PeersBound implements PeerControl {
   /** What arrived in the best period, until the link becomes slower */
   #usualBytesPerMs = 0
 
-  /** With Infinity nothing is bound, and only windows depend on what is measured */
-  constructor (maxPeerQueueDelayMs: number) {
-    this.#minSlackMs = maxPeerQueueDelayMs === Infinity ? USUAL_SLACK_MS : maxPeerQueueDelayMs
+  /** With Infinity nothing is bound, and only windows depend on what is measured. With undefined credit is bound while both ends send bulk. */
+  constructor (maxPeerQueueDelayMs: number | undefined) {
+    this.#binds = maxPeerQueueDelayMs === undefined ? 'bothWays' : maxPeerQueueDelayMs < Infinity ? 'always' : 'never'
+    this.#minSlackMs = this.#binds === 'always' ? maxPeerQueueDelayMs as number : USUAL_SLACK_MS
     this.#slackMs = this.#minSlackMs
-    this.#mayBind = maxPeerQueueDelayMs < Infinity
+  }
+
+  /** How long a round trip takes with as much in flight at the peer as its bound allows; 0 while it has none */
+  get roundTripMs (): number {
+    const slackMs = Math.min(this.#slackMs, ALLOWED_SLACKS * this.#minSlackMs)
+
+    return this.#isBound ? ROUND_TRIP_GAIN * this.shortestMs + slackMs + this.#chunkBytes / Math.max(this.#rate.bytesPerMs, this.#usualBytesPerMs) : 0
+  }
+
+  /** Data of this side is held, and its pongs wait for seconds behind bulk of the peer. Returns whether credit is bound now. */
+  bindBothWays (nowMs: number): boolean {
+    if (!this.#isBound && this.#binds !== 'never' && this.#isSlow) {
+      this.#bind(nowMs)
+    }
+
+    return this.#isBound
   }
 
   onReceived (byteLength: number, nowMs: number): boolean {
@@ -108,7 +130,7 @@ export class PeersBound implements PeerControl {
     this.#chunkMs = nowMs
     this.#rate.learn(this.#receivedBytes, this.shortestMs, nowMs)
 
-    if (!this.#isBound && this.#isInRound && this.#isQueue(nowMs - this.#roundFromMs, LATE_MS)) {
+    if (!this.#isBound && this.#isInRound && this.#binds === 'always' && this.#isQueue(nowMs - this.#roundFromMs, LATE_MS)) {
       this.#bind(nowMs)
     }
 
@@ -141,17 +163,27 @@ export class PeersBound implements PeerControl {
     if (this.#isBound) {
       this.#withheldMs = this.#wasWithheld || isQueue ? nowMs : this.#withheldMs
       this.#setBound()
-    } else if (this.#queuedPongs >= QUEUED_PONGS) {
+    } else if (this.#binds === 'always' && this.#queuedPongs >= QUEUED_PONGS) {
       this.#bind(nowMs)
     }
 
-    if (!this.#isSlow || nowMs - this.#withheldMs >= NEEDLESS_MS) {
+    const neededUntilMs = this.#binds === 'bothWays' ? Math.min(this.#withheldMs, this.heldUntilMs) : this.#withheldMs
+
+    if (!this.#isSlow || nowMs - neededUntilMs >= NEEDLESS_MS) {
       this.#lift()
     }
   }
 
   onSilence (): void {
     this.#lift()
+  }
+
+  get #isHeld (): boolean {
+    return this.heldUntilMs === Infinity
+  }
+
+  get #chunkBytes (): number {
+    return Math.max(this.#largestBytes, this.#lastLargestBytes)
   }
 
   get #isBound (): boolean {
@@ -166,7 +198,7 @@ export class PeersBound implements PeerControl {
 
   /** A pong that took so long has waited behind data, and not for a program or a radio */
   #isQueue (roundTripMs: number, leastMs: number): boolean {
-    return this.#mayBind && this.#isSlow && roundTripMs - this.shortestMs > Math.max(leastMs, this.shortestMs / 2) && this.#idleMs < roundTripMs / 2
+    return this.#isSlow && roundTripMs - this.shortestMs > Math.max(leastMs, this.shortestMs / 2) && this.#idleMs < roundTripMs / 2
   }
 
   #bind (nowMs: number): void {
@@ -177,8 +209,7 @@ export class PeersBound implements PeerControl {
 
   #setBound (): void {
     this.creditMs = ROUND_TRIP_GAIN * this.shortestMs + this.#slackMs
-    const chunkBytes = Math.max(this.#largestBytes, this.#lastLargestBytes)
-    this.boundBytes = Math.max(MIN_BOUND_BYTES, this.#rate.bytesPerMs * this.creditMs + chunkBytes)
+    this.boundBytes = Math.max(MIN_BOUND_BYTES, this.#rate.bytesPerMs * this.creditMs + this.#chunkBytes)
   }
 
   #lift (): void {
@@ -186,13 +217,16 @@ export class PeersBound implements PeerControl {
     this.#queuedPongs = 0
   }
 
-  /** While credit waits, an idle link shows that the bound is too low. Otherwise it shows for how long at least windows must last. */
+  /**
+   * While credit waits, an idle link shows that the bound is too low. Otherwise it shows for how long at least windows must last. If data of this
+   * side is held, credit waits behind it, and less arrives without a gap.
+   */
   #learnSlack (roundTripMs: number): void {
     const moreMs = this.#slackMs - this.#minSlackMs
 
     if (this.#isBound && this.#wasWithheld) {
       const lostMs = roundTripMs * (1 - TOLERATED_PART) - (this.#receivedBytes - this.#roundFromBytes) / Math.max(this.#rate.bytesPerMs, this.#usualBytesPerMs)
-      this.#slackMs += Math.max(0, Math.min(MAX_SLACK_STEP_MS, this.#idleMs, lostMs))
+      this.#slackMs += Math.max(0, Math.min(MAX_SLACK_STEP_MS, lostMs, this.#isHeld ? Infinity : this.#idleMs))
     } else {
       this.#slackMs = this.#minSlackMs + Math.max(moreMs, this.#idleMs)
     }

@@ -46,4 +46,11 @@ export class PeersData {
     this.roundTripMs = goesOn ? Math.max(this.roundTripMs, isQueued && isLonger ? roundTripMs : 0) : 0
     this.roundTripBytes = goesOn ? Math.max(this.roundTripBytes, isQueued ? receivedBytes : 0) : 0
   }
+
+  /** The peer's queue is short from now on */
+  forget (): void {
+    this.#queuedMs = 0
+    this.roundTripMs = 0
+    this.roundTripBytes = 0
+  }
 }

@@ -20,7 +20,7 @@ test('without options all have the documented defaults', () => {
     maxInboundStreams: 1000,
     maxOutboundStreams: 1000,
     maxQueueDelayMs: 10,
-    maxPeerQueueDelayMs: Infinity,
+    maxPeerQueueDelayMs: undefined,
     maxEarlyStreams: 10,
     frameBytes: 16_384,
     loneFrameBytes: 65_507,

@@ -2,6 +2,7 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { NodePaths } from '../../src/path/node-paths.ts'
 import { FIRST_BYTES, PathEstimate } from '../../src/path/path-estimate.ts'
+import { PeersBound } from '../../src/path/peers-bound.ts'
 import { MIN_WRITE_BYTES } from '../../src/core/path-control.ts'
 import { FIRST_MARK_VALUE } from '../../src/core/wire/frame.ts'
 import { UNITS_PER_MS } from '../../src/path/marks.ts'
@@ -69,11 +70,11 @@ function catchUp (init: Partial<CatchUp> = {}): number {
   return estimate.bound.bytes
 }
 
-function createEstimate (nodePaths = new NodePaths()): PathEstimate {
+function createEstimate (nodePaths = new NodePaths(), peersBound = new PeersBound(Infinity)): PathEstimate {
   nowMs = 0
   arrivedPositionBytes = 0
 
-  return new PathEstimate(QUEUE_MS, WRITE_BYTES, nodePaths)
+  return new PathEstimate(QUEUE_MS, WRITE_BYTES, nodePaths, peersBound)
 }
 
 beforeEach(() => {
@@ -568,6 +569,38 @@ describe('a pong that waits behind the peer\'s own data', () => {
 
     waitBehindPeer(100)
     expect(estimate.bound.bytes).toBeGreaterThanOrEqual(1.25 * 1000 * 1600)
+  })
+
+  describe('of which credit can be withheld', () => {
+    let peersBound: PeersBound
+
+    beforeEach(() => {
+      peersBound = new PeersBound(undefined)
+      estimate = createEstimate(new NodePaths(), peersBound)
+      peersBound.onRoundEnded(50, nowMs)
+      settle(1000, 50)
+
+      // 8 Mbit/s for a second
+      for (let ms = 0; ms < 1000; ms += 10) {
+        peersBound.onReceived(10_000, nowMs + ms)
+      }
+    })
+
+    test('is short after two seconds: its credit is bound, and as much may be in flight as the path carries in the round trip that this allows', () => {
+      waitBehindPeer(2000)
+
+      expect(peersBound.roundTripMs).toBeCloseTo(1.25 * 50 + 25 + 10, 0)
+      expect(estimate.bound.bytes).toBeGreaterThanOrEqual(1000 * peersBound.roundTripMs)
+      expect(estimate.bound.bytes).toBeLessThan(1000 * (peersBound.roundTripMs + 50))
+    })
+
+    test('is not measured as a part of the path', () => {
+      waitBehindPeer(2000)
+      settle(100, 200)
+
+      expect(estimate.isProbing).toBe(false)
+      expect(estimate.roundTripMs).toBe(50)
+    })
   })
 
   test('is none for four seconds more: it may go on again', () => {

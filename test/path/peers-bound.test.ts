@@ -1,5 +1,5 @@
 // What a peer may have in flight, over a model of a link: bytes that a peer with endless bulk sends as credit allows, a queue, and a delay.
-import { describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { NO_PEER_CONTROL } from '../../src/core/peer-control.ts'
 import { PeersBound } from '../../src/path/peers-bound.ts'
 
@@ -178,6 +178,79 @@ describe('nothing is withheld', () => {
     control.onRoundEnded(40, SETTLED_MS + 3040)
     expect(control.boundBytes).toBe(Infinity)
   })
+})
+
+describe('if nothing is asked for', () => {
+  let control: PeersBound
+
+  beforeEach(() => {
+    control = new PeersBound(undefined)
+    watch(SETTLED_MS, { mbit: 10, roundTripMs: 40 }, control)
+  })
+
+  test('bulk of the peer alone is not bound', () => {
+    expect(control.boundBytes).toBe(Infinity)
+    expect(control.roundTripMs).toBe(0)
+  })
+
+  test('it is bound if data of this side waits behind it, and both ends make room for the same round trip', () => {
+    control.heldUntilMs = Infinity
+
+    expect(control.bindBothWays(SETTLED_MS)).toBe(true)
+    expect(control.boundBytes).toBeLessThan(150_000)
+    expect(control.roundTripMs).toBeCloseTo(1.25 * 40 + QUEUE_MS + RECORD_BYTES / (10 * MBIT_BYTES_PER_MS), -1)
+  })
+
+  test('it is bound for two seconds after the last data of this side was held', () => {
+    control.heldUntilMs = SETTLED_MS
+    control.bindBothWays(SETTLED_MS)
+    endRound(SETTLED_MS + 1999)
+    expect(control.boundBytes).toBeLessThan(Infinity)
+
+    endRound(SETTLED_MS + 2000)
+    expect(control.boundBytes).toBe(Infinity)
+  })
+
+  test('from 100 Mbit/s on it is not bound', () => {
+    control = new PeersBound(undefined)
+    watch(SETTLED_MS, { mbit: 120, roundTripMs: 40 }, control)
+
+    expect(control.bindBothWays(SETTLED_MS)).toBe(false)
+  })
+
+  test('nor is it with Infinity', () => {
+    control = new PeersBound(Infinity)
+    watch(SETTLED_MS, { mbit: 10, roundTripMs: 40 }, control)
+
+    expect(control.bindBothWays(SETTLED_MS)).toBe(false)
+  })
+
+  /** With credit that waits */
+  function endRound (nowMs: number): void {
+    control.onRoundBegun(0, true, nowMs - 40)
+    control.onRoundEnded(40, nowMs)
+  }
+})
+
+test('where data of this side is held, credit waits behind it, so more may be in flight, up to a limit for the bound of this side', () => {
+  const control = new PeersBound(QUEUE_MS)
+  watch(SETTLED_MS, { mbit: 10, roundTripMs: 40 }, control)
+  const { boundBytes } = control
+  control.heldUntilMs = Infinity
+
+  for (let nowMs = SETTLED_MS; nowMs < SETTLED_MS + 2000; nowMs += 200) {
+    control.onRoundBegun(boundBytes, true, nowMs)
+
+    // half of what the link carries, without a gap
+    for (let ms = 1; ms <= 200; ms++) {
+      control.onReceived(5 * MBIT_BYTES_PER_MS, nowMs + ms)
+    }
+
+    control.onRoundEnded(200, nowMs + 200)
+  }
+
+  expect(control.creditMs).toBeGreaterThan(1.25 * 40 + 200)
+  expect(control.roundTripMs).toBeLessThan(1.25 * 40 + 2 * QUEUE_MS + 20)
 })
 
 describe('the link stays busy', () => {

@@ -1,18 +1,14 @@
 // Bulk and small messages of a stock muxer, over links of a fixed rate, to a receiver that withholds credit and to one that does not.
-import { quantile } from 'simple-statistics'
 import { describe, expect, test } from 'vitest'
 import { muxers } from '../../testing/muxers.ts'
+import { KERNEL, MBIT_BYTES_PER_S, measureBulk } from '../../testing/simulation/bulk.ts'
 import { simulate } from '../../testing/simulation/simulate.ts'
 import type { CreateMuxer } from '../../testing/muxers.ts'
-import type { Stream } from '@libp2p/interface'
+import type { Arrived } from '../../testing/simulation/bulk.ts'
 
-const MBIT_BYTES_PER_S = 125_000
-const WINDOW_BYTES = 262_144
-const BULK_MESSAGE_BYTES = 65_536
 const MESSAGE_BYTES = 100
-const EVERY_MS = 50
-/** What a kernel takes, and where it takes more again */
-const SOCKET = { socketBufferBytes: 2_097_152, drainAtBytes: 1_900_000, segmentBytes: 65_519 }
+/** A Noise record */
+const SEGMENT_BYTES = 65_519
 const TIMEOUT_MS = 60_000
 
 const limits = { maxInboundStreams: 100, maxOutboundStreams: 100, maxEarlyStreams: 100 }
@@ -29,78 +25,11 @@ interface Work {
   measuredMs?: number
 }
 
-interface Measured {
-  /** Of the small messages, one way */
-  p99Ms: number
-  bulkBytes: number
-}
+/** What the sender's bulk and messages do */
+async function measure (receiver: CreateMuxer, { mbit, streams, ...work }: Work, sender = stock): Promise<Arrived> {
+  const [arrived] = await measureBulk({ createMuxer: sender, mbit, streams }, { createMuxer: receiver, mbit, streams: 0 }, { ...work, segmentBytes: SEGMENT_BYTES })
 
-const drain = async (stream: Stream): Promise<void> => new Promise(resolve => { stream.addEventListener('drain', () => { resolve() }, { once: true }) })
-
-async function measure (receiver: CreateMuxer, { mbit, streams, roundTripMs, measuredMs = 15_000 }: Work, sender = stock): Promise<Measured> {
-  const rateBytesPerS = mbit * MBIT_BYTES_PER_S
-
-  return simulate({}, async sim => {
-    const { dialler, listener } = sim.connect({ ...SOCKET, rateBytesPerS, delayMs: roundTripMs / 2 + 0.1 }, { dialler: sender, listener: receiver })
-    const sentMs: number[] = []
-    const latenciesMs: number[] = []
-    let bulkBytes = 0
-    let opened = 0
-    const work = { isOver: false }
-
-    listener.addEventListener('stream', ({ detail: stream }) => {
-      const isBulk = opened++ > 0
-      let receivedBytes = 0
-
-      stream.addEventListener('message', ({ data }) => {
-        if (isBulk) {
-          bulkBytes += data.byteLength
-          return
-        }
-
-        for (receivedBytes += data.byteLength; latenciesMs.length < Math.floor(receivedBytes / MESSAGE_BYTES);) {
-          latenciesMs.push(sim.nowMs - sentMs[latenciesMs.length])
-        }
-      })
-    })
-
-    const saturate = async (stream: Stream): Promise<void> => {
-      while (!work.isOver) {
-        if (!stream.send(new Uint8Array(BULK_MESSAGE_BYTES))) {
-          await drain(stream)
-        }
-      }
-    }
-
-    const small = await dialler.createStream()
-    await sim.sleep(3 * roundTripMs + 10)
-
-    for (let index = 0; index < streams; index++) {
-      saturate(await dialler.createStream()).catch(() => {})
-    }
-
-    // until twice what the streams begin with has arrived
-    const fromMs = sim.nowMs + 5000 + 2000 * streams * WINDOW_BYTES / rateBytesPerS
-    let beforeBytes = 0
-    let before = 0
-
-    while (sim.nowMs < fromMs + measuredMs) {
-      if (before === 0 && sim.nowMs >= fromMs) {
-        beforeBytes = bulkBytes
-        before = sentMs.length
-      }
-
-      sentMs.push(sim.nowMs)
-      small.send(new Uint8Array(MESSAGE_BYTES))
-      await sim.sleep(EVERY_MS)
-    }
-
-    const measuredBytes = bulkBytes - beforeBytes
-    await sim.until(() => latenciesMs.length === sentMs.length)
-    work.isOver = true
-
-    return { p99Ms: quantile(latenciesMs.slice(before), 0.99), bulkBytes: measuredBytes }
-  })
+  return arrived
 }
 
 describe('while a stock muxer sends all it can', () => {
@@ -143,7 +72,7 @@ test('beside a sender that bounds its own data it withholds nothing', async () =
 describe('an answer on a new stream', () => {
   test.each([[2, 100], [10, 0], [10, 40], [10, 200], [50, 20], [50, 200], [1000, 20], [1000, 200]])('takes no longer at %d Mbit/s and %d ms', async (mbit, roundTripMs) => {
     const answersMs = async (receiver: CreateMuxer, answerBytes: number): Promise<number[]> => simulate({}, async sim => {
-      const { dialler, listener } = sim.connect({ ...SOCKET, rateBytesPerS: mbit * MBIT_BYTES_PER_S, delayMs: roundTripMs / 2 + 0.1 }, { dialler: receiver, listener: stock })
+      const { dialler, listener } = sim.connect({ ...KERNEL, segmentBytes: SEGMENT_BYTES, rateBytesPerS: mbit * MBIT_BYTES_PER_S, delayMs: roundTripMs / 2 + 0.1 }, { dialler: receiver, listener: stock })
       const took: number[] = []
 
       listener.addEventListener('stream', ({ detail: stream }) => {

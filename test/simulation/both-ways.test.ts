@@ -1,0 +1,45 @@
+// Bulk both ways with a peer that bounds nothing, over links whose ways have one rate or two: what arrives at both ends, and how long messages take.
+import { describe, expect, test } from 'vitest'
+import { muxers } from '../../testing/muxers.ts'
+import { measureBulk } from '../../testing/simulation/bulk.ts'
+import type { CreateMuxer } from '../../testing/muxers.ts'
+import type { Arrived } from '../../testing/simulation/bulk.ts'
+
+const TIMEOUT_MS = 60_000
+const limits = { maxInboundStreams: 100, maxOutboundStreams: 100, maxEarlyStreams: 100 }
+const stock = await muxers.stock(limits)
+const ours = await muxers.ours(limits)
+
+interface Work {
+  upMbit: number
+  downMbit: number
+  roundTripMs: number
+  streams: number
+}
+
+async function measure (createMuxer: CreateMuxer, { upMbit, downMbit, roundTripMs, streams }: Work): Promise<[Arrived, Arrived]> {
+  return measureBulk({ createMuxer, mbit: upMbit, streams }, { createMuxer: stock, mbit: downMbit, streams }, { roundTripMs, settledMs: 15_000 })
+}
+
+describe.each<Work>([
+  { upMbit: 2, downMbit: 2, roundTripMs: 1, streams: 5 },
+  { upMbit: 10, downMbit: 10, roundTripMs: 20, streams: 5 },
+  { upMbit: 50, downMbit: 50, roundTripMs: 20, streams: 20 },
+  { upMbit: 1, downMbit: 10, roundTripMs: 1, streams: 5 },
+  { upMbit: 1, downMbit: 10, roundTripMs: 20, streams: 1 },
+  { upMbit: 4, downMbit: 16, roundTripMs: 20, streams: 1 },
+  { upMbit: 4, downMbit: 16, roundTripMs: 100, streams: 5 },
+  { upMbit: 10, downMbit: 50, roundTripMs: 100, streams: 1 }
+])('at $upMbit and $downMbit Mbit/s, $roundTripMs ms and $streams streams each way', work => {
+  test('messages take less than a quarter of the time that they take if both ends have @libp2p/yamux, and each way carries over three quarters of what its link can', async () => {
+    const before = await measure(stock, work)
+    const now = await measure(ours, work)
+
+    expect(longestMs(now)).toBeLessThan(longestMs(before) / 4)
+    expect(Math.min(...now.map(({ linkPart }) => linkPart))).toBeGreaterThan(0.75)
+  }, TIMEOUT_MS)
+})
+
+function longestMs (ways: Arrived[]): number {
+  return Math.max(...ways.map(({ p99Ms }) => p99Ms))
+}
