@@ -14,6 +14,7 @@
  *
  * Invariant: creditMs is finite once a round has ended.
  */
+import { RecentHighest } from './rate.ts'
 import type { PeerControl } from '../core/peer-control.ts'
 
 /** If none is asked for */
@@ -70,7 +71,7 @@ export class PeersBound implements PeerControl {
   readonly #binds: 'always' | 'bothWays' | 'never'
   readonly #minSlackMs: number
   #slackMs: number
-  readonly #rate = new HighestRate()
+  readonly #rate = new ArrivalRate()
   #receivedBytes = 0
   #chunkMs = 0
   #askedMs = -Infinity
@@ -287,59 +288,36 @@ class Period {
   }
 }
 
-/** The highest rate of the last seconds: a peer that has less to send for a moment does not make the link slower */
-class HighestRate {
-  /** Rates that may become the highest, the highest first */
-  readonly #rates: Array<{ atMs: number, bytesPerMs: number }> = []
+/** The rate at which data arrives */
+class ArrivalRate {
+  /** A peer that has less to send for a moment does not make the link slower */
+  readonly #highest = new RecentHighest()
   #learnedMs = 0
   #fromMs = 0
   #fromBytes = 0
-  #lastBytesPerMs = 0
+  /** The last one, which is 0 if nothing came */
+  lastBytesPerMs = 0
 
   get bytesPerMs (): number {
-    return this.#rates.length > 0 ? this.#rates[0].bytesPerMs : 0
+    return this.#highest.value
   }
 
-  /** The last one, which is 0 if nothing came */
-  get lastBytesPerMs (): number {
-    return this.#lastBytesPerMs
-  }
-
-  /**
-   * An event loop that stood still reads much at once, so the lower of two in a row counts. A gap in which nothing comes is no time: after an
-   * outage the link is as fast as before.
-   */
+  /** An event loop that stood still reads much at once, so the lower of two in a row counts. A gap in which nothing comes is no time. */
   learn (receivedBytes: number, shortestMs: number, nowMs: number): void {
-    const gapMs = nowMs - this.#learnedMs
-    this.#learnedMs = nowMs
-
-    if (gapMs > LONGEST_RATE_MS) {
+    if (nowMs - this.#learnedMs > LONGEST_RATE_MS) {
       this.#fromMs = nowMs
       this.#fromBytes = receivedBytes
-      this.#rates.forEach(rate => { rate.atMs += gapMs })
     }
 
+    this.#learnedMs = nowMs
     const tookMs = nowMs - this.#fromMs
 
-    if (tookMs < Math.max(RATE_MS, Math.min(LONGEST_RATE_MS, shortestMs))) {
-      return
-    }
-
-    const rates = this.#rates
-    const lastBytesPerMs = (receivedBytes - this.#fromBytes) / tookMs
-    const bytesPerMs = Math.min(lastBytesPerMs, this.#lastBytesPerMs)
-    this.#lastBytesPerMs = lastBytesPerMs
-    this.#fromMs = nowMs
-    this.#fromBytes = receivedBytes
-
-    while (rates.length > 0 && rates[rates.length - 1].bytesPerMs <= bytesPerMs) {
-      rates.pop()
-    }
-
-    rates.push({ atMs: nowMs, bytesPerMs })
-
-    while (rates[0].atMs < nowMs - RATE_VALID_MS) {
-      rates.shift()
+    if (tookMs >= Math.max(RATE_MS, Math.min(LONGEST_RATE_MS, shortestMs))) {
+      const lastBytesPerMs = (receivedBytes - this.#fromBytes) / tookMs
+      this.#highest.learn(Math.min(lastBytesPerMs, this.lastBytesPerMs), false, nowMs, RATE_VALID_MS)
+      this.lastBytesPerMs = lastBytesPerMs
+      this.#fromMs = nowMs
+      this.#fromBytes = receivedBytes
     }
   }
 }
