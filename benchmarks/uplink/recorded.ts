@@ -11,6 +11,7 @@ import { mbitOf, readRecording } from './recording.ts'
 import { startSession } from './session.ts'
 import { BULK_MESSAGE_BYTES, contestants, downlinkContestants, LATEST_ECHO_MS, URGENT_MESSAGE_BYTES } from './workload.ts'
 import type { RecordedLink } from '../../testing/relay/link.ts'
+import type { ContestantMuxer } from '../contestants.ts'
 import type { Sample } from '../harness/samples.ts'
 import type { Column } from '../harness/table.ts'
 import type { Recording } from './recording.ts'
@@ -25,6 +26,8 @@ const NOT_COUNTED_MS = 5000
 interface Way {
   scenario: Scenario
   contestants: Contestant[]
+  /** Of the end that sends messages, if all have the same there */
+  sender?: ContestantMuxer
   /** Who the others are compared with, beside stock */
   base: { id: string, label: string }
   about: string
@@ -35,10 +38,13 @@ const sameAtBothEnds = {
   base: { id: 'ours-unbounded', label: 'no bound' }
 }
 
+const fromStock = { contestants: downlinkContestants, sender: 'stock', base: { id: 'ours', label: 'ours' } } as const
+
 const ways = {
   up: { ...sameAtBothEnds, scenario: 'plain', about: 'bulk goes there. Both ends have the same muxer' },
-  down: { contestants: downlinkContestants, base: { id: 'ours', label: 'ours' }, scenario: 'plain', about: 'bulk goes there. The sender has @libp2p/yamux, the receiver what is named' },
-  both: { ...sameAtBothEnds, scenario: 'both', about: 'bulk goes there and back. Both ends have the same muxer' }
+  down: { ...fromStock, scenario: 'plain', about: 'bulk goes there. The sender has @libp2p/yamux, the receiver what is named' },
+  both: { ...sameAtBothEnds, scenario: 'both', about: 'bulk goes there and back. Both ends have the same muxer' },
+  mixed: { ...fromStock, scenario: 'both', about: 'bulk goes there and back. The sender of messages has @libp2p/yamux, the other end what is named' }
 } satisfies Record<string, Way>
 
 const all = [...sameAtBothEnds.contestants, ...downlinkContestants.filter(({ id }) => sameAtBothEnds.contestants.every(other => other.id !== id))]
@@ -112,7 +118,7 @@ await runBenchmark(async stopAtEnd => {
       async measure (contestant) {
         const link = layRecorded(row.label, linkOf(row.recording), linkOf(back ?? row.recording))
 
-        return endAfter(startSession(contestant, link, work), stopAtEnd, async session => session.measure())
+        return endAfter(startSession({ ...contestant, sender: way.sender }, link, work), stopAtEnd, async session => session.measure())
       },
       describe: ({ p99Ms, besideMegabytesPerS = NaN }) => `p99 ${format(p99Ms)} ms, ${format(besideMegabytesPerS * MEGABYTE_MBIT)} Mbit/s`
     }))
