@@ -113,6 +113,19 @@ export const tables: Record<string, Table> = {
     lines: linesOf(slowLinks),
     columns: uplinkColumns
   },
+  'downlink-both': {
+    record: 'downlink-both',
+    heading: 'down and up, bulk both ways',
+    lines: linesOf({ '10/1-stock': '10 and 1 Mbit/s', '16/4-stock': '16 and 4 Mbit/s', '10-stock': '10 and 10 Mbit/s' }),
+    columns: [
+      ...columns('p99', { ours: p99, stock: 'stock at both ends' }),
+      { heading: 'p99 × stock', figure: 'p99-x-stock', muxers: ['ours'] },
+      { heading: 'down Mbit/s, ours, stock', figure: 'there', muxers: pair },
+      { heading: 'up Mbit/s, ours, stock', figure: 'back', muxers: pair },
+      { heading: 'bulk × stock', figure: 'bulk-x-stock', muxers: ['ours'] },
+      { heading: 'CPU s/GB, ours, stock', figure: 'receiver-cpu', muxers: pair }
+    ]
+  },
   downlink: {
     record: 'downlink',
     heading: 'link',

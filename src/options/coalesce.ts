@@ -95,12 +95,17 @@ export interface CoalesceOptions {
 
   /**
    * How long data of the peer may wait in kernels and routers on its way here, in addition to a quarter of the round trip, whatever
-   * muxer the peer runs. From 10 on. Streams then get credit only as data arrives, so that urgent messages of the peer and its pongs
-   * do not wait behind its bulk: see [bytes in flight](../../docs/bytes-in-flight.md#what-the-peer-has-in-flight). `Infinity`: credit
-   * is given back as data is read. Experimental. Only a path control uses it: `libp2p-coalescing-yamux/light` ignores it.
+   * muxer the peer runs. Streams then get credit only as data arrives, so that urgent messages of the peer and its pongs do not wait
+   * behind its bulk: see [bytes in flight](../../docs/bytes-in-flight.md#what-the-peer-has-in-flight).
+   *
+   * - Left out: 25, but only while both ends send bulk
+   * - From 10 on: whenever the peer has a queue. Experimental.
+   * - `Infinity`: never. Credit is given back as data is read.
+   *
+   * Only a path control uses it: `libp2p-coalescing-yamux/light` ignores it.
    *
    * @unit ms
-   * @default Infinity
+   * @default 25 while both ends send bulk
    */
   maxPeerQueueDelayMs?: number
 

@@ -100,6 +100,7 @@ export class PathEstimate implements NodePath {
   readonly #fairShare = new FairShare()
   readonly #nodePaths: NodePaths
   readonly #peersBound: PeersBound
+  #isPeerBound = false
   /** How long data may be queued below the muxer */
   readonly #maxQueueDelayMs: number
   #phase: Phase
@@ -281,12 +282,21 @@ export class PathEstimate implements NodePath {
     this.#isRateKnown ||= !isAppLimited || sample.intervalMs >= FILLED_ROUND_TRIPS * this.#own.knownMs
     this.peersData.learn(sample, GROWTH * this.#ownQueueRoundTripMs, this.peersDelay.isMarked(nowMs))
 
-    // with its credit bound the peer has only a short queue
-    if (this.#peersBound.roundTripMs > 0 || (this.peersData.roundTripMs > 0 && this.#peersBound.bindBothWays(nowMs))) {
-      this.peersData.forget()
-    }
+    this.#learnPeersBound(nowMs)
 
     this.#slowPrograms.onArrived(sample.arrivedPositionBytes, nowMs)
+  }
+
+  /** While its credit is bound the peer has only a short queue. When that ends, the rate beside it is no measure of the path. */
+  #learnPeersBound (nowMs: number): void {
+    const wasBound = this.#isPeerBound
+    this.#isPeerBound = this.#peersBound.roundTripMs > 0 || (this.peersData.roundTripMs > 0 && this.#peersBound.bindBothWays(nowMs))
+
+    if (this.#isPeerBound) {
+      this.peersData.forget()
+    } else if (wasBound) {
+      this.#startUp()
+    }
   }
 
   /** The longest round trip that this side's own data explains. During start-up it does not depend on the rate, which a queue of the peer makes too low. */
@@ -307,7 +317,7 @@ export class PathEstimate implements NodePath {
       this.#known.bytesPerMs = Math.max(this.#known.bytesPerMs, this.#rate.confirmed)
 
       // behind a queue of the peer a probe would measure that queue
-      if (this.peersData.roundTripMs + this.#peersBound.roundTripMs === 0 && this.#probes.isDue(nowMs, this.#known.hasFallenTo(this.bytesPerMs), this.#nodePaths.mayEmptyLink(nowMs))) {
+      if (this.peersData.roundTripMs === 0 && !this.#isPeerBound && this.#probes.isDue(nowMs, this.#known.hasFallenTo(this.bytesPerMs), this.#nodePaths.mayEmptyLink(nowMs))) {
         this.#probe(nowMs)
       }
     }
@@ -321,9 +331,13 @@ export class PathEstimate implements NodePath {
 
   #restart (): void {
     if (this.#phase === 'lifted') {
-      this.#phase = 'startUp'
-      this.#known = new KnownRate()
+      this.#startUp()
     }
+  }
+
+  #startUp (): void {
+    this.#phase = 'startUp'
+    this.#known = new KnownRate()
   }
 
   /** The round trip of a mark with almost nothing in flight is the path's own, whether longer or shorter than before */
@@ -394,7 +408,7 @@ export class PathEstimate implements NodePath {
   }
 
   get #steadyBytes (): number {
-    return Math.max(this.#slowPrograms.boostBytes, this.#neededBytes + this.#unconfirmedBytes + MIN_WRITE_BYTES)
+    return Math.max(this.#slowPrograms.boostBytes, this.#neededBytes + this.#unconfirmedBytes + MIN_WRITE_BYTES, this.bytesPerMs * this.#peersBound.roundTripMs)
   }
 
   /** What a path that carries more in each round trip may carry in the next one */
@@ -422,7 +436,7 @@ export class PathEstimate implements NodePath {
   get #neededMs (): number {
     const sharedMs = this.#own.ms + this.#fairShare.queueMs
 
-    return Math.max(this.coveredSilenceMs, sharedMs, SILENCE_GAIN * this.#slowPrograms.longestMs, ROUND_TRIP_GAIN * this.peersData.roundTripMs, this.#peersBound.roundTripMs)
+    return Math.max(this.coveredSilenceMs, sharedMs, SILENCE_GAIN * this.#slowPrograms.longestMs, ROUND_TRIP_GAIN * this.peersData.roundTripMs)
   }
 
   /** Data that has arrived since the last mark, and still counts as in flight. Without room for it a slow path would run empty before a pong comes. */

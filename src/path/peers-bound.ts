@@ -10,7 +10,8 @@
  * Two-sided: nothing is bound until two pongs in a row have waited 50 ms behind data that comes without a break, nor from 100 Mbit/s on. The
  * bound is lifted after two seconds in which no credit had to wait. What else was tried is in docs/notebook/receive.md#credit-that-is-withheld.
  *
- * Without the option, credit is bound only while both ends send bulk. Then pongs wait for seconds, and neither end knows its own queue.
+ * Without the option, credit is bound only while both ends send bulk. Then pongs wait for seconds, and neither end knows its own queue. If then
+ * even the largest slack is not enough, the rate of the link varies, as on mobile links, and nothing is bound for a while.
  *
  * Invariant: creditMs is finite once a round has ended.
  */
@@ -50,6 +51,9 @@ const BOUND_PING_EVERY_MS = 25
 /** The slack grows by at most this much in a round, as a gap may be an exception, and to at most this much */
 const MAX_SLACK_STEP_MS = 50
 const MAX_SLACK_MS = 275
+/** Both ends send bulk, and for this time a larger slack was needed: nothing is bound for the time below */
+const UNSTEADY_MS = 3000
+const UNBOUND_MS = 120_000
 /** The part of the additional slack that is given up after each round */
 const SLACK_DECAY = 1 / 32
 /** A link that carries this much less than it can is busy enough */
@@ -68,6 +72,9 @@ export class PeersBound implements PeerControl {
   shortestMs = Infinity
   /** While data of this side is held: Infinity; otherwise when it last was */
   heldUntilMs = -Infinity
+  /** When the slack was last far from its limit */
+  #steadyMs = 0
+  #unboundUntilMs = -Infinity
   readonly #binds: 'always' | 'bothWays' | 'never'
   readonly #minSlackMs: number
   #slackMs: number
@@ -168,6 +175,13 @@ export class PeersBound implements PeerControl {
       this.#bind(nowMs)
     }
 
+    if (!this.#isHeld || this.#slackMs < MAX_SLACK_MS - MAX_SLACK_STEP_MS) {
+      this.#steadyMs = nowMs
+    } else if (nowMs - this.#steadyMs >= UNSTEADY_MS) {
+      this.#unboundUntilMs = nowMs + UNBOUND_MS
+      this.#lift()
+    }
+
     const neededUntilMs = this.#binds === 'bothWays' ? Math.min(this.#withheldMs, this.heldUntilMs) : this.#withheldMs
 
     if (!this.#isSlow || nowMs - neededUntilMs >= NEEDLESS_MS) {
@@ -203,7 +217,12 @@ export class PeersBound implements PeerControl {
   }
 
   #bind (nowMs: number): void {
+    if (nowMs < this.#unboundUntilMs) {
+      return
+    }
+
     this.#withheldMs = nowMs
+    this.#steadyMs = nowMs
     this.#slackMs = this.#minSlackMs
     this.#setBound()
   }

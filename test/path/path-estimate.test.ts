@@ -594,6 +594,14 @@ describe('a pong that waits behind the peer\'s own data', () => {
       expect(estimate.bound.bytes).toBeLessThan(1000 * (peersBound.roundTripMs + 50))
     })
 
+    test('may be long again when credit is bound no more: this side starts anew, as it does not know what the path carries without the bound', () => {
+      waitBehindPeer(2000)
+      peersBound.onSilence()
+      sample(1000, 1600, { receivedBytes: 2_000_000 })
+
+      expect(estimate.isStarting).toBe(true)
+    })
+
     test('is not measured as a part of the path', () => {
       waitBehindPeer(2000)
       settle(100, 200)

@@ -211,6 +211,29 @@ describe('if nothing is asked for', () => {
     expect(control.boundBytes).toBe(Infinity)
   })
 
+  test('it is not bound for two minutes if credit for 225 ms more than a round trip was not enough for three seconds: the link is not steady', () => {
+    control.heldUntilMs = Infinity
+    control.bindBothWays(SETTLED_MS)
+    let nowMs = SETTLED_MS
+
+    // a third of what the link has carried
+    for (; control.boundBytes < Infinity && nowMs < SETTLED_MS + 20_000; nowMs += 400) {
+      control.onRoundBegun(0, true, nowMs)
+
+      for (let ms = 1; ms <= 400; ms++) {
+        control.onReceived(3 * MBIT_BYTES_PER_MS, nowMs + ms)
+      }
+
+      control.onRoundEnded(400, nowMs + 400)
+    }
+
+    expect(control.boundBytes).toBe(Infinity)
+    expect(nowMs).toBeGreaterThan(SETTLED_MS + 3000)
+    expect(nowMs).toBeLessThan(SETTLED_MS + 8000)
+    expect(control.bindBothWays(nowMs + 119_000)).toBe(false)
+    expect(control.bindBothWays(nowMs + 121_000)).toBe(true)
+  })
+
   test('from 100 Mbit/s on it is not bound', () => {
     control = new PeersBound(undefined)
     watch(SETTLED_MS, { mbit: 120, roundTripMs: 40 }, control)

@@ -1,7 +1,10 @@
 // Bulk both ways with a peer that bounds nothing, over links whose ways have one rate or two: what arrives at both ends, and how long messages take.
+import { mean } from 'simple-statistics'
 import { describe, expect, test } from 'vitest'
 import { muxers } from '../../testing/muxers.ts'
 import { measureBulk } from '../../testing/simulation/bulk.ts'
+import { drawRadioPace } from '../../testing/simulation/pace.ts'
+import { Random } from '../../testing/simulation/random.ts'
 import type { CreateMuxer } from '../../testing/muxers.ts'
 import type { Arrived } from '../../testing/simulation/bulk.ts'
 
@@ -9,6 +12,7 @@ const TIMEOUT_MS = 60_000
 const limits = { maxInboundStreams: 100, maxOutboundStreams: 100, maxEarlyStreams: 100 }
 const stock = await muxers.stock(limits)
 const ours = await muxers.ours(limits)
+const unbounded = await muxers.ours({ ...limits, coalesce: { maxQueueDelayMs: Infinity } })
 
 interface Work {
   upMbit: number
@@ -39,6 +43,27 @@ describe.each<Work>([
     expect(Math.min(...now.map(({ linkPart }) => linkPart))).toBeGreaterThan(0.75)
   }, TIMEOUT_MS)
 })
+
+/** Mean rates of a way up to 60 Mbit/s, and up to three times as much down as up */
+test('on radio links, whose rate changes all the time and is 0 for up to a second, both ways carry nine tenths of what they carry without bounds', async () => {
+  const carried = async (createMuxer: CreateMuxer, seed: number): Promise<number> => {
+    const random = new Random(seed)
+    const upMbit = [2, 5, 10, 20][seed % 4]
+    const ends = [{ createMuxer, mbit: upMbit }, { createMuxer: stock, mbit: upMbit * (1 + seed % 3) }].map(end => ({ ...end, streams: 3, pace: drawRadioPace(random.fork()) }))
+    const [up, down] = await measureBulk(ends[0], ends[1], { roundTripMs: 20 + 20 * (seed % 4), measuredMs: 40_000 })
+
+    return up.linkPart + down.linkPart
+  }
+
+  const parts: number[] = []
+
+  for (let seed = 1; seed <= 12; seed++) {
+    parts.push(await carried(ours, seed) / await carried(unbounded, seed))
+  }
+
+  expect(mean(parts)).toBeGreaterThan(0.9)
+  expect(Math.min(...parts)).toBeGreaterThan(0.75)
+}, TIMEOUT_MS)
 
 function longestMs (ways: Arrived[]): number {
   return Math.max(...ways.map(({ p99Ms }) => p99Ms))

@@ -2,6 +2,7 @@
 import { quantile } from 'simple-statistics'
 import { simulate } from './simulate.ts'
 import type { CreateMuxer } from '../muxers.ts'
+import type { Pace } from './pace.ts'
 import type { Stream } from '@libp2p/interface'
 
 export const MBIT_BYTES_PER_S = 125_000
@@ -21,6 +22,8 @@ export interface End {
   mbit: number
   /** That send all they can */
   streams: number
+  /** How that rate changes */
+  pace?: Pace
 }
 
 export interface BulkWork {
@@ -59,8 +62,8 @@ export async function measureBulk (dialler: End, listener: End, { roundTripMs, s
       segmentBytes,
       rateBytesPerS: Infinity,
       delayMs: roundTripMs / 2 + 0.1,
-      toListener: { rateBytesPerS: dialler.mbit * MBIT_BYTES_PER_S },
-      toDialler: { rateBytesPerS: listener.mbit * MBIT_BYTES_PER_S }
+      toListener: { rateBytesPerS: dialler.mbit * MBIT_BYTES_PER_S, pace: dialler.pace },
+      toDialler: { rateBytesPerS: listener.mbit * MBIT_BYTES_PER_S, pace: listener.pace }
     }, { dialler: dialler.createMuxer, listener: listener.createMuxer })
     const muxers = [link.dialler, link.listener]
     const ends = [dialler, listener]

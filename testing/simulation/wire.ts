@@ -1,6 +1,7 @@
 // One direction of a link: a socket buffer that empties at a rate, and a delay. Exact to the byte:
 // instants are computed from where the wire last started, so that nothing adds up on the way.
 import { MovingTime } from './stalls.ts'
+import type { Pace } from './pace.ts'
 import type { Stall } from './stalls.ts'
 import type { Happening, Timeline } from './timeline.ts'
 import type { Uint8ArrayList } from 'uint8arraylist'
@@ -24,6 +25,8 @@ export interface WireOptions {
   segmentBytes?: number | (() => number)
   /** While nothing moves: neither into the wire nor along it */
   stalls?: readonly Stall[]
+  /** Instead of stalls: the rate changes, and bytes that are on the wire arrive after the delay */
+  pace?: Pace
 }
 
 export interface WireCounters {
@@ -66,7 +69,8 @@ export class Wire implements WireCounters {
   refusals = 0
   drains = 0
   readonly #timeline: Timeline
-  readonly #time: MovingTime
+  readonly #time: MovingTime | Pace
+  readonly #isPaced: boolean
   readonly #events: WireEvents
   readonly #bytesPerMs: number
   readonly #delayMs: number
@@ -83,7 +87,8 @@ export class Wire implements WireCounters {
 
   constructor (timeline: Timeline, options: WireOptions, events: WireEvents) {
     this.#timeline = timeline
-    this.#time = new MovingTime(options.stalls)
+    this.#time = options.pace ?? new MovingTime(options.stalls)
+    this.#isPaced = options.pace !== undefined
     this.#events = events
     this.#bytesPerMs = options.rateBytesPerS / 1000
     this.#delayMs = options.delayMs
@@ -177,7 +182,7 @@ export class Wire implements WireCounters {
   }
 
   #launch (sentAtMovedMs: number, bytesArriving: number, arrive: () => void): void {
-    const arrivesAtMs = this.#time.atMs(sentAtMovedMs + this.#delayMs)
+    const arrivesAtMs = this.#isPaced ? this.#time.atMs(sentAtMovedMs) + this.#delayMs : this.#time.atMs(sentAtMovedMs + this.#delayMs)
     this.#inFlight.push({ arrivesAtMs, lastByte: this.bytesHandedDown, bytesArriving, arrive })
 
     if (this.#nextArrival == null) {
