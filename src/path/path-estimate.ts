@@ -214,6 +214,11 @@ export class PathEstimate implements NodePath {
 
   /** After a silence everything that was in flight is confirmed */
   onCatchUp (catchUp: CatchUp): void {
+    // pongs that have waited behind the peer's bulk come together as well
+    if (this.peersData.isQueued || this.#isPeerBound) {
+      return
+    }
+
     const sharedBytesPerMs = this.#nodePaths.sharedBytesPerMs(this, catchUp.silentMs, catchUp.nowMs)
     this.#slowPrograms.onCatchUp(catchUp, this.bytesPerMs, sharedBytesPerMs, this.#own.ms, this.#phase === 'startUp')
     this.#setBound()

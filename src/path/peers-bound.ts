@@ -10,8 +10,8 @@
  * Two-sided: nothing is bound until two pongs in a row have waited 50 ms behind data that comes without a break, nor from 100 Mbit/s on. The
  * bound is lifted after two seconds in which no credit had to wait. What else was tried is in docs/notebook/receive.md#credit-that-is-withheld.
  *
- * Without the option, credit is bound only while both ends send bulk. Then pongs wait for seconds, and neither end knows its own queue. If then
- * even the largest slack is not enough, the rate of the link varies, as on mobile links, and nothing is bound for a while.
+ * Without the option, credit is bound only while both ends send bulk. Then pongs wait for seconds, and neither end knows its own queue. If the
+ * rate of the link varies, as on mobile links, each end would need a bound that the other takes for its own queue, and none is bound for a while.
  *
  * Invariant: creditMs is finite once a round has ended.
  */
@@ -51,8 +51,11 @@ const BOUND_PING_EVERY_MS = 25
 /** The slack grows by at most this much in a round, as a gap may be an exception, and to at most this much */
 const MAX_SLACK_STEP_MS = 50
 const MAX_SLACK_MS = 275
-/** Both ends send bulk, and for this time a larger slack was needed: nothing is bound for the time below */
+/** The rate of a link varies if it falls below this part of the highest, averaged over two, or if both ends need the largest slack for so long */
+const STEADY_PART = 0.55
 const UNSTEADY_MS = 3000
+/** A link whose rate has varied within this time is not bound both ways for the time below */
+const STEADY_MS = 1500
 const UNBOUND_MS = 120_000
 /** The part of the additional slack that is given up after each round */
 const SLACK_DECAY = 1 / 32
@@ -118,6 +121,10 @@ export class PeersBound implements PeerControl {
 
   /** Data of this side is held, and its pongs wait for seconds behind bulk of the peer. Returns whether credit is bound now. */
   bindBothWays (nowMs: number): boolean {
+    if (!this.#isBound && nowMs - this.#rate.unsteadyMs < STEADY_MS) {
+      this.#unboundUntilMs = nowMs + UNBOUND_MS
+    }
+
     if (!this.#isBound && this.#binds !== 'never' && this.#isSlow) {
       this.#bind(nowMs)
     }
@@ -247,7 +254,7 @@ export class PeersBound implements PeerControl {
     if (this.#isBound && this.#wasWithheld) {
       const lostMs = roundTripMs * (1 - TOLERATED_PART) - (this.#receivedBytes - this.#roundFromBytes) / Math.max(this.#rate.bytesPerMs, this.#usualBytesPerMs)
       this.#slackMs += Math.max(0, Math.min(MAX_SLACK_STEP_MS, lostMs, this.#isHeld ? Infinity : this.#idleMs))
-    } else {
+    } else if (!this.#isBound) {
       this.#slackMs = this.#minSlackMs + Math.max(moreMs, this.#idleMs)
     }
 
@@ -316,6 +323,8 @@ class ArrivalRate {
   #fromBytes = 0
   /** The last one, which is 0 if nothing came */
   lastBytesPerMs = 0
+  /** When it was last seen to vary */
+  unsteadyMs = -Infinity
 
   get bytesPerMs (): number {
     return this.#highest.value
@@ -324,6 +333,7 @@ class ArrivalRate {
   /** An event loop that stood still reads much at once, so the lower of two in a row counts. A gap in which nothing comes is no time. */
   learn (receivedBytes: number, shortestMs: number, nowMs: number): void {
     if (nowMs - this.#learnedMs > LONGEST_RATE_MS) {
+      this.unsteadyMs = nowMs
       this.#fromMs = nowMs
       this.#fromBytes = receivedBytes
     }
@@ -333,6 +343,11 @@ class ArrivalRate {
 
     if (tookMs >= Math.max(RATE_MS, Math.min(LONGEST_RATE_MS, shortestMs))) {
       const lastBytesPerMs = (receivedBytes - this.#fromBytes) / tookMs
+
+      if (lastBytesPerMs + this.lastBytesPerMs < 2 * STEADY_PART * this.bytesPerMs) {
+        this.unsteadyMs = nowMs
+      }
+
       this.#highest.learn(Math.min(lastBytesPerMs, this.lastBytesPerMs), false, nowMs, RATE_VALID_MS)
       this.lastBytesPerMs = lastBytesPerMs
       this.#fromMs = nowMs

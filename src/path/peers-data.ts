@@ -24,6 +24,8 @@ export class PeersData {
   roundTripMs = 0
   /** The most that came in one of these round trips; otherwise 0 */
   roundTripBytes = 0
+  /** The last pong has waited behind the peer's bulk */
+  isQueued = false
   /** How long pongs have recently waited behind the peer's bulk */
   #queuedMs = 0
   #sampledMs: number | undefined
@@ -36,15 +38,15 @@ export class PeersData {
     const isLonger = roundTripMs > ownMs
     const hasMuch = receivedBytes >= Math.max(LEAST_BYTES, LEAST_PART * inFlightBytes)
     // once the bound allows for the peer's queue, `ownMs` contains that queue
-    const isQueued = !isBounded && hasMuch && (isLonger || this.roundTripMs > 0)
+    this.isQueued = !isBounded && hasMuch && (isLonger || this.roundTripMs > 0)
     const sinceMs = Math.max(0, nowMs - (this.#sampledMs ?? nowMs - roundTripMs))
     // nothing is known of the time before the mark was written
-    const queuedMs = isQueued ? Math.min(sinceMs, roundTripMs) : 0
+    const queuedMs = this.isQueued ? Math.min(sinceMs, roundTripMs) : 0
     this.#queuedMs = Math.max(0, Math.min(BURST_MS, this.#queuedMs + queuedMs) - PAUSE_WEIGHT * (sinceMs - queuedMs))
     this.#sampledMs = nowMs
     const goesOn = this.#queuedMs >= (this.roundTripMs > 0 ? OVER_MS : BURST_MS)
-    this.roundTripMs = goesOn ? Math.max(this.roundTripMs, isQueued && isLonger ? roundTripMs : 0) : 0
-    this.roundTripBytes = goesOn ? Math.max(this.roundTripBytes, isQueued ? receivedBytes : 0) : 0
+    this.roundTripMs = goesOn ? Math.max(this.roundTripMs, this.isQueued && isLonger ? roundTripMs : 0) : 0
+    this.roundTripBytes = goesOn ? Math.max(this.roundTripBytes, this.isQueued ? receivedBytes : 0) : 0
   }
 
   /** The peer's queue is short from now on */

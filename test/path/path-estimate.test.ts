@@ -602,6 +602,13 @@ describe('a pong that waits behind the peer\'s own data', () => {
       expect(estimate.isStarting).toBe(true)
     })
 
+    test('has no more in flight after a silence whose pongs come together: they have waited behind the peer\'s bulk', () => {
+      waitBehindPeer(100)
+      const { bytes } = estimate.bound
+
+      expect(catchUp({ inFlightBytes: 2 * bytes, restBytes: 1.5 * bytes })).toBe(bytes)
+    })
+
     test('is not measured as a part of the path', () => {
       waitBehindPeer(2000)
       settle(100, 200)

@@ -234,6 +234,16 @@ describe('if nothing is asked for', () => {
     expect(control.bindBothWays(nowMs + 121_000)).toBe(true)
   })
 
+  test('it is not bound for two minutes if the rate of the link varies', () => {
+    control = new PeersBound(undefined)
+    // 3 Mbit/s in each third second
+    watch(SETTLED_MS, { mbit: ms => ms % 3000 < 2000 ? 10 : 3, roundTripMs: 40 }, control)
+
+    expect(control.bindBothWays(SETTLED_MS)).toBe(false)
+    expect(control.bindBothWays(SETTLED_MS + 119_000)).toBe(false)
+    expect(control.bindBothWays(SETTLED_MS + 121_000)).toBe(true)
+  })
+
   test('from 100 Mbit/s on it is not bound', () => {
     control = new PeersBound(undefined)
     watch(SETTLED_MS, { mbit: 120, roundTripMs: 40 }, control)
