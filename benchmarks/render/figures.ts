@@ -54,7 +54,13 @@ export const figures: Record<string, Record<string, Figure>> = {
     'p99-x-mplex': times('p99Ms', 'mplex')
   },
   uplink: { ...link, cpu: whole('senderCpuSPerGigabyte'), 'cpu-x-stock': times('senderCpuSPerGigabyte', 'stock') },
-  downlink: { ...link, mbit: plain('besideMegabytesPerS', MEGABYTE_MBIT), 'receiver-cpu': whole('receiverCpuSPerGigabyte') },
+  downlink: {
+    ...link,
+    mbit: plain('besideMegabytesPerS', MEGABYTE_MBIT),
+    there: plain('thereMegabytesPerS', MEGABYTE_MBIT),
+    back: plain('backMegabytesPerS', MEGABYTE_MBIT),
+    'receiver-cpu': whole('receiverCpuSPerGigabyte')
+  },
   apps: {
     's-x-stock': times('durationS', 'stock'),
     's-x-mplex': times('durationS', 'mplex'),

@@ -116,7 +116,7 @@ export const tables: Record<string, Table> = {
   'downlink-both': {
     record: 'downlink-both',
     heading: 'down and up, bulk both ways',
-    lines: linesOf({ '10/1-stock': '10 and 1 Mbit/s', '16/4-stock': '16 and 4 Mbit/s', '10-stock': '10 and 10 Mbit/s' }),
+    lines: linesOf({ '10-1-stock': '10 and 1 Mbit/s', '16-4-stock': '16 and 4 Mbit/s', '10-stock': '10 and 10 Mbit/s' }),
     columns: [
       ...columns('p99', { ours: p99, stock: 'stock at both ends' }),
       { heading: 'p99 × stock', figure: 'p99-x-stock', muxers: ['ours'] },

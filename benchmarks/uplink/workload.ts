@@ -37,7 +37,7 @@ export const mbits = [2, 10, 50, 200]
 export function rateOf (mbit: number, backMbit = mbit): Rate {
   return backMbit === mbit
     ? { id: String(mbit), label: mbit === Infinity ? 'loopback' : `${mbit} Mbit/s`, mbit, backMbit }
-    : { id: `${mbit}/${backMbit}`, label: `${mbit} Mbit/s,\n${backMbit} back`, mbit, backMbit }
+    : { id: `${mbit}-${backMbit}`, label: `${mbit} Mbit/s,\n${backMbit} back`, mbit, backMbit }
 }
 
 /** As the option names it: 10, 10/1 if the way back is slower, or loopback */
