@@ -182,7 +182,7 @@ export class PeersBound implements PeerControl {
       this.#bind(nowMs)
     }
 
-    if (!this.#isHeld || this.#slackMs < MAX_SLACK_MS - MAX_SLACK_STEP_MS) {
+    if (!this.#isBound || !this.#isHeld || this.#slackMs < MAX_SLACK_MS - MAX_SLACK_STEP_MS) {
       this.#steadyMs = nowMs
     } else if (nowMs - this.#steadyMs >= UNSTEADY_MS) {
       this.#unboundUntilMs = nowMs + UNBOUND_MS
