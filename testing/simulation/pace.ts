@@ -1,28 +1,19 @@
 // A link whose rate changes all the time, as radio links do: how much it carries up to an instant. It begins anew when it is over.
 
-import type { Random } from './random.ts'
-
-const SLOT_MS = 50
 /** What floating point is wrong by: what is due when a gap begins still happens */
 const ROUNDING_MS = 1e-6
-/** A minute */
-const SLOTS = 1200
-/** The rate of a radio link: the standard deviation of its logarithm, and for how long it stays much the same */
-const DEVIATION = 0.5
-const CORRELATED_MS = 1000
-/** How often nothing passes, and for how long */
-const GAP_EVERY_MS = 5000
-const GAP_MS = [100, 1000] as const
 
-/** By `parts`, of the link's rate in each slot of 50 ms */
+/** By `parts`, of the link's rate in each slot */
 export class Pace {
+  readonly #slotMs: number
   readonly #forMs: number
   /** At the start of each slot, and at the end of the last */
   readonly #carriedMs: number[] = [0]
 
-  constructor (parts: readonly number[]) {
-    this.#forMs = parts.length * SLOT_MS
-    parts.forEach((part, slot) => this.#carriedMs.push(this.#carriedMs[slot] + part * SLOT_MS))
+  constructor (parts: readonly number[], slotMs: number) {
+    this.#slotMs = slotMs
+    this.#forMs = parts.length * slotMs
+    parts.forEach((part, slot) => this.#carriedMs.push(this.#carriedMs[slot] + part * slotMs))
   }
 
   get #totalMs (): number {
@@ -32,7 +23,7 @@ export class Pace {
   /** What is carried up to an instant, as the time that it would take at the whole rate */
   movedMs (atMs: number): number {
     const times = Math.floor(atMs / this.#forMs)
-    const slots = (atMs - times * this.#forMs) / SLOT_MS
+    const slots = (atMs - times * this.#forMs) / this.#slotMs
     const slot = Math.floor(slots)
     const [fromMs, toMs = fromMs] = this.#carriedMs.slice(slot, slot + 2)
 
@@ -41,7 +32,7 @@ export class Pace {
 
   /** The first instant up to which so much is carried */
   atMs (movedMs: number): number {
-    const times = Math.floor(movedMs / this.#totalMs)
+    const times = Math.max(0, Math.floor((movedMs - ROUNDING_MS) / this.#totalMs))
     const restMs = movedMs - times * this.#totalMs
     let low = 0
     let high = this.#carriedMs.length - 1
@@ -59,27 +50,6 @@ export class Pace {
     const slot = Math.max(0, low - 1)
     const [fromMs, toMs = fromMs] = this.#carriedMs.slice(slot, slot + 2)
 
-    return times * this.#forMs + (slot + (toMs > fromMs ? (restMs - fromMs) / (toMs - fromMs) : 0)) * SLOT_MS
+    return times * this.#forMs + (slot + (toMs > fromMs ? (restMs - fromMs) / (toMs - fromMs) : 0)) * this.#slotMs
   }
-}
-
-/** About as recorded LTE links: around the rate most of the time, a third or three times as much now and then, and gaps */
-export function drawRadioPace (random: Random): Pace {
-  const parts: number[] = []
-  const kept = Math.exp(-SLOT_MS / CORRELATED_MS)
-  let deviation = 0
-  let gapSlots = 0
-
-  while (parts.length < SLOTS) {
-    deviation = kept * deviation + Math.sqrt(1 - kept ** 2) * DEVIATION * drawNormal(random)
-    gapSlots = gapSlots > 0 ? gapSlots - 1 : random.chance(SLOT_MS / GAP_EVERY_MS) ? random.integer(GAP_MS[0] / SLOT_MS, GAP_MS[1] / SLOT_MS) : 0
-    parts.push(gapSlots > 0 ? 0 : Math.exp(deviation))
-  }
-
-  return new Pace(parts)
-}
-
-/** With a deviation of 1, as the sum of twelve numbers from 0 to 1 has it */
-function drawNormal (random: Random): number {
-  return Array.from({ length: 12 }, () => random.next()).reduce((sum, value) => sum + value, -6)
 }

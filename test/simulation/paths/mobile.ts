@@ -15,7 +15,7 @@ const GAPS_MS = [120, 1000] as const
 const LONGEST_GAP_MS = 6000
 const GAP_DEVIATION = 0.7
 
-const STEP_MS = 100
+export const STEP_MS = 100
 const DELAY_MS = 20
 /** While nothing passes */
 const GAP_BYTES_PER_MS = 0.001
@@ -31,7 +31,8 @@ function normal (random: Random): number {
   return Math.sqrt(-2 * Math.log(1 - random.next())) * Math.cos(2 * Math.PI * random.next())
 }
 
-function drawSteps (random: Random, bytesPerMs: number): BottleneckStep[] {
+/** By its mean rate */
+export function drawMobileSteps (random: Random, bytesPerMs: number): BottleneckStep[] {
   const deviation = between(random, ...DEVIATIONS)
   const remembered = between(random, ...REMEMBERED_PARTS)
   const gapPart = between(random, ...GAP_PARTS)
@@ -65,7 +66,7 @@ export function drawMobile (seed: number): Plan {
     durationMs: DURATION_MS,
     settledMs: SETTLED_MS,
     turns: NO_TURNS,
-    links: [{ steps: drawSteps(random, bytesPerMs), backSteps: drawSteps(random, bytesPerMs), jitterMs: 0 }],
+    links: [{ steps: drawMobileSteps(random, bytesPerMs), backSteps: drawMobileSteps(random, bytesPerMs), jitterMs: 0 }],
     connections: [{ ...connection, answering: { kind: 'all' }, work: { kind: 'bulk' } }],
     urgentEveryMs: 50,
     msPerMegabyte: 2.5
