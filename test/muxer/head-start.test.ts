@@ -29,8 +29,7 @@ async function open (init: RawPeerInit = {}): Promise<Opened> {
 }
 
 /** The peer opens one, which is read */
-async function accept (roundTripMs: number): Promise<RawPeer> {
-  const clock = new VirtualClock()
+async function accept (roundTripMs: number, clock = new VirtualClock()): Promise<RawPeer> {
   const peer = createRawPeer({ clock })
   peer.muxer.addEventListener('stream', ({ detail }) => { detail.addEventListener('message', () => {}) })
   peer.muxer.ping().catch(() => {})
@@ -89,6 +88,21 @@ test('a stream of the peer\'s has a head start where pongs take long, told with 
   const peer = await accept(FAR_MS)
 
   expect(headers(peer.takeFrames())).toEqual([[WINDOW_UPDATE, ACK, 2, HEAD_START_BYTES + 28]])
+})
+
+test.each([
+  ['none', 'slow', 20, 0],
+  ['one too', 'fast', 1, HEAD_START_BYTES + 28]
+])('of two streams at once the second has %s if data has come %sly since then: 20,000 bytes in %d ms', async (_, __, tookMs, deltaBytes) => {
+  const clock = new VirtualClock()
+  const peer = await accept(FAR_MS, clock)
+  peer.takeWrites()
+  clock.advance(tookMs)
+  peer.deliver(data(2, pattern(20_000)))
+  peer.deliver(data(4, pattern(28), SYN))
+  await nextTurn()
+
+  expect(headers(peer.takeFrames()).filter(([, , id]) => id === 4)).toEqual([[WINDOW_UPDATE, ACK, 4, deltaBytes]])
 })
 
 test('a stream of the peer\'s has none where pongs come soon', async () => {

@@ -121,6 +121,10 @@ export class ConnectionBudget {
     return isTolerated
   }
 
+  get hasHeadStarts (): boolean {
+    return this.#headStartBytes > 0
+  }
+
   /** Returns how much of the wish is granted to a new stream as its head start */
   takeHeadStart (holder: BudgetHolder, wishBytes: number): number {
     const restBytes = Math.min(ALL_HEAD_STARTS_PART * this.#totalBytes - this.#headStartBytes, this.#node.freeBytes)

@@ -19,6 +19,10 @@ const SILENCE_MS = 10_000
 /** A frame */
 const TOLD_FROM_BYTES = 16_384
 
+/** What arrives in so many times the time that credit travels keeps any path busy. It is measured for so long after a head start. */
+const LASTING_TRIPS = 8
+const MEASURED_MS = 1000
+
 /** For metrics */
 export interface WithheldFigures {
   boundBytes: number
@@ -56,6 +60,10 @@ export class Credit<Owner> {
   #isInRound = false
   #roundPing = -1
   #wantsPing = false
+  #receivedBytes = 0
+  /** When a stream last had a head start while no other had one, or a second after the one before, and what had arrived then */
+  #headStartMs = -Infinity
+  #headStartFromBytes = 0
 
   constructor (host: CreditHost<Owner>) {
     this.#host = host
@@ -153,6 +161,7 @@ export class Credit<Owner> {
 
   /** So much has arrived, and was handled */
   onReceived (byteLength: number, nowMs: number): void {
+    this.#receivedBytes += byteLength
     this.#wantsPing ||= this.#peer.onReceived(byteLength, nowMs) && !this.#isInRound
     this.#serve()
 
@@ -273,6 +282,20 @@ export class Credit<Owner> {
     // the first answer of a peer may take long because its program is cold
     const creditMs = Math.min(answerMs, Math.max(this.#peer.shortestMs, this.programMs))
 
-    return creditMs >= FAR_MS && stream.mayGrant && stream.receiveWindow.addHeadStart(creditMs, streams.budget, this.#peer.boundBytes - this.#inFlightBytes)
+    return creditMs >= FAR_MS && stream.mayGrant && stream.receiveWindow.addHeadStart(creditMs, streams.budget, Math.min(this.#peer.boundBytes - this.#inFlightBytes, this.#lastingBytes(creditMs)))
+  }
+
+  /** If other streams have a head start too, what has arrived since shows how large a window is enough. Otherwise several fill a slow path for seconds. */
+  #lastingBytes (creditMs: number): number {
+    const { receivedMs, streams } = this.#host
+    const tookMs = receivedMs - this.#headStartMs
+
+    if (!streams.budget.hasHeadStarts || tookMs >= MEASURED_MS) {
+      this.#headStartMs = receivedMs
+      this.#headStartFromBytes = this.#receivedBytes
+      return Infinity
+    }
+
+    return LASTING_TRIPS * creditMs * (this.#receivedBytes - this.#headStartFromBytes) / tookMs
   }
 }
