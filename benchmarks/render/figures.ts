@@ -59,6 +59,7 @@ export const figures: Record<string, Record<string, Figure>> = {
     mbit: plain('besideMegabytesPerS', MEGABYTE_MBIT),
     there: plain('thereMegabytesPerS', MEGABYTE_MBIT),
     back: plain('backMegabytesPerS', MEGABYTE_MBIT),
+    'lower-x-stock': times('lowerMegabytesPerS', 'stock'),
     'receiver-cpu': whole('receiverCpuSPerGigabyte')
   },
   apps: {
