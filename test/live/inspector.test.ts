@@ -336,6 +336,7 @@ test('nothing is cut off on a screen of 360 pixels', async () => {
   const page = await open(WAITING, { viewport: { width: 360, height: 640 } })
   await readTable(page, 'waits')
   await press(page, 'ArrowDown', 'End')
+  await page.locator('#tip').waitFor()
 
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360)
   const { x, width } = await page.locator('#tip').boundingBox() ?? { x: NaN, width: NaN }
