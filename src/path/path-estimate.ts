@@ -292,7 +292,7 @@ export class PathEstimate implements NodePath {
     this.#slowPrograms.onArrived(sample.arrivedPositionBytes, nowMs)
   }
 
-  /** While its credit is bound the peer has only a short queue. When that ends, the rate beside it is no measure of the path. */
+  /** While its credit is bound, the peer's queue is short. Afterwards this side starts anew, as the rate until then does not show what the path carries. */
   #learnPeersBound (nowMs: number): void {
     const wasBound = this.#isPeerBound
     this.#isPeerBound = this.#peersBound.roundTripMs > 0 || (this.peersData.roundTripMs > 0 && this.#peersBound.bindBothWays(nowMs))

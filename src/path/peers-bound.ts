@@ -105,7 +105,7 @@ export class PeersBound implements PeerControl {
   /** What arrived in the best period, until the link becomes slower */
   #usualBytesPerMs = 0
 
-  /** With Infinity nothing is bound, and only windows depend on what is measured. With undefined credit is bound while both ends send bulk. */
+  /** Undefined: credit is bound while both ends send bulk. Infinity: it never is, and only the size of windows depends on what is measured. */
   constructor (maxPeerQueueDelayMs: number | undefined) {
     this.#binds = maxPeerQueueDelayMs === undefined ? 'bothWays' : maxPeerQueueDelayMs < Infinity ? 'always' : 'never'
     this.#minSlackMs = this.#binds === 'always' ? maxPeerQueueDelayMs as number : USUAL_SLACK_MS

@@ -105,6 +105,24 @@ test.each([
   expect(headers(peer.takeFrames()).filter(([, , id]) => id === 4)).toEqual([[WINDOW_UPDATE, ACK, 4, deltaBytes]])
 })
 
+test.each(['has ended', 'began a second earlier'])('a stream has a head start, however little comes, if the one that had one before %s', async earlier => {
+  const clock = new VirtualClock()
+  const peer = await accept(FAR_MS, clock)
+  peer.takeWrites()
+
+  if (earlier === 'has ended') {
+    peer.deliver(windowUpdate(2, 0, RST))
+    clock.advance(10)
+  } else {
+    clock.advance(1000)
+  }
+
+  peer.deliver(data(4, pattern(28), SYN))
+  await nextTurn()
+
+  expect(headers(peer.takeFrames()).filter(([, , id]) => id === 4)).toEqual([[WINDOW_UPDATE, ACK, 4, HEAD_START_BYTES + 28]])
+})
+
 test('a stream of the peer\'s has none where pongs come soon', async () => {
   const peer = await accept(4)
 

@@ -12,8 +12,8 @@ const ALL_HEAD_STARTS_PART = 1 / 2
 const EACH_HEAD_START_PART = 1 / 8
 
 /**
- * The windows of a connection may grow to this part of what is free on the node plus their own growth. So one connection has this part of
- * the node's limit at most, several that need more come to have the same, and there is always something left for another.
+ * A connection's windows may grow by this part of what would be free on the node without their growth. So no connection takes more than this
+ * part of the node's limit, connections that need more end up equal, and something is always left for another.
  */
 const NODE_PART = 7 / 8
 
@@ -119,10 +119,6 @@ export class ConnectionBudget {
     }
 
     return isTolerated
-  }
-
-  get hasHeadStarts (): boolean {
-    return this.#headStartBytes > 0
   }
 
   /** Returns how much of the wish is granted to a new stream as its head start */

@@ -10,6 +10,7 @@ import { FAR_MS } from './receive-window.ts'
 import type { PeerControl } from '../peer-control.ts'
 import type { StreamState } from '../stream-state.ts'
 import type { ConnectionBudget } from './connection-budget.ts'
+import type { ReceiveWindow } from './receive-window.ts'
 import type { RoundTrip } from './round-trip.ts'
 
 /** While credit is withheld: how often `look` runs, and how long nothing may arrive before all is given back */
@@ -19,9 +20,10 @@ const SILENCE_MS = 10_000
 /** A frame */
 const TOLD_FROM_BYTES = 16_384
 
-/** What arrives in so many times the time that credit travels keeps any path busy. It is measured for so long after a head start. */
+/** A window that lasts for so many trips of credit keeps the path busy */
 const LASTING_TRIPS = 8
-const MEASURED_MS = 1000
+/** Streams begin together if there is less time between them */
+const TOGETHER_MS = 1000
 
 /** For metrics */
 export interface WithheldFigures {
@@ -61,9 +63,10 @@ export class Credit<Owner> {
   #roundPing = -1
   #wantsPing = false
   #receivedBytes = 0
-  /** When a stream last had a head start while no other had one, or a second after the one before, and what had arrived then */
-  #headStartMs = -Infinity
-  #headStartFromBytes = 0
+  /** The first of the streams that begin together: its window, when it had its head start, and what had arrived on the connection by then */
+  #firstWindow: ReceiveWindow | undefined
+  #firstMs = 0
+  #firstFromBytes = 0
 
   constructor (host: CreditHost<Owner>) {
     this.#host = host
@@ -282,20 +285,24 @@ export class Credit<Owner> {
     // the first answer of a peer may take long because its program is cold
     const creditMs = Math.min(answerMs, Math.max(this.#peer.shortestMs, this.programMs))
 
-    return creditMs >= FAR_MS && stream.mayGrant && stream.receiveWindow.addHeadStart(creditMs, streams.budget, Math.min(this.#peer.boundBytes - this.#inFlightBytes, this.#lastingBytes(creditMs)))
+    return creditMs >= FAR_MS && stream.mayGrant && stream.receiveWindow.addHeadStart(creditMs, streams.budget, Math.min(this.#peer.boundBytes - this.#inFlightBytes, this.#lastingBytes(stream, creditMs)))
   }
 
-  /** If other streams have a head start too, what has arrived since shows how large a window is enough. Otherwise several fill a slow path for seconds. */
-  #lastingBytes (creditMs: number): number {
-    const { receivedMs, streams } = this.#host
-    const tookMs = receivedMs - this.#headStartMs
+  /**
+   * How large the window of a new stream has to be. Several head starts would fill a slow path for seconds. So among streams that begin together
+   * the first has one, and the others only if what arrives meanwhile shows that their windows are too small.
+   */
+  #lastingBytes ({ receiveWindow }: StreamState<Owner>, creditMs: number): number {
+    const { receivedMs } = this.#host
+    const tookMs = receivedMs - this.#firstMs
 
-    if (!streams.budget.hasHeadStarts || tookMs >= MEASURED_MS) {
-      this.#headStartMs = receivedMs
-      this.#headStartFromBytes = this.#receivedBytes
+    if (this.#firstWindow === undefined || this.#firstWindow.headStartBytes === 0 || tookMs >= TOGETHER_MS) {
+      this.#firstWindow = receiveWindow
+      this.#firstMs = receivedMs
+      this.#firstFromBytes = this.#receivedBytes
       return Infinity
     }
 
-    return LASTING_TRIPS * creditMs * (this.#receivedBytes - this.#headStartFromBytes) / tookMs
+    return LASTING_TRIPS * creditMs * (this.#receivedBytes - this.#firstFromBytes) / Math.max(1, tookMs)
   }
 }
