@@ -318,6 +318,7 @@ export class PathEstimate implements NodePath {
     if (this.#phase === 'startUp' && isNewRoundTrip && showsRate && !this.#known.grows(this.bytesPerMs)) {
       this.#steady()
       this.#probes.begin(nowMs)
+      this.#peersBound.onStartUpOver()
     } else if (this.#phase === 'steady' && wasHeld) {
       this.#known.bytesPerMs = Math.max(this.#known.bytesPerMs, this.#rate.confirmed)
 

@@ -12,10 +12,12 @@
  *
  * Without the option, credit is bound only while both ends send bulk. Then pongs wait for seconds, and neither end knows its own queue. If the
  * rate of the link varies, as on mobile links, each end would need a bound that the other takes for its own queue, and none is bound for a while.
+ * If the rate is even, the first pong that is late is enough, as more credit would make the first queue longer.
  *
  * Invariant: creditMs is finite once a round has ended.
  */
-import { RecentHighest } from './rate.ts'
+import { ArrivalRate } from './arrival-rate.ts'
+import { PeersPath } from './peers-path.ts'
 import type { PeerControl } from '../core/peer-control.ts'
 
 /** If none is asked for */
@@ -39,40 +41,28 @@ const FAST_BYTES_PER_MS = 12_500
 /** Three portions of credit, or a slow path would be idle now and then */
 const MIN_BOUND_BYTES = 12_288
 
-/** Each rate is taken over this time or a round trip, and counts for seconds */
-const RATE_MS = 200
-const LONGEST_RATE_MS = 1000
-const RATE_VALID_MS = 5000
-
 /** How often pings are sent while data comes */
 const PING_EVERY_MS = 100
 const BOUND_PING_EVERY_MS = 25
 
-/** The slack grows by at most this much in a round, as a gap may be an exception, and to at most this much */
+/** The slack grows by at most this much in a round, as a gap may be an exception, and to at most this much and the shortest round trip */
 const MAX_SLACK_STEP_MS = 50
 const MAX_SLACK_MS = 275
-/** The rate of a link varies if it falls below this part of the highest, averaged over two, or if both ends need the largest slack for so long */
-const STEADY_PART = 0.55
-const UNSTEADY_MS = 3000
 /** A link whose rate has varied within this time is not bound both ways for the time below */
 const STEADY_MS = 1500
 const UNBOUND_MS = 120_000
+/** Nor is one where both ends need the largest slack for so long */
+const UNSTEADY_MS = 3000
+/** So many even rates in a row show a link that is not mobile */
+const EVEN_RATES = 2
 /** The part of the additional slack that is given up after each round */
 const SLACK_DECAY = 1 / 32
 /** A link that carries this much less than it can is busy enough */
 const TOLERATED_PART = 0.03
 
-/** A period has less than usual if it has less than this part of the usual rate. More credit was a remedy if it has gained so much. */
-const SLOWED_PART = 0.85
-const REMEDY_GAIN = 1.05
-/** Longer than rates count, so that a link that becomes slower has a short queue again before the period ends */
-const PERIOD_MS = 8000
-const PERIOD_ROUNDS = 16
-
 export class PeersBound implements PeerControl {
   boundBytes = Infinity
   creditMs = Infinity
-  shortestMs = Infinity
   /** While data of this side is held: Infinity; otherwise when it last was */
   heldUntilMs = -Infinity
   /** When the slack was last far from its limit */
@@ -82,6 +72,7 @@ export class PeersBound implements PeerControl {
   readonly #minSlackMs: number
   #slackMs: number
   readonly #rate = new ArrivalRate()
+  readonly #path = new PeersPath()
   #receivedBytes = 0
   #chunkMs = 0
   #askedMs = -Infinity
@@ -101,9 +92,6 @@ export class PeersBound implements PeerControl {
   #queuedPongs = 0
   /** When credit last had to wait */
   #withheldMs = 0
-  #period = new Period(0, 0)
-  /** What arrived in the best period, until the link becomes slower */
-  #usualBytesPerMs = 0
 
   /** Undefined: credit is bound while both ends send bulk. Infinity: it never is, and only the size of windows depends on what is measured. */
   constructor (maxPeerQueueDelayMs: number | undefined) {
@@ -112,11 +100,15 @@ export class PeersBound implements PeerControl {
     this.#slackMs = this.#minSlackMs
   }
 
+  get shortestMs (): number {
+    return this.#path.shortestMs
+  }
+
   /** How long a round trip takes with as much in flight at the peer as its bound allows; 0 while it has none */
   get roundTripMs (): number {
     const slackMs = Math.min(this.#slackMs, ALLOWED_SLACKS * this.#minSlackMs)
 
-    return this.#isBound ? ROUND_TRIP_GAIN * this.shortestMs + slackMs + this.#chunkBytes / Math.max(this.#rate.bytesPerMs, this.#usualBytesPerMs) : 0
+    return this.#isBound ? ROUND_TRIP_GAIN * this.shortestMs + slackMs + this.#chunkBytes / Math.max(this.#rate.bytesPerMs, this.#path.usualBytesPerMs) : 0
   }
 
   /** Data of this side is held, and its pongs wait for seconds behind bulk of the peer. Returns whether credit is bound now. */
@@ -132,6 +124,11 @@ export class PeersBound implements PeerControl {
     return this.#isBound
   }
 
+  /** The start-up of this side is over. It has less in flight from now on, so credit waits for less time behind it. */
+  onStartUpOver (): void {
+    this.#slackMs = Math.min(this.#slackMs, ALLOWED_SLACKS * this.#minSlackMs)
+  }
+
   onReceived (byteLength: number, nowMs: number): boolean {
     const { lastBytesPerMs } = this.#rate
     this.#receivedBytes += byteLength
@@ -145,7 +142,7 @@ export class PeersBound implements PeerControl {
     this.#chunkMs = nowMs
     this.#rate.learn(this.#receivedBytes, this.shortestMs, nowMs)
 
-    if (!this.#isBound && this.#isInRound && this.#binds === 'always' && this.#isQueue(nowMs - this.#roundFromMs, LATE_MS)) {
+    if (!this.#isBound && this.#isInRound && this.#mayBindEarly && this.#isQueue(nowMs - this.#roundFromMs, LATE_MS)) {
       this.#bind(nowMs)
     }
 
@@ -170,7 +167,7 @@ export class PeersBound implements PeerControl {
     this.#lastLargestBytes = this.#largestBytes
     this.#largestBytes = 0
     this.#idleMs = Math.max(this.#idleMs, nowMs - this.#chunkMs)
-    this.#learnShortest(roundTripMs, nowMs)
+    this.#path.learn(roundTripMs, this.#receivedBytes, this.#wasWithheld ? this.#roundCreditBytes : undefined, nowMs)
     this.#learnSlack(roundTripMs)
     const isQueue = this.#isQueue(roundTripMs, QUEUE_MS)
     this.#queuedPongs = isQueue ? this.#queuedPongs + 1 : 0
@@ -182,7 +179,7 @@ export class PeersBound implements PeerControl {
       this.#bind(nowMs)
     }
 
-    if (!this.#isBound || !this.#isHeld || this.#slackMs < MAX_SLACK_MS - MAX_SLACK_STEP_MS) {
+    if (!this.#isBound || !this.#isHeld || this.#slackMs < this.#maxSlackMs - MAX_SLACK_STEP_MS) {
       this.#steadyMs = nowMs
     } else if (nowMs - this.#steadyMs >= UNSTEADY_MS) {
       this.#unboundUntilMs = nowMs + UNBOUND_MS
@@ -200,8 +197,17 @@ export class PeersBound implements PeerControl {
     this.#lift()
   }
 
+  /** A pong that is late is not waited for */
+  get #mayBindEarly (): boolean {
+    return this.#binds === 'always' || (this.#binds === 'bothWays' && this.#isHeld && this.#rate.evenRates >= EVEN_RATES)
+  }
+
   get #isHeld (): boolean {
     return this.heldUntilMs === Infinity
+  }
+
+  get #maxSlackMs (): number {
+    return MAX_SLACK_MS + this.shortestMs
   }
 
   get #chunkBytes (): number {
@@ -252,106 +258,13 @@ export class PeersBound implements PeerControl {
     const moreMs = this.#slackMs - this.#minSlackMs
 
     if (this.#isBound && this.#wasWithheld) {
-      const lostMs = roundTripMs * (1 - TOLERATED_PART) - (this.#receivedBytes - this.#roundFromBytes) / Math.max(this.#rate.bytesPerMs, this.#usualBytesPerMs)
+      const lostMs = roundTripMs * (1 - TOLERATED_PART) - (this.#receivedBytes - this.#roundFromBytes) / Math.max(this.#rate.bytesPerMs, this.#path.usualBytesPerMs)
       this.#slackMs += Math.max(0, Math.min(MAX_SLACK_STEP_MS, lostMs, this.#isHeld ? Infinity : this.#idleMs))
     } else if (!this.#isBound) {
       this.#slackMs = this.#minSlackMs + Math.max(moreMs, this.#idleMs)
     }
 
-    this.#slackMs = Math.min(MAX_SLACK_MS, this.#slackMs) - SLACK_DECAY * moreMs
+    this.#slackMs = Math.min(this.#maxSlackMs, this.#slackMs) - SLACK_DECAY * moreMs
     this.creditMs = ROUND_TRIP_GAIN * this.shortestMs + this.#slackMs
-  }
-
-  /** A shorter round trip counts at once, a longer one after a period in which less has arrived than usual */
-  #learnShortest (roundTripMs: number, nowMs: number): void {
-    const period = this.#period
-    this.shortestMs = Math.min(this.shortestMs, roundTripMs)
-
-    if (this.#wasWithheld && this.#usualBytesPerMs > 0) {
-      // what waits behind credit of this side is no part of the path, and waits that long at the usual rate
-      const ownQueueMs = Math.max(0, this.#roundCreditBytes / this.#usualBytesPerMs - this.shortestMs)
-      period.shortestMs = Math.min(period.shortestMs, roundTripMs - ownQueueMs)
-    }
-
-    if (++period.rounds >= PERIOD_ROUNDS && nowMs - period.fromMs >= PERIOD_MS) {
-      const bytesPerMs = (this.#receivedBytes - period.fromBytes) / (nowMs - period.fromMs)
-      this.#period = new Period(nowMs, this.#receivedBytes)
-      this.#onPeriod(bytesPerMs, period)
-    }
-  }
-
-  /** Either the path has become longer, and more credit is a remedy, or the link is slower */
-  #onPeriod (bytesPerMs: number, { shortestMs, lastShortestMs, lastBytesPerMs }: Period): void {
-    const isSlowed = bytesPerMs < SLOWED_PART * this.#usualBytesPerMs && shortestMs < Infinity
-
-    if (!isSlowed) {
-      this.#usualBytesPerMs = Math.max(this.#usualBytesPerMs, bytesPerMs)
-    } else if (lastShortestMs !== undefined && bytesPerMs < REMEDY_GAIN * lastBytesPerMs) {
-      this.#usualBytesPerMs = bytesPerMs
-      this.shortestMs = Math.min(this.shortestMs, lastShortestMs)
-    } else {
-      this.#period.lastShortestMs = this.shortestMs
-      this.#period.lastBytesPerMs = bytesPerMs
-      this.shortestMs = Math.max(this.shortestMs, shortestMs)
-    }
-  }
-}
-
-/** Seconds, and many rounds */
-class Period {
-  rounds = 0
-  /** The shortest round trip without the queue behind credit of this side, of rounds in which credit waited */
-  shortestMs = Infinity
-  /** The shortest round trip before it was raised, if that was just before this period, and what arrived then */
-  lastShortestMs: number | undefined
-  lastBytesPerMs = 0
-  readonly fromMs: number
-  readonly fromBytes: number
-
-  constructor (fromMs: number, fromBytes: number) {
-    this.fromMs = fromMs
-    this.fromBytes = fromBytes
-  }
-}
-
-/** The rate at which data arrives */
-class ArrivalRate {
-  /** A peer that has less to send for a moment does not make the link slower */
-  readonly #highest = new RecentHighest()
-  #learnedMs = 0
-  #fromMs = 0
-  #fromBytes = 0
-  /** The last one, which is 0 if nothing came */
-  lastBytesPerMs = 0
-  /** When it was last seen to vary */
-  unsteadyMs = -Infinity
-
-  get bytesPerMs (): number {
-    return this.#highest.value
-  }
-
-  /** An event loop that stood still reads much at once, so the lower of two in a row counts. A gap in which nothing comes is no time. */
-  learn (receivedBytes: number, shortestMs: number, nowMs: number): void {
-    if (nowMs - this.#learnedMs > LONGEST_RATE_MS) {
-      this.unsteadyMs = nowMs
-      this.#fromMs = nowMs
-      this.#fromBytes = receivedBytes
-    }
-
-    this.#learnedMs = nowMs
-    const tookMs = nowMs - this.#fromMs
-
-    if (tookMs >= Math.max(RATE_MS, Math.min(LONGEST_RATE_MS, shortestMs))) {
-      const lastBytesPerMs = (receivedBytes - this.#fromBytes) / tookMs
-
-      if (lastBytesPerMs + this.lastBytesPerMs < 2 * STEADY_PART * this.bytesPerMs) {
-        this.unsteadyMs = nowMs
-      }
-
-      this.#highest.learn(Math.min(lastBytesPerMs, this.lastBytesPerMs), false, nowMs, RATE_VALID_MS)
-      this.lastBytesPerMs = lastBytesPerMs
-      this.#fromMs = nowMs
-      this.#fromBytes = receivedBytes
-    }
   }
 }

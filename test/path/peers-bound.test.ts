@@ -201,6 +201,22 @@ describe('if nothing is asked for', () => {
     expect(control.roundTripMs).toBeCloseTo(1.25 * 40 + QUEUE_MS + RECORD_BYTES / (10 * MBIT_BYTES_PER_MS), -1)
   })
 
+  test('it is bound as soon as the first pong is late, if the rate is even: then little is added to what streams begin with', () => {
+    const earlyMs = BULK_FROM_MS + 1000
+    control = new PeersBound(undefined)
+    control.heldUntilMs = Infinity
+
+    expect(watch(earlyMs, { mbit: 10, roundTripMs: 40 }, control).find(({ isBound }) => isBound)?.ms).toBeLessThan(earlyMs)
+  })
+
+  test('while the rate changes, a pong that is late is not enough', () => {
+    control = new PeersBound(undefined)
+    control.heldUntilMs = Infinity
+
+    // a fifth less every 200 ms
+    expect(watch(BULK_FROM_MS + 1000, { mbit: ms => 10 * 0.8 ** ((ms - BULK_FROM_MS) / 200), roundTripMs: 40 }, control).filter(({ isBound }) => isBound)).toEqual([])
+  })
+
   test('it is bound for two seconds after the last data of this side was held', () => {
     control.heldUntilMs = SETTLED_MS
     control.bindBothWays(SETTLED_MS)
@@ -284,6 +300,28 @@ test('where data of this side is held, credit waits behind it, so more may be in
 
   expect(control.creditMs).toBeGreaterThan(1.25 * 40 + 200)
   expect(control.roundTripMs).toBeLessThan(1.25 * 40 + 2 * QUEUE_MS + 20)
+})
+
+test('when the start-up of this side is over, less is in its way, and less may be in flight', () => {
+  const control = new PeersBound(QUEUE_MS)
+  watch(SETTLED_MS, { mbit: 10, roundTripMs: 40 }, control)
+  control.heldUntilMs = Infinity
+  const endRound = (nowMs: number): void => {
+    control.onRoundBegun(0, true, nowMs - 200)
+    control.onRoundEnded(200, nowMs)
+  }
+
+  // nothing comes, as credit waits behind data of this side
+  for (let nowMs = SETTLED_MS + 200; nowMs <= SETTLED_MS + 1000; nowMs += 200) {
+    endRound(nowMs)
+  }
+
+  const before = control.creditMs
+  control.onStartUpOver()
+  endRound(SETTLED_MS + 1200)
+
+  expect(before).toBeGreaterThan(1.25 * 40 + 200)
+  expect(control.creditMs).toBeLessThan(1.25 * 40 + 4 * QUEUE_MS)
 })
 
 describe('the link stays busy', () => {

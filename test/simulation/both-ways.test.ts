@@ -46,6 +46,16 @@ describe.each<Work>([
   }, TIMEOUT_MS)
 })
 
+test.each<Work>([
+  { upMbit: 10, downMbit: 10, roundTripMs: 20, streams: 10 },
+  { upMbit: 4, downMbit: 16, roundTripMs: 20, streams: 20 },
+  { upMbit: 1, downMbit: 10, roundTripMs: 20, streams: 5 },
+  { upMbit: 1, downMbit: 10, roundTripMs: 20, streams: 10 }
+])('in the first 20 s at $upMbit and $downMbit Mbit/s, with $streams streams each way, what this side sends carries over 0.7 of what its link can', async ({ upMbit, downMbit, roundTripMs, streams }) => {
+  const [up] = await measureBulk({ createMuxer: ours, mbit: upMbit, streams }, { createMuxer: stock, mbit: downMbit, streams }, { roundTripMs, settledMs: 0, measuredMs: 20_000 })
+  expect(up.linkPart).toBeGreaterThan(0.7)
+}, TIMEOUT_MS)
+
 test('on mobile links, whose rate changes all the time, both ways carry nine tenths of what they carry without bounds', async () => {
   const carried = async (createMuxer: CreateMuxer, seed: number): Promise<number> => {
     const random = new Random(seed)

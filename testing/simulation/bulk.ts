@@ -30,7 +30,7 @@ export interface BulkWork {
   roundTripMs: number
   /** A read of the socket */
   segmentBytes?: number
-  /** In addition to the time in which twice what the streams begin with arrives */
+  /** In addition to the time in which twice what the streams begin with arrives. 0: what arrives meanwhile counts as well. */
   settledMs?: number
   measuredMs?: number
 }
@@ -107,7 +107,8 @@ export async function measureBulk (dialler: End, listener: End, { roundTripMs, s
       }
     }
 
-    const fromMs = sim.nowMs + settledMs + Math.max(...ends.map(({ streams, mbit }) => 2000 * streams * WINDOW_BYTES / (mbit * MBIT_BYTES_PER_S)))
+    const firstWindowsMs = Math.max(...ends.map(({ streams, mbit }) => 2000 * streams * WINDOW_BYTES / (mbit * MBIT_BYTES_PER_S)))
+    const fromMs = sim.nowMs + (settledMs > 0 ? firstWindowsMs + settledMs : 0)
     let before: Array<{ bulkBytes: number, messages: number }> | undefined
 
     while (sim.nowMs < fromMs + measuredMs) {
