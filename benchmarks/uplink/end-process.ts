@@ -6,9 +6,10 @@ import { eachInterval, nowMs } from '../../testing/programs/clock.ts'
 import { startCounting } from '../pair/counters.ts'
 import { createLibp2pEndpoint } from '../pair/endpoints/libp2p.ts'
 import { markUrgent } from '../pair/scenarios/beside-bulk.ts'
+import { REPLY_BYTES } from '../pair/scenarios/messages.ts'
 import { bytesAt, isAt, startOfStream } from '../../testing/verified/pattern.ts'
 import { onIndexed, sendIndex } from '../../testing/verified/stream-index.ts'
-import { openStreams, viewsOf } from '../../testing/verified/streams.ts'
+import { openStreams, readPieces, viewsOf } from '../../testing/verified/streams.ts'
 import { sampleWatched, watchMuxer } from './in-flight.ts'
 import { BULK_MESSAGE_BYTES, BUSY_TURN_MS, LATEST_ECHO_MS, PAUSE_EVERY_MS, PAUSE_MS, URGENT_INDEX, URGENT_MESSAGE_BYTES } from './workload.ts'
 import type { Endpoint } from '../pair/endpoints/endpoint.ts'
@@ -18,6 +19,8 @@ import type { Stream, StreamCloseEvent } from '@libp2p/interface'
 
 export interface Watched {
   bulkBytes: number
+  /** Of what this end sends, if a program of `peers` tells it */
+  verifiedBytes: number
   cpuMs: number
   instants: Instant[]
 }
@@ -52,6 +55,7 @@ let endpoint: Endpoint
 let streams: Stream[] = []
 const received: Stream[] = []
 let receivedBytes = 0
+let verifiedBytes = 0
 let failure: unknown
 
 function check (isRight: boolean, index: number): void {
@@ -134,6 +138,17 @@ const commands = {
     }
   },
 
+  /** A program of `peers` verifies what this end sends. Each of its replies tells how much of every stream is right. */
+  startCountingReplies (): void {
+    const [urgent, ...bulk] = streams
+
+    readPieces(urgent, REPLY_BYTES, reply => {
+      const rightBytes = Buffer.from(reply).readDoubleBE()
+      check(rightBytes >= 0, URGENT_INDEX)
+      verifiedBytes = bulk.length * rightBytes
+    })
+  },
+
   startBulk (): void {
     streams.forEach((stream, index) => {
       if (index !== URGENT_INDEX) {
@@ -162,12 +177,12 @@ const commands = {
   /** What is received and spent in the window */
   async watch ({ fromMs, toMs }: Window): Promise<Watched> {
     await until(() => nowMs() >= fromMs)
-    const beforeBytes = receivedBytes
+    const before = { receivedBytes, verifiedBytes }
     const spentSince = startCounting()
     const instants = await sampleWatched(toMs)
     await until(() => nowMs() >= toMs)
 
-    return { bulkBytes: receivedBytes - beforeBytes, cpuMs: spentSince().cpuMs, instants }
+    return { bulkBytes: receivedBytes - before.receivedBytes, verifiedBytes: verifiedBytes - before.verifiedBytes, cpuMs: spentSince().cpuMs, instants }
   },
 
   /** From now on; resolves when all are echoed */

@@ -28,9 +28,10 @@ function allInFlightBytes (senders: Watched[], receivers: Watched[]): number[] {
 
 function toMetrics (senders: Sent[], receivers: Watched[], measuredMs: number): UplinkMetrics {
   const latenciesMs = senders.flatMap(({ latenciesMs }) => [...latenciesMs])
-  const total = (peers: Watched[], what: 'bulkBytes' | 'cpuMs'): number => sum(peers.map(watched => watched[what]))
+  const total = (peers: Watched[], what: 'bulkBytes' | 'verifiedBytes' | 'cpuMs'): number => sum(peers.map(watched => watched[what]))
   const inFlight = allInFlightBytes(senders, receivers)
-  const [there, back] = [receivers, senders].map(peers => total(peers, 'bulkBytes') / 1e6)
+  const there = total(receivers, 'bulkBytes') / 1e6
+  const back = (total(senders, 'bulkBytes') + total(receivers, 'verifiedBytes')) / 1e6
   const megabytes = there + back
   const measuredS = measuredMs / 1000
 
@@ -78,6 +79,11 @@ export function startSession (contestant: Contestant, link: Link, { scenario, st
   return {
     async measure () {
       await connect()
+
+      if (scenario === 'both' && typeof sendsWith !== 'string') {
+        await Promise.all(receivers.map(async peer => peer.startCountingReplies()))
+      }
+
       await Promise.all(saturating.map(async peer => peer.startBulk()))
 
       if (scenario === 'pause') {

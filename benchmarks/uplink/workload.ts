@@ -101,8 +101,8 @@ export const scenarios = {
 
 export type Scenario = keyof typeof scenarios
 
-/** Whose sender has to be JavaScript: programs of `peers` verify no bulk, and have no event loop to keep busy */
-export const javaScriptScenarios: Scenario[] = ['both', 'busy']
+/** Whose sender has to be JavaScript: programs of `peers` have no event loop to keep busy */
+export const javaScriptScenarios: Scenario[] = ['busy']
 
 /** Of a link that a process imitates, if there is one: it has one connection and one rate */
 export function parseDelay (value: string | undefined, scenario: Scenario): number | undefined {
