@@ -6,7 +6,7 @@ const RATE_MS = 200
 const LONGEST_RATE_MS = 1000
 const RATE_VALID_MS = 5000
 /** The rate of a link varies if so many in a row are below this part of the highest. A peer that waits for credit sends in bursts of the link's rate. */
-const STEADY_PART = 0.8
+const STEADY_PART = 0.85
 const LOW_RATES = 3
 /** Rates are even if each differs from the highest by at most this part */
 const EVEN_PART = 1 / 20
@@ -22,6 +22,8 @@ export class ArrivalRate {
   lastBytesPerMs = 0
   /** So many in a row were about the highest */
   evenRates = 0
+  /** When the first data came */
+  beganMs = 0
   /** When it was last seen to vary */
   unsteadyMs = -Infinity
 
@@ -32,7 +34,12 @@ export class ArrivalRate {
   /** An event loop that stood still reads much at once, so the lower of two in a row counts. A gap in which nothing comes is no time. */
   learn (receivedBytes: number, shortestMs: number, nowMs: number): void {
     if (nowMs - this.#learnedMs > LONGEST_RATE_MS) {
-      this.unsteadyMs = nowMs
+      if (this.bytesPerMs > 0) {
+        this.unsteadyMs = nowMs
+      } else {
+        this.beganMs = nowMs
+      }
+
       this.evenRates = 0
       this.#lowRates = 0
       this.#fromMs = nowMs

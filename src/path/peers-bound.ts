@@ -48,10 +48,10 @@ const BOUND_PING_EVERY_MS = 25
 /** The slack grows by at most this much in a round, as a gap may be an exception, and to at most this much and the shortest round trip */
 const MAX_SLACK_STEP_MS = 50
 const MAX_SLACK_MS = 275
-/** A link whose rate has varied within this time is not bound both ways for the time below */
+/** A link whose rate has varied within this time is not bound both ways for the time below. So long must it be known. */
 const STEADY_MS = 1500
 const UNBOUND_MS = 120_000
-/** Nor is one where both ends need the largest slack for so long */
+/** Nor is one where both ends need the largest slack for so long, or where a queue of so long does not become shorter while credit is bound */
 const UNSTEADY_MS = 3000
 /** So many even rates in a row show a link that is not mobile */
 const EVEN_RATES = 2
@@ -68,6 +68,8 @@ export class PeersBound implements PeerControl {
   /** When the slack was last far from its limit */
   #steadyMs = 0
   #unboundUntilMs = -Infinity
+  /** The last round trip, if credit was bound when it ended; otherwise Infinity */
+  #boundRoundTripMs = Infinity
   readonly #binds: 'always' | 'bothWays' | 'never'
   readonly #minSlackMs: number
   #slackMs: number
@@ -113,12 +115,12 @@ export class PeersBound implements PeerControl {
 
   /** Data of this side is held, and its pongs wait for seconds behind bulk of the peer. Returns whether credit is bound now. */
   bindBothWays (nowMs: number): boolean {
-    if (!this.#isBound && nowMs - this.#rate.unsteadyMs < STEADY_MS) {
-      this.#unboundUntilMs = nowMs + UNBOUND_MS
-    }
-
-    if (!this.#isBound && this.#binds !== 'never' && this.#isSlow) {
-      this.#bind(nowMs)
+    if (!this.#isBound && this.#binds !== 'never' && this.#isSlow && nowMs - this.#rate.beganMs >= STEADY_MS) {
+      if (nowMs - this.#rate.unsteadyMs < STEADY_MS) {
+        this.#leave(nowMs)
+      } else {
+        this.#bind(nowMs)
+      }
     }
 
     return this.#isBound
@@ -181,10 +183,13 @@ export class PeersBound implements PeerControl {
 
     if (!this.#isBound || !this.#isHeld || this.#slackMs < this.#maxSlackMs - MAX_SLACK_STEP_MS) {
       this.#steadyMs = nowMs
-    } else if (nowMs - this.#steadyMs >= UNSTEADY_MS) {
-      this.#unboundUntilMs = nowMs + UNBOUND_MS
-      this.#lift()
     }
+
+    if (this.#isBound && this.#isHeld && (nowMs - this.#steadyMs >= UNSTEADY_MS || roundTripMs >= Math.max(UNSTEADY_MS, this.#boundRoundTripMs))) {
+      this.#leave(nowMs)
+    }
+
+    this.#boundRoundTripMs = this.#isBound ? roundTripMs : Infinity
 
     const neededUntilMs = this.#binds === 'bothWays' ? Math.min(this.#withheldMs, this.heldUntilMs) : this.#withheldMs
 
@@ -238,6 +243,11 @@ export class PeersBound implements PeerControl {
     this.#steadyMs = nowMs
     this.#slackMs = this.#minSlackMs
     this.#setBound()
+  }
+
+  #leave (nowMs: number): void {
+    this.#unboundUntilMs = nowMs + UNBOUND_MS
+    this.#lift()
   }
 
   #setBound (): void {

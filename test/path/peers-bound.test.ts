@@ -250,6 +250,29 @@ describe('if nothing is asked for', () => {
     expect(control.bindBothWays(nowMs + 121_000)).toBe(true)
   })
 
+  test('it is not bound for two minutes if a queue of over three seconds does not become shorter meanwhile', () => {
+    control.heldUntilMs = Infinity
+    control.bindBothWays(SETTLED_MS)
+    const end = (roundTripMs: number): boolean => {
+      control.onRoundBegun(0, true, SETTLED_MS)
+      control.onRoundEnded(roundTripMs, SETTLED_MS)
+
+      return control.boundBytes < Infinity
+    }
+
+    expect([5000, 4000, 3000, 2900, 2950, 3500].map(end)).toEqual([true, true, true, true, true, false])
+    expect(control.bindBothWays(SETTLED_MS + 119_000)).toBe(false)
+    expect(control.bindBothWays(SETTLED_MS + 121_000)).toBe(true)
+  })
+
+  test('it is not bound before the rate was seen for a second and a half, and that is no reason not to bind it later', () => {
+    control = new PeersBound(undefined)
+    watch(BULK_FROM_MS + 1400, { mbit: 10, roundTripMs: 40 }, control)
+
+    expect(control.bindBothWays(BULK_FROM_MS + 1400)).toBe(false)
+    expect(control.bindBothWays(BULK_FROM_MS + 1600)).toBe(true)
+  })
+
   test('it is not bound for two minutes if the rate of the link varies', () => {
     control = new PeersBound(undefined)
     // 3 Mbit/s in each third second
