@@ -12,7 +12,8 @@
  *
  * Without the option, credit is bound only while both ends send bulk. Then pongs wait for seconds, and neither end knows its own queue. If the
  * rate of the link varies, as on mobile links, each end would need a bound that the other takes for its own queue, and none is bound for a while.
- * If the rate is even, the first pong that is late is enough, as more credit would make the first queue longer.
+ * If the rate is even, the first pong that is late is enough, as more credit would make the first queue longer. A bound that does not shorten a
+ * queue of seconds is given up.
  *
  * Invariant: creditMs is finite once a round has ended.
  */
