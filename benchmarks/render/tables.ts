@@ -115,10 +115,14 @@ export const tables: Record<string, Table> = {
   },
   'downlink-both': {
     record: 'downlink-both',
-    heading: 'down and up, bulk both ways',
-    lines: linesOf({ '10-1-stock': '10 and 1 Mbit/s', '16-4-stock': '16 and 4 Mbit/s', '10-stock': '10 and 10 Mbit/s' }),
+    heading: 'down and up, bulk both ways, and the peer',
+    lines: linesOf(Object.fromEntries(['stock', 'go', 'rust'].flatMap(peer => [
+      [`10-1-${peer}`, `10 and 1 Mbit/s, ${peer}`],
+      [`16-4-${peer}`, `16 and 4 Mbit/s, ${peer}`],
+      [`10-${peer}`, `10 and 10 Mbit/s, ${peer}`]
+    ]))),
     columns: [
-      ...columns('p99', { ours: p99, stock: 'stock at both ends' }),
+      ...columns('p99', { ours: p99, stock: 'stock at this end' }),
       { heading: 'p99 × stock', figure: 'p99-x-stock', muxers: ['ours'] },
       { heading: 'down Mbit/s, ours, stock', figure: 'there', muxers: pair },
       { heading: 'up Mbit/s, ours, stock', figure: 'back', muxers: pair },
