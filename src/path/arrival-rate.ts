@@ -22,7 +22,7 @@ export class ArrivalRate {
   lastBytesPerMs = 0
   /** So many in a row were about the highest */
   evenRates = 0
-  /** When the first data came */
+  /** When data began to come, at first or after a pause */
   beganMs = 0
   /** When it was last seen to vary */
   unsteadyMs = -Infinity
@@ -31,10 +31,13 @@ export class ArrivalRate {
     return this.#highest.value
   }
 
-  /** An event loop that stood still reads much at once, so the lower of two in a row counts. A gap in which nothing comes is no time. */
-  learn (receivedBytes: number, shortestMs: number, nowMs: number): void {
+  /**
+   * An event loop that was blocked reads much in one turn, so of two rates in a row the lower counts. A pause is not part of any rate. If a pong
+   * `isAwaited` meanwhile, the link was interrupted; otherwise the peer had nothing to send.
+   */
+  learn (receivedBytes: number, shortestMs: number, isAwaited: boolean, nowMs: number): void {
     if (nowMs - this.#learnedMs > LONGEST_RATE_MS) {
-      if (this.bytesPerMs > 0) {
+      if (isAwaited) {
         this.unsteadyMs = nowMs
       } else {
         this.beganMs = nowMs
@@ -51,7 +54,6 @@ export class ArrivalRate {
 
     if (tookMs >= Math.max(RATE_MS, Math.min(LONGEST_RATE_MS, shortestMs))) {
       const lastBytesPerMs = (receivedBytes - this.#fromBytes) / tookMs
-
       this.#lowRates = lastBytesPerMs < STEADY_PART * this.bytesPerMs ? this.#lowRates + 1 : 0
 
       if (this.#lowRates >= LOW_RATES) {

@@ -96,7 +96,7 @@ export class PeersBound implements PeerControl {
   /** When credit last had to wait */
   #withheldMs = 0
 
-  /** Undefined: credit is bound while both ends send bulk. Infinity: it never is, and only the size of windows depends on what is measured. */
+  /** Undefined: credit is bound only while both ends send bulk. Infinity: credit is never bound, and measurements affect only the size of windows. */
   constructor (maxPeerQueueDelayMs: number | undefined) {
     this.#binds = maxPeerQueueDelayMs === undefined ? 'bothWays' : maxPeerQueueDelayMs < Infinity ? 'always' : 'never'
     this.#minSlackMs = this.#binds === 'always' ? maxPeerQueueDelayMs as number : USUAL_SLACK_MS
@@ -143,7 +143,7 @@ export class PeersBound implements PeerControl {
     }
 
     this.#chunkMs = nowMs
-    this.#rate.learn(this.#receivedBytes, this.shortestMs, nowMs)
+    this.#rate.learn(this.#receivedBytes, this.shortestMs, this.#isInRound, nowMs)
 
     if (!this.#isBound && this.#isInRound && this.#mayBindEarly && this.#isQueue(nowMs - this.#roundFromMs, LATE_MS)) {
       this.#bind(nowMs)

@@ -11,14 +11,14 @@ let nowMs: number
 let receivedBytes: number
 
 /** Each ms brings what the rate of that ms carries */
-function arrive (forMs: number, bytesPerMs: (ms: number) => number): void {
+function arrive (forMs: number, bytesPerMs: (ms: number) => number, isAwaited = true): void {
   for (let ms = 0; ms < forMs; ms++) {
     nowMs++
     const byteLength = bytesPerMs(ms)
 
     if (byteLength > 0) {
       receivedBytes += byteLength
-      rate.learn(receivedBytes, SHORTEST_MS, nowMs)
+      rate.learn(receivedBytes, SHORTEST_MS, isAwaited, nowMs)
     }
   }
 }
@@ -30,7 +30,7 @@ beforeEach(() => {
 })
 
 describe('a link of one rate', () => {
-  beforeEach(() => { arrive(2000, () => BYTES_PER_MS) })
+  beforeEach(() => { arrive(2000, () => BYTES_PER_MS, false) })
 
   test('has that rate, is even, and does not vary', () => {
     expect(rate.bytesPerMs).toBeCloseTo(BYTES_PER_MS)
@@ -53,12 +53,20 @@ describe('a link of one rate', () => {
     expect(rate.unsteadyMs).toBeGreaterThan(BEGAN_MS + 2500)
   })
 
-  test('varies if nothing comes for over a second', () => {
+  test('varies if nothing comes for over a second, and a pong is awaited', () => {
     arrive(1100, () => 0)
     arrive(1, () => BYTES_PER_MS)
 
     expect(rate.unsteadyMs).toBe(nowMs)
     expect(rate.evenRates).toBe(0)
+  })
+
+  test('does not vary if the peer has nothing to send for over a second', () => {
+    arrive(1100, () => 0, false)
+    arrive(1, () => BYTES_PER_MS, false)
+
+    expect(rate.unsteadyMs).toBeLessThan(BEGAN_MS)
+    expect(rate.beganMs).toBe(nowMs)
   })
 })
 
