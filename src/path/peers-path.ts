@@ -23,7 +23,7 @@ export class PeersPath {
     this.shortestMs = Math.min(this.shortestMs, roundTripMs)
 
     if (creditBytes !== undefined && this.usualBytesPerMs > 0) {
-      // what waits behind credit of this side is no part of the path, and waits that long at the usual rate
+      // the time that data takes to arrive on this credit, at the usual rate, is not part of the path
       const ownQueueMs = Math.max(0, creditBytes / this.usualBytesPerMs - this.shortestMs)
       period.shortestMs = Math.min(period.shortestMs, roundTripMs - ownQueueMs)
     }

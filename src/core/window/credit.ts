@@ -63,7 +63,7 @@ export class Credit<Owner> {
   #roundPing = -1
   #wantsPing = false
   #receivedBytes = 0
-  /** The first of the streams that begin together: its window, when it had its head start, and what had arrived on the connection by then */
+  /** Of streams that begin together, the first: its window, when its head start was given, and how many bytes had arrived by then */
   #firstWindow: ReceiveWindow | undefined
   #firstMs = 0
   #firstFromBytes = 0
