@@ -33,11 +33,11 @@ export class ArrivalRate {
 
   /**
    * An event loop that was blocked reads much in one turn, so of two rates in a row the lower counts. A pause is not part of any rate. If a pong
-   * `isAwaited` meanwhile, the link was interrupted; otherwise the peer had nothing to send.
+   * was awaited for as long, the link was interrupted; otherwise the peer had nothing to send. `awaitedSinceMs` is Infinity if none is awaited.
    */
-  learn (receivedBytes: number, shortestMs: number, isAwaited: boolean, nowMs: number): void {
+  learn (receivedBytes: number, shortestMs: number, awaitedSinceMs: number, nowMs: number): void {
     if (nowMs - this.#learnedMs > LONGEST_RATE_MS) {
-      if (isAwaited) {
+      if (nowMs - awaitedSinceMs > LONGEST_RATE_MS) {
         this.unsteadyMs = nowMs
       } else {
         this.beganMs = nowMs

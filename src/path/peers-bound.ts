@@ -143,7 +143,7 @@ export class PeersBound implements PeerControl {
     }
 
     this.#chunkMs = nowMs
-    this.#rate.learn(this.#receivedBytes, this.shortestMs, this.#isInRound, nowMs)
+    this.#rate.learn(this.#receivedBytes, this.shortestMs, this.#isInRound ? this.#roundFromMs : Infinity, nowMs)
 
     if (!this.#isBound && this.#isInRound && this.#mayBindEarly && this.#isQueue(nowMs - this.#roundFromMs, LATE_MS)) {
       this.#bind(nowMs)

@@ -11,14 +11,14 @@ let nowMs: number
 let receivedBytes: number
 
 /** Each ms brings what the rate of that ms carries */
-function arrive (forMs: number, bytesPerMs: (ms: number) => number, isAwaited = true): void {
+function arrive (forMs: number, bytesPerMs: (ms: number) => number, awaitedSinceMs = Infinity): void {
   for (let ms = 0; ms < forMs; ms++) {
     nowMs++
     const byteLength = bytesPerMs(ms)
 
     if (byteLength > 0) {
       receivedBytes += byteLength
-      rate.learn(receivedBytes, SHORTEST_MS, isAwaited, nowMs)
+      rate.learn(receivedBytes, SHORTEST_MS, awaitedSinceMs, nowMs)
     }
   }
 }
@@ -30,7 +30,7 @@ beforeEach(() => {
 })
 
 describe('a link of one rate', () => {
-  beforeEach(() => { arrive(2000, () => BYTES_PER_MS, false) })
+  beforeEach(() => { arrive(2000, () => BYTES_PER_MS) })
 
   test('has that rate, is even, and does not vary', () => {
     expect(rate.bytesPerMs).toBeCloseTo(BYTES_PER_MS)
@@ -53,17 +53,19 @@ describe('a link of one rate', () => {
     expect(rate.unsteadyMs).toBeGreaterThan(BEGAN_MS + 2500)
   })
 
-  test('varies if nothing comes for over a second, and a pong is awaited', () => {
+  test('varies if nothing comes for over a second, and a pong is awaited for as long', () => {
+    const pausedMs = nowMs
     arrive(1100, () => 0)
-    arrive(1, () => BYTES_PER_MS)
+    arrive(1, () => BYTES_PER_MS, pausedMs)
 
     expect(rate.unsteadyMs).toBe(nowMs)
     expect(rate.evenRates).toBe(0)
   })
 
   test('does not vary if the peer has nothing to send for over a second', () => {
-    arrive(1100, () => 0, false)
-    arrive(1, () => BYTES_PER_MS, false)
+    arrive(1100, () => 0)
+    // the data of this side comes with a ping of its own
+    arrive(1, () => BYTES_PER_MS, nowMs - 20)
 
     expect(rate.unsteadyMs).toBeLessThan(BEGAN_MS)
     expect(rate.beganMs).toBe(nowMs)
