@@ -24,7 +24,8 @@
 import { NoControl } from '../core/path-control.ts'
 import { FIRST_MARK_VALUE, HEADER_BYTES } from '../core/wire/frame.ts'
 import { Marks } from './marks.ts'
-import { FIRST_BYTES, MARKS_IN_FLIGHT, MIN_MARK_EVERY_BYTES, PathEstimate } from './path-estimate.ts'
+import { PathEstimate } from './path-estimate.ts'
+import { coveredSilenceMs, FIRST_BYTES, MARKS_IN_FLIGHT, MIN_MARK_EVERY_BYTES } from './phase-bytes.ts'
 import { Samples } from './samples.ts'
 import { PeersBound } from './peers-bound.ts'
 import { PongSilence } from './silences.ts'
@@ -224,7 +225,7 @@ export class BytesInFlight implements PathControl {
       acknowledgedBytes: this.acknowledgedBytes,
       arrivedBytes: Math.min(this.estimate.arrivedBytes, this.unacknowledgedBytes),
       acknowledgedMs: Math.max(this.#lastPongMs, this.#samples.beganMs),
-      receivedBytes: this.estimate.peersData.receivedBytes,
+      receivedBytes: this.estimate.figures.peersData.receivedBytes,
       isAppLimited
     }, this.#isReplyDue)
     this.#isReplyDue = false
@@ -245,11 +246,11 @@ export class BytesInFlight implements PathControl {
 
     const { estimate, isHeld: wasHeld } = this
     const arrivedBytes = mark.positionBytes - this.acknowledgedBytes
-    const peersDelayMs = estimate.peersDelay.delayMs(nowMs, nowMs - mark.sentMs - estimate.shortestRoundTripMs)
-    const catchUp = this.#silence.onPong(mark, this.acknowledgedBytes, this.#positions, wasHeld && !estimate.isProbing ? estimate.coveredSilenceMs : Infinity, nowMs - peersDelayMs)
+    const peersDelayMs = estimate.peersDelay.delayMs(nowMs, nowMs - mark.sentMs - estimate.figures.own.shortestMs)
+    const catchUp = this.#silence.onPong(mark, this.acknowledgedBytes, this.#positions, wasHeld && !estimate.isProbing ? coveredSilenceMs(estimate.figures) : Infinity, nowMs - peersDelayMs)
 
     if (wasHeld) {
-      estimate.pongGap.learn(nowMs - Math.max(this.#lastPongMs, this.#samples.beganMs), arrivedBytes, this.unacknowledgedBytes)
+      estimate.figures.pongGap.learn(nowMs - Math.max(this.#lastPongMs, this.#samples.beganMs), arrivedBytes, this.unacknowledgedBytes)
     }
 
     this.#noteArrived(mark.positionBytes)
@@ -258,7 +259,7 @@ export class BytesInFlight implements PathControl {
     this.#noteWaiting(nowMs)
 
     if (this.isBounded) {
-      const sample = this.#samples.onPong(mark, estimate.roundTripMs ?? Infinity, peersDelayMs, estimate.peersData.receivedBytes, this.unacknowledgedBytes, wasHeld, nowMs)
+      const sample = this.#samples.onPong(mark, estimate.roundTripMs ?? Infinity, peersDelayMs, estimate.figures.peersData.receivedBytes, this.unacknowledgedBytes, wasHeld, nowMs)
 
       if (sample !== undefined) {
         estimate.onSample(sample)
@@ -305,7 +306,7 @@ export class BytesInFlight implements PathControl {
   }
 
   onChunk (byteLength: number, nowMs: number): void {
-    this.estimate.peersData.receivedBytes += byteLength
+    this.estimate.figures.peersData.receivedBytes += byteLength
     this.#silence.onChunk(nowMs, this.#samples.beganMs)
   }
 

@@ -13,49 +13,26 @@ import { FairShare, SHARED_PART } from './node-paths.ts'
 import { OwnRoundTrip, Probes } from './own-round-trip.ts'
 import { PeersData } from './peers-data.ts'
 import { PeersDelay } from './peers-delay.ts'
+import { coveredSilenceMs, FIRST_BYTES, MARK_INTERVAL_MS, MIN_MARK_EVERY_BYTES, ownQueueRoundTripMs, PROBE_WRITES, probeBytes, startUpBytes, steadyBytes } from './phase-bytes.ts'
 import { GROWTH, KnownRate, RecentHighest } from './rate.ts'
 import { PongGap, SlowPrograms } from './silences.ts'
 import type { NodePath, NodePaths } from './node-paths.ts'
 import type { PeersBound } from './peers-bound.ts'
+import type { PathFigures } from './phase-bytes.ts'
 import type { PathSample } from './samples.ts'
 import type { CatchUp } from './silences.ts'
 
-/** With a single round trip of data in flight the path would run empty if a pong is late */
-const ROUND_TRIP_GAIN = 1.25
-/** During start-up the rate may double in each round trip, as fast as TCP starts */
-const START_UP_GAIN = 2.89
-/** If a mark has waited less than half a round trip the path has room: then more is allowed, to make up for the start with 64 KiB */
-const UNQUEUED_GAIN = 4
-const UNQUEUED_PART = 1 / 2
-/** The first bound, and the least during start-up: about what TCP sends in its first two round trips, 262 ms at 2 Mbit/s */
-export const FIRST_BYTES = 65_536
-
 /** A sample over this many round trips shows the rate of the path: the first bytes take one, and the next ones show the rate */
 const FILLED_ROUND_TRIPS = 4
-
-/** A probe allows this part of what the path holds, so nothing queues, and a round trip is the path's own */
-const PROBE_PART = 3 / 4
-/** Or this many of the smallest writes, if they are more */
-const PROBE_WRITES = 2
 
 /** A sample of the rate counts for this many of the path's own round trips, as with BBR, and for VALID_MS at least */
 const VALID_ROUND_TRIPS = 10
 const VALID_MS = 2600
 
-/** The bytes in flight last a little longer than the longest silence */
-const SILENCE_GAIN = 1.1
-
-/** The shortest distance between two marks: the 12 bytes of a mark are 0.3 % of it */
-export const MIN_MARK_EVERY_BYTES = 4096
-export const MARKS_IN_FLIGHT = 8
-/** Pongs are rare if the gap between them is this many times that between marks. On a shared link they come in bursts, with shorter gaps. */
-const RARE_PONGS = 2
-
 /** A path is fast if the bytes in a kernel's buffer pass it within this time: then holding data gains nothing */
 const FAST_MS = 20
 const KERNEL_BYTES = 4_194_304
-/** Between two marks. On a fast path a rare mark shows whether the path stays fast. */
-const MARK_INTERVAL_MS = 5
+/** On a fast path a rare mark shows whether the path stays fast */
 const FAST_MARK_INTERVAL_MS = 100
 
 /**
@@ -78,10 +55,9 @@ const FAR_START_MS = 20
 type Phase = 'lifted' | 'startUp' | 'steady' | 'probing'
 
 export class PathEstimate implements NodePath {
+  readonly figures: PathFigures
   /** How much may be in flight, and how long a write is */
   readonly bound: Bound
-  /** Bulk of a peer that bounds nothing */
-  readonly peersData = new PeersData()
   /** How long pongs wait with the data of a peer that bounds it */
   readonly peersDelay = new PeersDelay()
   /** How long the last mark took, and how much of that exceeds the path's own round trip */
@@ -90,19 +66,10 @@ export class PathEstimate implements NodePath {
   sampledMs = 0
   /** When the oldest unanswered mark was written; Infinity if there is none */
   waitsSinceMs = Infinity
-  /** The time from one pong to the next while data is held */
-  readonly pongGap = new PongGap()
-  readonly #own = new OwnRoundTrip()
-  readonly #rate = new RecentHighest()
   #known = new KnownRate()
   readonly #probes = new Probes()
-  readonly #slowPrograms = new SlowPrograms()
-  readonly #fairShare = new FairShare()
   readonly #nodePaths: NodePaths
-  readonly #peersBound: PeersBound
   #isPeerBound = false
-  /** How long data may be queued below the muxer */
-  readonly #maxQueueDelayMs: number
   #phase: Phase
   /** The rate of the newest round trip. It may be too high, so it counts only during start-up. */
   #latestBytesPerMs = 0
@@ -115,8 +82,16 @@ export class PathEstimate implements NodePath {
 
   constructor (maxQueueDelayMs: number, recordBytes: number, nodePaths: NodePaths, peersBound: PeersBound) {
     this.#nodePaths = nodePaths
-    this.#peersBound = peersBound
-    this.#maxQueueDelayMs = maxQueueDelayMs
+    this.figures = {
+      maxQueueDelayMs,
+      own: new OwnRoundTrip(),
+      rate: new RecentHighest(),
+      slowPrograms: new SlowPrograms(),
+      pongGap: new PongGap(),
+      peersData: new PeersData(),
+      peersBound,
+      fairShare: new FairShare()
+    }
     this.bound = new Bound(recordBytes)
     this.#phase = maxQueueDelayMs === Infinity ? 'lifted' : 'startUp'
     this.#setBound()
@@ -124,17 +99,14 @@ export class PathEstimate implements NodePath {
 
   /** The path's own round trip; undefined until it was measured */
   get roundTripMs (): number | undefined {
-    return this.#own.isMeasured ? this.#own.ms : undefined
-  }
+    const { own } = this.figures
 
-  /** Infinity until it was measured */
-  get shortestRoundTripMs (): number {
-    return this.#own.shortestMs
+    return own.isMeasured ? own.ms : undefined
   }
 
   /** The rate of the path; 0 until it was measured */
   get bytesPerMs (): number {
-    return this.#rate.value
+    return this.figures.rate.value
   }
 
   /**
@@ -142,7 +114,7 @@ export class PathEstimate implements NodePath {
    * 8 KiB is answered in the first round trip. One behind 32 KiB is answered late in the third, long after the first bound was used up.
    */
   get farStartBytes (): number {
-    const isFarStart = this.#phase === 'startUp' && this.bytesPerMs === 0 && this.#own.ms >= FAR_START_MS
+    const isFarStart = this.#phase === 'startUp' && this.bytesPerMs === 0 && this.figures.own.ms >= FAR_START_MS
 
     return isFarStart ? Math.floor(this.bound.writeBytes / 2) : 0
   }
@@ -163,12 +135,7 @@ export class PathEstimate implements NodePath {
   }
 
   get ownQueueMs (): number {
-    return this.coveredSilenceMs - this.#own.ms
-  }
-
-  /** The bytes in flight last for a silence of this length anyway, so a shorter one requires no more */
-  get coveredSilenceMs (): number {
-    return ROUND_TRIP_GAIN * this.#own.ms + this.#maxQueueDelayMs
+    return coveredSilenceMs(this.figures) - this.figures.own.ms
   }
 
   /** `sinceMs`: when the oldest unanswered mark was written; Infinity if there is none */
@@ -180,7 +147,7 @@ export class PathEstimate implements NodePath {
   /** The pong to a ping that is no mark. If credit ends before a mark is due, only this pong shows what has arrived. */
   onRoundTrip (roundTripMs: number, arrivedPositionBytes: number, nowMs: number): void {
     this.#restart()
-    this.#slowPrograms.onArrived(arrivedPositionBytes, nowMs)
+    this.figures.slowPrograms.onArrived(arrivedPositionBytes, nowMs)
 
     this.#learnRoundTrip(roundTripMs, nowMs)
     this.#setBound()
@@ -190,7 +157,7 @@ export class PathEstimate implements NodePath {
     const { nowMs, roundTripMs, peersDelayMs, inFlightBytes, deliveredBytes } = sample
     const tookMs = roundTripMs + peersDelayMs
     // whether the mark found the path empty, by what was known when it was written: before this sample. Writes are whole, hence half a write more.
-    const isEmpty = inFlightBytes <= this.#probeBytes + this.bound.writeBytes / 2 && this.#probes.isEmptyAt(nowMs - tookMs)
+    const isEmpty = inFlightBytes <= probeBytes(this.figures) + this.bound.writeBytes / 2 && this.#probes.isEmptyAt(nowMs - tookMs)
     this.#restart()
 
     // the first marks have too little in front of them to show a rate
@@ -205,22 +172,24 @@ export class PathEstimate implements NodePath {
   }
 
   #learnRoundTrip (roundTripMs: number, nowMs: number): void {
-    if (!this.#own.isMeasured) {
+    const { own } = this.figures
+
+    if (!own.isMeasured) {
       this.#beganInQueue = this.othersQueueMs(nowMs) >= SHARED_PART * roundTripMs
     }
 
-    this.#own.learn(roundTripMs)
+    own.learn(roundTripMs)
   }
 
   /** After a silence everything that was in flight is confirmed */
   onCatchUp (catchUp: CatchUp): void {
     // pongs that have waited behind the peer's bulk come together as well
-    if (this.peersData.isQueued || this.#isPeerBound) {
+    if (this.figures.peersData.isQueued || this.#isPeerBound) {
       return
     }
 
     const sharedBytesPerMs = this.#nodePaths.sharedBytesPerMs(this, catchUp.silentMs, catchUp.nowMs)
-    this.#slowPrograms.onCatchUp(catchUp, this.bytesPerMs, sharedBytesPerMs, this.#own.ms, this.#phase === 'startUp')
+    this.figures.slowPrograms.onCatchUp(catchUp, this.bytesPerMs, sharedBytesPerMs, this.figures.own.ms, this.#phase === 'startUp')
     this.#setBound()
   }
 
@@ -271,42 +240,39 @@ export class PathEstimate implements NodePath {
 
   #learn (sample: PathSample): void {
     const { nowMs, roundTripMs, peersDelayMs, isAppLimited } = sample
+    const { own, rate, fairShare, peersData, slowPrograms } = this.figures
     // the path's own round trips: longer ones, of marks in a queue, would keep the old rate for minutes after a fall to a hundredth
-    const validMs = Math.max(VALID_MS, VALID_ROUND_TRIPS * Math.min(roundTripMs, this.#own.knownMs))
-    this.#rate.learn(sample.deliveredBytes / sample.intervalMs, isAppLimited, nowMs, validMs)
+    const validMs = Math.max(VALID_MS, VALID_ROUND_TRIPS * Math.min(roundTripMs, own.knownMs))
+    rate.learn(sample.deliveredBytes / sample.intervalMs, isAppLimited, nowMs, validMs)
     this.#latestBytesPerMs = sample.latestBytesPerMs
     this.sampledMs = nowMs
     this.lastRoundTripMs = roundTripMs + peersDelayMs
-    this.queueMs = roundTripMs - this.#own.knownMs
+    this.queueMs = roundTripMs - own.knownMs
     this.peersDelay.learn(peersDelayMs, nowMs)
     // more arrives until its pong has waited as long, but no more than is in flight
-    const meanMs = Math.min(this.peersDelay.meanMs, this.#own.knownMs + LONGEST_MEAN_DELAY_MS)
+    const meanMs = Math.min(this.peersDelay.meanMs, own.knownMs + LONGEST_MEAN_DELAY_MS)
     this.#arrivedBytes = Math.max(Math.min(sample.unacknowledgedBytes, this.bytesPerMs * peersDelayMs), this.bytesPerMs * meanMs)
     // after the assignments above: it reads these fields, of this path and of others
-    this.#fairShare.learn(this, this.#nodePaths, sample)
-    this.#isRateKnown ||= !isAppLimited || sample.intervalMs >= FILLED_ROUND_TRIPS * this.#own.knownMs
-    this.peersData.learn(sample, GROWTH * this.#ownQueueRoundTripMs, this.peersDelay.isMarked(nowMs))
+    fairShare.learn(this, this.#nodePaths, sample)
+    this.#isRateKnown ||= !isAppLimited || sample.intervalMs >= FILLED_ROUND_TRIPS * own.knownMs
+    peersData.learn(sample, GROWTH * ownQueueRoundTripMs(this.figures, this.isStarting), this.peersDelay.isMarked(nowMs))
 
     this.#learnPeersBound(nowMs)
 
-    this.#slowPrograms.onArrived(sample.arrivedPositionBytes, nowMs)
+    slowPrograms.onArrived(sample.arrivedPositionBytes, nowMs)
   }
 
   /** While its credit is bound, the peer's queue is short. Afterwards this side starts anew, as the rate until then does not show what the path carries. */
   #learnPeersBound (nowMs: number): void {
+    const { peersBound, peersData } = this.figures
     const wasBound = this.#isPeerBound
-    this.#isPeerBound = this.#peersBound.roundTripMs > 0 || (this.peersData.roundTripMs > 0 && this.#peersBound.bindBothWays(nowMs))
+    this.#isPeerBound = peersBound.roundTripMs > 0 || (peersData.roundTripMs > 0 && peersBound.bindBothWays(nowMs))
 
     if (this.#isPeerBound) {
-      this.peersData.forget()
+      peersData.forget()
     } else if (wasBound) {
       this.#startUp()
     }
-  }
-
-  /** The longest round trip that this side's own data explains. During start-up it does not depend on the rate, which a queue of the peer makes too low. */
-  get #ownQueueRoundTripMs (): number {
-    return this.#phase === 'startUp' ? UNQUEUED_GAIN * this.#own.ms + this.#maxQueueDelayMs : this.#steadyBytes / this.bytesPerMs
   }
 
   // How the phases follow each other
@@ -318,12 +284,12 @@ export class PathEstimate implements NodePath {
     if (this.#phase === 'startUp' && isNewRoundTrip && showsRate && !this.#known.grows(this.bytesPerMs)) {
       this.#steady()
       this.#probes.begin(nowMs)
-      this.#peersBound.onStartUpOver()
+      this.figures.peersBound.onStartUpOver()
     } else if (this.#phase === 'steady' && wasHeld) {
-      this.#known.bytesPerMs = Math.max(this.#known.bytesPerMs, this.#rate.confirmed)
+      this.#known.bytesPerMs = Math.max(this.#known.bytesPerMs, this.figures.rate.confirmed)
 
       // behind a queue of the peer a probe would measure that queue
-      if (this.peersData.roundTripMs === 0 && !this.#isPeerBound && this.#probes.isDue(nowMs, this.#known.hasFallenTo(this.bytesPerMs), this.#nodePaths.mayEmptyLink(nowMs))) {
+      if (this.figures.peersData.roundTripMs === 0 && !this.#isPeerBound && this.#probes.isDue(nowMs, this.#known.hasFallenTo(this.bytesPerMs), this.#nodePaths.mayEmptyLink(nowMs))) {
         this.#probe(nowMs)
       }
     }
@@ -350,7 +316,7 @@ export class PathEstimate implements NodePath {
   #endProbe (roundTripMs: number, nowMs: number): void {
     // less the time of two writes, at the known rate: at the present one, which may be far lower, they would be most of the round trip
     const writesMs = PROBE_WRITES * MIN_WRITE_BYTES / this.#known.bytesPerMs
-    const { ms: beforeMs } = this.#own
+    const { ms: beforeMs } = this.figures.own
     const ownRoundTripMs = Math.max(beforeMs, roundTripMs - writesMs)
     const longerMs = ownRoundTripMs - beforeMs
 
@@ -372,14 +338,14 @@ export class PathEstimate implements NodePath {
 
     const foundMs = Math.min(roundTripMs, ownRoundTripMs)
     this.#probes.end(Math.max(foundMs, beforeMs) > Math.min(foundMs, beforeMs) * GROWTH)
-    this.#own.ms = foundMs
+    this.figures.own.ms = foundMs
     this.#beganInQueue = false
     this.#steady()
   }
 
   #steady (): void {
     this.#phase = 'steady'
-    this.#known.bytesPerMs = this.#rate.confirmed
+    this.#known.bytesPerMs = this.figures.rate.confirmed
   }
 
   #probe (nowMs: number, emptyFromMs = nowMs): void {
@@ -398,58 +364,16 @@ export class PathEstimate implements NodePath {
       case 'lifted':
         return Infinity
       case 'probing':
-        return this.#probes.isEmptying ? 0 : this.#probeBytes
+        return this.#probes.isEmptying ? 0 : probeBytes(this.figures)
       case 'startUp':
         // doubling would make the queue longer, and the next connection would take it for a part of its own round trip
         if (this.#beganInQueue) {
-          return Math.max(FIRST_BYTES, this.#steadyBytes)
+          return Math.max(FIRST_BYTES, steadyBytes(this.figures))
         }
 
-        // The link may carry as much in this direction as in the other (peersData.roundTripBytes). Doubling up to that would take many round trips of
-        // several seconds.
-        return Math.max(this.#slowPrograms.boostBytes, FIRST_BYTES, this.#neededBytes, this.#carriedBytes(START_UP_GAIN), this.#nextRoundTripBytes, this.peersData.roundTripBytes)
+        return startUpBytes(this.figures, this.#latestBytesPerMs, this.queueMs)
       default:
-        return this.#steadyBytes
+        return steadyBytes(this.figures)
     }
-  }
-
-  get #steadyBytes (): number {
-    return Math.max(this.#slowPrograms.boostBytes, this.#neededBytes + this.#unconfirmedBytes + MIN_WRITE_BYTES, this.bytesPerMs * this.#peersBound.roundTripMs)
-  }
-
-  /** What a path that carries more in each round trip may carry in the next one */
-  get #nextRoundTripBytes (): number {
-    const gain = this.queueMs < UNQUEUED_PART * this.#own.ms ? UNQUEUED_GAIN : START_UP_GAIN
-
-    return this.#carriedBytes(gain, this.#latestBytesPerMs)
-  }
-
-  /** With so little in flight nothing queues */
-  get #probeBytes (): number {
-    return Math.max(PROBE_WRITES * MIN_WRITE_BYTES, PROBE_PART * this.bytesPerMs * this.#own.ms)
-  }
-
-  /** What the path carries in so many round trips, and in the time that data may be queued below the muxer */
-  #carriedBytes (roundTrips: number, bytesPerMs = this.bytesPerMs): number {
-    return bytesPerMs * (roundTrips * Math.max(this.#own.ms, this.peersData.roundTripMs) + this.#maxQueueDelayMs)
-  }
-
-  /** What the path carries in a round trip, and until late pongs come: with less in flight it runs empty */
-  get #neededBytes (): number {
-    return Math.max(this.bytesPerMs, this.#fairShare.bytesPerMs) * this.#neededMs
-  }
-
-  get #neededMs (): number {
-    const sharedMs = this.#own.ms + this.#fairShare.queueMs
-
-    return Math.max(this.coveredSilenceMs, sharedMs, SILENCE_GAIN * this.#slowPrograms.longestMs, ROUND_TRIP_GAIN * this.peersData.roundTripMs)
-  }
-
-  /** Data that has arrived since the last mark, and still counts as in flight. Without room for it a slow path would run empty before a pong comes. */
-  get #unconfirmedBytes (): number {
-    const markMs = Math.max(MARK_INTERVAL_MS, this.coveredSilenceMs / MARKS_IN_FLIGHT)
-    const gapMs = this.pongGap.ms > RARE_PONGS * markMs ? this.pongGap.ms : MARK_INTERVAL_MS
-
-    return Math.max(MIN_MARK_EVERY_BYTES, this.#carriedBytes(ROUND_TRIP_GAIN) / MARKS_IN_FLIGHT, this.bytesPerMs * gapMs)
   }
 }

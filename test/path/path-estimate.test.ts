@@ -1,7 +1,8 @@
 // How many bytes may be in flight, from what marks have shown.
 import { beforeEach, describe, expect, test } from 'vitest'
 import { NodePaths } from '../../src/path/node-paths.ts'
-import { FIRST_BYTES, PathEstimate } from '../../src/path/path-estimate.ts'
+import { PathEstimate } from '../../src/path/path-estimate.ts'
+import { FIRST_BYTES } from '../../src/path/phase-bytes.ts'
 import { PeersBound } from '../../src/path/peers-bound.ts'
 import { MIN_WRITE_BYTES } from '../../src/core/path-control.ts'
 import { FIRST_MARK_VALUE } from '../../src/core/wire/frame.ts'
