@@ -1,29 +1,15 @@
 /**
- * Connects a session to its transport and to its streams: passes on the chunks of the transport, asks the writer to write, and tells the
- * streams what has happened to them. Hot.
- *
- * One activity at a time:
- *
- * | activity    | runs                          | a new chunk  | a flush                                                        |
- * | ----------- | ----------------------------- | ------------ | -------------------------------------------------------------- |
- * | `idle`      | nothing                       | is read      | is requested by each call of a stream or the muxer             |
- * | `receiving` | the core, chunk by chunk      | is read next | only replies that pile up are written                          |
- * | `telling`   | programs, stream by stream    | waits        | is requested once, at the end; an abort writes within the call |
- * | `answering` | the writer, after a chunk     | waits        | is requested by each call of a stream or the muxer             |
- *
- * A chunk leads from `idle` through `receiving`, `telling` and `answering` to the next chunk or back, a flush from `idle` to `telling` and
- * back. The transport runs during a flush and may call back. A chunk then waits for the end of the flush; if the transport ends, the
- * connection ends immediately.
+ * Connects a session to its transport and to its streams. The reader takes what the transport brings, the writer writes when the driver asks it
+ * to, and streams and the muxer call the driver. Hot.
  */
-import { ON_CHUNK } from '../core/flush.ts'
 import { URGENT } from '../core/scheduler/lane.ts'
 import { Session } from '../core/session.ts'
-import { EVENT_OPENED, EVENT_REMOTE_FIN } from '../core/stream-state.ts'
 import { guardControl } from '../foreign/guarded-control.ts'
-import { partsOf, toError } from '../foreign/values.ts'
+import { partsOf } from '../foreign/values.ts'
 import { logDebug, logError, StreamLog } from '../observe/log.ts'
 import { abortable } from '../foreign/promises.ts'
 import { LateFins } from './late-fins.ts'
+import { Reader } from './reader.ts'
 import { Stalls } from './stalls.ts'
 import { Timers } from './timers.ts'
 import { Writer } from './writer.ts'
@@ -37,12 +23,10 @@ import type { createFrameTraces } from '../observe/frame-trace.ts'
 import type { ConnectionMetrics, NodeMetrics } from '../observe/metrics.ts'
 import type { Config } from '../options/config.ts'
 import type { Clock } from './clock.ts'
+import type { Chunk, ReaderHost, StreamEvents } from './reader.ts'
 import type { StreamOwner } from './stream-owner.ts'
 import type { Logger, MessageStream } from '@libp2p/interface'
 import type { Uint8ArrayList } from 'uint8arraylist'
-
-type Chunk = Uint8Array | Uint8ArrayList
-type Activity = 'idle' | 'receiving' | 'telling' | 'answering'
 
 /** One for all connections */
 const NO_OBSERVERS: readonly ConnectionObserver[] = []
@@ -55,21 +39,16 @@ export interface NodeParts {
 }
 
 /** The muxer, as far as the driver calls it */
-export interface DriverHost<Owner> {
-  /** The peer has opened a stream */
-  onOpened (state: StreamState<Owner>): void
-  /** May be called twice for a stream */
-  onStreamEnded (owner: Owner): void
+export interface DriverHost<Owner> extends StreamEvents<Owner> {
   onGoAway (code: number): void
-  /** The peer has broken a rule, or is gone */
-  fail (err: Error): void
   onTransmitFailed (err: Error): void
 }
 
-export class Driver<Owner extends StreamOwner> implements SessionObserver {
+export class Driver<Owner extends StreamOwner> implements SessionObserver, ReaderHost<Owner> {
   readonly session: Session<Owner>
   readonly timers: Timers
   readonly writer: Writer
+  readonly reader: Reader<Owner>
   readonly metrics: ConnectionMetrics | undefined
   readonly config: Config
   readonly clock: Clock
@@ -83,22 +62,15 @@ export class Driver<Owner extends StreamOwner> implements SessionObserver {
   observers: readonly ConnectionObserver[]
   readonly #host: DriverHost<Owner>
   readonly #lateFins: LateFins
-  /** Run after the streams have been told: after each chunk and each flush. Mostly empty. */
-  readonly afterTelling = new Set<() => void>()
   /** Shorter writes and chunks leave young memory alone */
-  readonly #youngFromBytes: number
-  #activity: Activity = 'idle'
-  /** The session is over, or the peer has broken a rule */
-  #hasStoppedReading = false
-  /** A transport may bring a chunk during a flush, or during the work on another chunk */
-  readonly #waitingChunks: Chunk[] = []
+  readonly youngFromBytes: number
 
   constructor (transport: MessageStream, config: Config, clock: Clock, parts: NodeParts, host: DriverHost<Owner>) {
     this.config = config
     this.clock = clock
     this.log = transport.log.newScope('yamux')
     this.transport = transport
-    this.#youngFromBytes = config.tuneGarbageCollection ? YOUNG_FROM_BYTES : Infinity
+    this.youngFromBytes = config.tuneGarbageCollection ? YOUNG_FROM_BYTES : Infinity
     this.#host = host
     this.session = new Session<Owner>({
       ...config,
@@ -116,6 +88,7 @@ export class Driver<Owner extends StreamOwner> implements SessionObserver {
     this.streamLog = new StreamLog(() => this.log.newScope('stream'))
     this.timers = new Timers(this)
     this.writer = new Writer(this)
+    this.reader = new Reader(this, host)
     this.stalls = new Stalls(this)
     this.#lateFins = new LateFins(this)
     // also while receiving
@@ -134,7 +107,7 @@ export class Driver<Owner extends StreamOwner> implements SessionObserver {
 
     if (!state.isInDataLane) {
       this.stalls.suspect(state)
-    } else if (this.#activity !== 'telling' || this.writer.policy.isOff) {
+    } else if (this.reader.activity !== 'telling' || this.writer.policy.isOff) {
       // #requestForStream, inlined: a call for each send
       this.writer.request()
     }
@@ -168,14 +141,18 @@ export class Driver<Owner extends StreamOwner> implements SessionObserver {
 
   /** Writes queued data within the call while `shouldGoOn` returns true, as far as credit and the transport permit. Not while receiving. */
   flushWhile (shouldGoOn: () => boolean): void {
-    if (this.#activity !== 'receiving') {
+    if (this.reader.activity !== 'receiving') {
       this.writer.flushWhile(shouldGoOn)
     }
   }
 
   reset (state: StreamState<Owner>, errorCode: number): void {
     this.session.reset(state, errorCode, this.clock.nowMs())
-    this.#unlist(state)
+
+    if (state.owner !== undefined) {
+      this.#host.onStreamEnded(state.owner)
+    }
+
     this.#requestForStream()
   }
 
@@ -185,7 +162,7 @@ export class Driver<Owner extends StreamOwner> implements SessionObserver {
       this.session.credit.giveBack(state, payloadBytes)
     }
 
-    if (this.#activity !== 'telling') {
+    if (this.reader.activity !== 'telling') {
       this.request()
     }
   }
@@ -194,7 +171,7 @@ export class Driver<Owner extends StreamOwner> implements SessionObserver {
 
   /** Tells the writer that there may be output. The end of `receiving` and `telling` does it once for all that happened meanwhile. */
   request (occasion?: number): void {
-    if (this.#activity !== 'telling' && this.#activity !== 'receiving') {
+    if (this.reader.activity !== 'telling' && this.reader.activity !== 'receiving') {
       this.writer.request(occasion)
     }
   }
@@ -213,117 +190,24 @@ export class Driver<Owner extends StreamOwner> implements SessionObserver {
       }
     }
 
-    this.afterTelling.add(look)
+    this.reader.afterTelling.add(look)
     look()
 
     try {
       await abortable(promise, signal)
     } finally {
-      this.afterTelling.delete(look)
+      this.reader.afterTelling.delete(look)
     }
   }
 
-  /** Drops all further chunks */
-  stopReading (): void {
-    this.#hasStoppedReading = true
-  }
-
   stop (): void {
-    this.stopReading()
+    this.reader.stop()
     this.#lateFins.stop()
     this.writer.stop()
     this.stalls.stop()
     this.timers.stop()
     this.session.path.end()
-    this.afterTelling.forEach(look => { look() })
-  }
-
-  /** Takes what the transport brings. Hot: runs once per chunk. */
-  receive (chunk: Chunk): void {
-    if (this.#hasStoppedReading) {
-      return
-    }
-
-    this.#waitingChunks.push(chunk)
-
-    if (!this.writer.isFlushing) {
-      this.receiveWaiting()
-    }
-  }
-
-  /** Reads the chunks that wait, unless another activity will. The last chunks of a transport that has ended (`isLast`) are read even while telling. */
-  receiveWaiting (isLast = false): void {
-    const before = this.#activity
-
-    if (before !== 'idle' && !(isLast && before === 'telling')) {
-      return
-    }
-
-    try {
-      // the answers to a chunk may bring the next
-      while (this.#waitingChunks.length > 0 && !this.#hasStoppedReading) {
-        this.#readWaiting(before === 'idle' ? 'answering' : before)
-      }
-    } finally {
-      this.#activity = before
-    }
-  }
-
-  #readWaiting (next: Activity): void {
-    let violation: Error | undefined
-    const { loop } = this.writer.turn
-    this.#activity = 'receiving'
-
-    try {
-      // a flush of replies may bring more
-      for (let i = 0; i < this.#waitingChunks.length; i++) {
-        const chunk = this.#waitingChunks[i]
-        const parts = chunk instanceof Uint8Array ? chunk : partsOf(chunk, 'The muxer')
-        const nowMs = this.clock.nowMs()
-
-        for (const { received } of this.observers) {
-          received.push(parts)
-        }
-
-        // a Uint8ArrayList adds up its length at each call
-        const { byteLength } = chunk
-
-        if (byteLength >= this.#youngFromBytes) {
-          fillYoungMemory(byteLength)
-        }
-
-        this.session.receive(parts, nowMs, loop.onChunk(nowMs), byteLength)
-      }
-    } catch (err) {
-      violation = toError(err, 'A chunk could not be read:')
-      this.#hasStoppedReading = true
-    } finally {
-      // most chunks are alone, and V8 keeps the list's memory on pop()
-      if (this.#waitingChunks.length === 1) {
-        this.#waitingChunks.pop()
-      } else {
-        this.#waitingChunks.length = 0
-      }
-
-      // telling returns to this
-      this.#activity = next
-    }
-
-    this.#tell()
-
-    if (violation === undefined) {
-      this.request(ON_CHUNK)
-
-      if (this.session.credit.portions?.isWaiting === true) {
-        this.timers.scheduleLook()
-      }
-    }
-
-    this.metrics?.report()
-
-    if (violation !== undefined) {
-      this.#host.fail(violation)
-    }
+    this.reader.afterTelling.forEach(look => { look() })
   }
 
   // Called by the session, the timers and the writer
@@ -352,7 +236,7 @@ export class Driver<Owner extends StreamOwner> implements SessionObserver {
 
   /** Hands a write to the transport. Returns false if the transport wants no more until it drains. */
   transmit (bytes: Uint8ArrayList, byteLength: number): boolean {
-    if (byteLength >= this.#youngFromBytes) {
+    if (byteLength >= this.youngFromBytes) {
       fillYoungMemory(byteLength)
     }
 
@@ -373,12 +257,12 @@ export class Driver<Owner extends StreamOwner> implements SessionObserver {
   onFlushed (reason: FlushReason, writtenBytes: number): void {
     this.metrics?.onFlush(reason, writtenBytes)
 
-    if (this.#waitingChunks.length > 0) {
-      this.receiveWaiting()
+    if (this.reader.waitingChunks.length > 0) {
+      this.reader.receiveWaiting()
     }
 
-    if (this.session.eventful.length > 0 || this.afterTelling.size > 0) {
-      this.#tell()
+    if (this.session.eventful.length > 0 || this.reader.afterTelling.size > 0) {
+      this.reader.tell()
     }
 
     if (this.session.hasOutput) {
@@ -386,74 +270,15 @@ export class Driver<Owner extends StreamOwner> implements SessionObserver {
     }
 
     // sinks are foreign code, which must not run in the middle of a chunk
-    if (this.#activity !== 'receiving') {
+    if (this.reader.activity !== 'receiving') {
       this.metrics?.report()
-    }
-  }
-
-  /** Takes a stream off the list before it is told that it has ended. May run twice for a stream. */
-  #unlist ({ owner }: StreamState<Owner>): void {
-    if (owner !== undefined) {
-      this.#host.onStreamEnded(owner)
     }
   }
 
   /** Output of a program. With coalescing off it does not wait for the end of `telling`. */
   #requestForStream (): void {
-    if (this.#activity !== 'telling' || this.writer.policy.isOff) {
+    if (this.reader.activity !== 'telling' || this.writer.policy.isOff) {
       this.writer.request()
-    }
-  }
-
-  /** Tells the streams what has happened to them */
-  #tell (): void {
-    const before = this.#activity
-
-    if (before === 'telling' || before === 'receiving') {
-      // the loop below reaches new entries, too; and the middle of a chunk is no time to tell
-      return
-    }
-
-    const { eventful } = this.session
-    let told = 0
-    this.#activity = 'telling'
-
-    try {
-      while (told < eventful.length) {
-        const state = eventful[told++]
-        const { events } = state
-        state.events = 0
-
-        // a stream that was opened and reset in one chunk is announced only if its data is complete
-        if ((events & EVENT_OPENED) !== 0 && (!state.life.isReset || ((events & EVENT_REMOTE_FIN) !== 0 && state.readBuffer.byteLength > 0))) {
-          this.#host.onOpened(state)
-        }
-
-        if (state.life.isOver) {
-          this.#unlist(state)
-        }
-
-        state.owner?.handle(events)
-      }
-    } finally {
-      if (told === 1 && eventful.length === 1) {
-        // the usual case, without a new array
-        eventful.pop()
-      } else {
-        // after an exception, such as a full stack, the rest is told next time
-        eventful.splice(0, told)
-      }
-
-      this.#activity = before
-    }
-
-    if (this.afterTelling.size > 0) {
-      this.afterTelling.forEach(look => { look() })
-    }
-
-    // a listener has made the transport bring it
-    if (before === 'idle' && this.#waitingChunks.length > 0) {
-      this.receiveWaiting()
     }
   }
 }

@@ -79,7 +79,7 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
     this.#transport = transport
     this.#driver = new Driver<MuxedStream>(transport, config, clock, parts, this)
     this.#streamList = new StreamList(this.#driver, this)
-    transport.addEventListener('message', evt => { this.#driver.receive(evt.data) })
+    transport.addEventListener('message', evt => { this.#driver.reader.receive(evt.data) })
     transport.addEventListener('drain', () => { this.#driver.writer.drained() })
     transport.addEventListener('close', evt => { this.#onTransportClosed(evt.error) })
     this.#driver.timers.start()
@@ -209,7 +209,7 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
       this.#logClosed('the peer', code)
     }
 
-    this.#driver.afterTelling.add(this.#checkRemoteGoAway)
+    this.#driver.reader.afterTelling.add(this.#checkRemoteGoAway)
   }
 
   /** The peer has opened a stream */
@@ -334,7 +334,7 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
     } else if (this.#phase === 'peerGoneAway' && streams.size === 0 && !hasOutput) {
       // no frame is answered any more, as the peer may be closing its end
       this.#phase = 'left'
-      this.#driver.stopReading()
+      this.#driver.reader.stop()
       closeTransport(this.#transport, new RemoteGoAwayError(code))
     }
   }
@@ -354,7 +354,7 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
   /** Nothing can be sent or received any more */
   #onTransportClosed (cause?: Error): void {
     // chunks that wait are read first, and the application is told of them
-    this.#driver.receiveWaiting(true)
+    this.#driver.reader.receiveWaiting(true)
 
     this.#announceAll()
 
@@ -391,7 +391,7 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
     const { session } = this.#driver
     this.#phase = 'aborting'
     this.#streamList.refuseOpens()
-    this.#driver.stopReading()
+    this.#driver.reader.stop()
     logError(this.#driver, message, err)
     const code = err instanceof ProtocolError ? err.goAwayCode : GoAwayCode.InternalError
     this.#logClosed('this side', code, err)

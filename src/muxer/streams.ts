@@ -198,7 +198,7 @@ export class StreamList implements StreamRegistry<MuxedStream> {
   async #awaitPlace (limits: StreamLimits, signal?: AbortSignal): Promise<MuxedStream> {
     const waiting: WaitingOpen = { ...Promise.withResolvers<MuxedStream>(), limits }
     this.#waitingOpens.add(waiting)
-    this.#driver.afterTelling.add(this.#admit)
+    this.#driver.reader.afterTelling.add(this.#admit)
 
     const { streams, roundTrip } = this.#driver.session
 
@@ -235,7 +235,7 @@ export class StreamList implements StreamRegistry<MuxedStream> {
       this.#waitingOpens.delete(waiting)
     }
 
-    this.#driver.afterTelling.delete(this.#admit)
+    this.#driver.reader.afterTelling.delete(this.#admit)
   }
 
   readonly #announceWaiting = (): void => {
