@@ -1,11 +1,9 @@
 /**
- * What the connections of a node know of each other's paths, and the fair share of each on a link. On a shared link each sees the queue of the
+ * What the connections of a node know of each other's paths. On a shared link each sees the queue of the
  * others, which looks like a longer path or a slow peer. So before a path counts as longer, all of them empty the link. This is only postponed,
  * and never refused, as the others may be on other links.
  */
-import { GROWTH, RecentHighest } from './rate.ts'
 import type { Bound } from './bound.ts'
-import type { PathSample } from './samples.ts'
 
 /** Two connections seem to share a queue if the marks of the other wait at least this part of the time */
 export const SHARED_PART = 1 / 2
@@ -46,7 +44,7 @@ export interface NodePath {
   emptyLink (nowMs: number, emptyInMs: number): void
 }
 
-interface Share {
+export interface Share {
   bytesPerMs: number
   queueMs: number
 }
@@ -153,34 +151,4 @@ function waitedMs ({ lastRoundTripMs, waitsSinceMs }: NodePath, nowMs: number): 
 
 function isRecent ({ sampledMs }: NodePath, nowMs: number): boolean {
   return Math.abs(nowMs - sampledMs) < RECENT_MS
-}
-
-/** What a path has carried in this time limits its share */
-const LATELY_MS = 60_000
-
-/**
- * What is due to a connection on a link that others of this node fill: as much as each of them, and as long a queue as any of them makes.
- * Otherwise the connection with the shortest path has the least in flight, the queue of the others lowers its rate, and its bound follows the
- * rate down. The share is limited by what the path has carried recently, as the others may be on other links after all.
- */
-export class FairShare {
-  readonly #carriedLately = new RecentHighest()
-  #share: Share | undefined
-
-  /** 0 if no other connection fills the link */
-  get bytesPerMs (): number {
-    return Math.min(GROWTH * this.#carriedLately.value, this.#share?.bytesPerMs ?? 0)
-  }
-
-  get queueMs (): number {
-    return this.#share?.queueMs ?? 0
-  }
-
-  learn (path: NodePath, nodePaths: NodePaths, { nowMs, isAppLimited, isNewRoundTrip }: Pick<PathSample, 'nowMs' | 'isAppLimited' | 'isNewRoundTrip'>): void {
-    this.#carriedLately.learn(path.bytesPerMs, isAppLimited, nowMs, LATELY_MS)
-
-    if (isNewRoundTrip) {
-      this.#share = nodePaths.shareOf(path, nowMs)
-    }
-  }
 }

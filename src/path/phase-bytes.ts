@@ -1,6 +1,6 @@
 /** How many bytes each phase of the bound may have in flight, by what is known of the path. Pure functions. */
 import { MIN_WRITE_BYTES } from '../core/path-control.ts'
-import type { FairShare } from './node-paths.ts'
+import type { FairShare } from './fair-share.ts'
 import type { OwnRoundTrip } from './own-round-trip.ts'
 import type { PeersBound } from './peers-bound.ts'
 import type { PeersData } from './peers-data.ts'

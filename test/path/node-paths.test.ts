@@ -1,6 +1,7 @@
 // The paths of one node: when they empty the link that they share to measure it, how much they carry together, and the fair share of each.
 import { beforeEach, describe, expect, test } from 'vitest'
-import { FairShare, NodePaths } from '../../src/path/node-paths.ts'
+import { FairShare } from '../../src/path/fair-share.ts'
+import { NodePaths } from '../../src/path/node-paths.ts'
 import type { NodePath } from '../../src/path/node-paths.ts'
 
 type Writable<Type> = { -readonly [Name in keyof Type]: Type[Name] }

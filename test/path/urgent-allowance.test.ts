@@ -1,7 +1,7 @@
 // How much urgent data passes although enough is in flight.
 import fc from 'fast-check'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { UrgentAllowance } from '../../src/path/bytes-in-flight.ts'
+import { UrgentAllowance } from '../../src/path/urgent-allowance.ts'
 
 /** What is allowed however slow the path is */
 const FRAME_BYTES = 16_384
