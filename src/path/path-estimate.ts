@@ -242,7 +242,7 @@ export class PathEstimate implements NodePath {
 
   #learn (sample: PathSample): void {
     const { nowMs, roundTripMs, peersDelayMs, isAppLimited } = sample
-    const { own, rate, fairShare, peersData, slowPrograms } = this.figures
+    const { own, rate, fairShare, peersData, peersBound, slowPrograms } = this.figures
     // the path's own round trips: longer ones, of marks in a queue, would keep the old rate for minutes after a fall to a hundredth
     const validMs = Math.max(VALID_MS, VALID_ROUND_TRIPS * Math.min(roundTripMs, own.knownMs))
     rate.learn(sample.deliveredBytes / sample.intervalMs, isAppLimited, nowMs, validMs)
@@ -257,7 +257,8 @@ export class PathEstimate implements NodePath {
     // after the assignments above: it reads these fields, of this path and of others
     fairShare.learn(this, this.#nodePaths, sample)
     this.#isRateKnown ||= !isAppLimited || sample.intervalMs >= FILLED_ROUND_TRIPS * own.knownMs
-    peersData.learn(sample, GROWTH * ownQueueRoundTripMs(this.figures, this.isStarting), this.peersDelay.isMarked(nowMs))
+    peersBound.boundsItself = this.peersDelay.isMarked(nowMs)
+    peersData.learn(sample, GROWTH * ownQueueRoundTripMs(this.figures, this.isStarting), peersBound.boundsItself)
 
     this.#learnPeersBound(nowMs)
 

@@ -66,6 +66,8 @@ export class PeersBound implements PeerControl {
   creditMs = Infinity
   /** While data of this side is held: Infinity; otherwise when it last was */
   heldUntilMs = -Infinity
+  /** The peer bounds what it has in flight: its queue is short, or soon will be. A second bound would starve it. */
+  boundsItself = false
   /** When the slack was last far from its limit */
   #steadyMs = 0
   #unboundUntilMs = -Infinity
@@ -111,7 +113,7 @@ export class PeersBound implements PeerControl {
   get roundTripMs (): number {
     const slackMs = Math.min(this.#slackMs, ALLOWED_SLACKS * this.#minSlackMs)
 
-    return this.#isBound ? ROUND_TRIP_GAIN * this.shortestMs + slackMs + this.#chunkBytes / Math.max(this.#rate.bytesPerMs, this.#path.usualBytesPerMs) : 0
+    return this.#isBound ? ROUND_TRIP_GAIN * this.shortestMs + slackMs + this.#chunkBytes / this.#busyBytesPerMs : 0
   }
 
   /** Data of this side is held, and its pongs wait for seconds behind bulk of the peer. Returns whether credit is bound now. */
@@ -205,7 +207,7 @@ export class PeersBound implements PeerControl {
 
   /** A pong that is late is not waited for */
   get #mayBindEarly (): boolean {
-    return this.#binds === 'always' || (this.#binds === 'bothWays' && this.#isHeld && this.#rate.evenRates >= EVEN_RATES)
+    return this.#binds === 'always' || (this.#binds === 'bothWays' && !this.boundsItself && this.#isHeld && this.#rate.evenRates >= EVEN_RATES)
   }
 
   get #isHeld (): boolean {
@@ -228,6 +230,11 @@ export class PeersBound implements PeerControl {
     const { bytesPerMs } = this.#rate
 
     return bytesPerMs > 0 && bytesPerMs < FAST_BYTES_PER_MS
+  }
+
+  /** The rate at which the link is busy */
+  get #busyBytesPerMs (): number {
+    return this.#path.busyBytesPerMs(this.#rate.bytesPerMs)
   }
 
   /** A pong that took so long has waited behind data, and not for a program or a radio */
@@ -269,7 +276,7 @@ export class PeersBound implements PeerControl {
     const moreMs = this.#slackMs - this.#minSlackMs
 
     if (this.#isBound && this.#wasWithheld) {
-      const lostMs = roundTripMs * (1 - TOLERATED_PART) - (this.#receivedBytes - this.#roundFromBytes) / Math.max(this.#rate.bytesPerMs, this.#path.usualBytesPerMs)
+      const lostMs = roundTripMs * (1 - TOLERATED_PART) - (this.#receivedBytes - this.#roundFromBytes) / this.#busyBytesPerMs
       this.#slackMs += Math.max(0, Math.min(MAX_SLACK_STEP_MS, lostMs, this.#isHeld ? Infinity : this.#idleMs))
     } else if (!this.#isBound) {
       this.#slackMs = this.#minSlackMs + Math.max(moreMs, this.#idleMs)

@@ -7,8 +7,8 @@
 import { FIRST_MARK_VALUE } from '../core/wire/frame.ts'
 import { UNITS_PER_MS } from './marks.ts'
 
-/** What was seen of the peer's marks counts for this long */
-const RECENT_MS = 2000
+/** A peer bounds itself if it has written a mark within this time. Marks in a queue of seconds are rare. */
+const MARKED_MS = 30_000
 /** The last mark shows the delay of a pong that comes no later than this. A peer with data in flight writes a mark beside each pong to a mark. */
 const BESIDE_MS = 250
 /** No mark is delayed by more than another by this: it is no mark, or a clock was set */
@@ -59,7 +59,7 @@ export class PeersDelay {
 
   /** The peer writes marks, so it bounds what it has in flight */
   isMarked (nowMs: number): boolean {
-    return this.#isMarked && nowMs - this.#lastMs < RECENT_MS
+    return this.#isMarked && nowMs - this.#lastMs < MARKED_MS
   }
 
   #learnShortest (sinceMs: number, nowMs: number): void {

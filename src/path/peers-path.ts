@@ -17,6 +17,11 @@ export class PeersPath {
   usualBytesPerMs = 0
   #period = new Period(0, 0)
 
+  /** `bytesPerMs` or the usual rate, whichever is higher. If much less than usual arrives, the link may be slower, and the end of the period will tell. */
+  busyBytesPerMs (bytesPerMs: number): number {
+    return bytesPerMs < SLOWED_PART * this.usualBytesPerMs ? bytesPerMs : Math.max(bytesPerMs, this.usualBytesPerMs)
+  }
+
   /** A round has ended. `creditBytes` was in flight when it began, and more was withheld; undefined if nothing was. */
   learn (roundTripMs: number, receivedBytes: number, creditBytes: number | undefined, nowMs: number): void {
     const period = this.#period

@@ -209,6 +209,22 @@ describe('if nothing is asked for', () => {
     expect(watch(earlyMs, { mbit: 10, roundTripMs: 40 }, control).find(({ isBound }) => isBound)?.ms).toBeLessThan(earlyMs)
   })
 
+  test('but not a peer that bounds itself', () => {
+    control = new PeersBound(undefined)
+    control.heldUntilMs = Infinity
+    control.boundsItself = true
+
+    expect(watch(SETTLED_MS, { mbit: 10, roundTripMs: 40 }, control).filter(({ isBound }) => isBound)).toEqual([])
+  })
+
+  test('it stays bound when the link has become slower, as that is no reason for more credit', () => {
+    control = new PeersBound(undefined)
+    control.heldUntilMs = Infinity
+    const seen = watch(END_MS, { mbit: ms => ms < 15_000 ? 30 : 3, roundTripMs: 40 }, control)
+
+    expect(seen.filter(({ ms, isBound }) => ms > 15_000 && !isBound)).toEqual([])
+  })
+
   test('while the rate changes, a pong that is late is not enough', () => {
     control = new PeersBound(undefined)
     control.heldUntilMs = Infinity

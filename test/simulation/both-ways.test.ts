@@ -8,7 +8,7 @@ import { Random } from '../../testing/simulation/random.ts'
 import { drawMobileSteps, STEP_MS } from './paths/mobile.ts'
 import { between } from './paths/plan.ts'
 import type { CreateMuxer } from '../../testing/muxers.ts'
-import type { Arrived } from '../../testing/simulation/bulk.ts'
+import type { Arrived, End } from '../../testing/simulation/bulk.ts'
 
 const TIMEOUT_MS = 60_000
 const limits = { maxInboundStreams: 100, maxOutboundStreams: 100, maxEarlyStreams: 100 }
@@ -55,6 +55,32 @@ test.each<Work>([
   const [up] = await measureBulk({ createMuxer: ours, mbit: upMbit, streams }, { createMuxer: stock, mbit: downMbit, streams }, { roundTripMs, settledMs: 0, measuredMs: 20_000 })
   expect(up.linkPart).toBeGreaterThan(0.7)
 }, TIMEOUT_MS)
+
+describe('after the rate of a link has fallen to a tenth', () => {
+  const SLOWER_PART = 0.1
+  const work = { roundTripMs: 80, settledMs: 22_000, measuredMs: 20_000 }
+  const end = (createMuxer: CreateMuxer): End => ({
+    createMuxer,
+    mbit: 30,
+    streams: 1,
+    // for longer than the test
+    pace: new Pace(Array.from({ length: 100 }, (_, second) => second < 12 ? 1 : SLOWER_PART), 1000)
+  })
+
+  test('each way carries three quarters of it, and messages take less than a tenth of the time that they take if both ends have @libp2p/yamux', async () => {
+    const before = await measureBulk(end(stock), end(stock), work)
+    const now = await measureBulk(end(ours), end(stock), work)
+
+    expect(longestMs(now)).toBeLessThan(longestMs(before) / 10)
+    expect(Math.min(...now.map(({ linkPart }) => linkPart))).toBeGreaterThan(0.75 * SLOWER_PART)
+  }, TIMEOUT_MS)
+
+  test('neither of two ends with this muxer takes the link from the other', async () => {
+    const ways = await measureBulk(end(ours), end(ours), work)
+
+    expect(Math.min(...ways.map(({ linkPart }) => linkPart))).toBeGreaterThan(0.75 * SLOWER_PART)
+  }, TIMEOUT_MS)
+})
 
 test('on mobile links, whose rate changes all the time, both ways carry nine tenths of what they carry without bounds', async () => {
   const carried = async (createMuxer: CreateMuxer, seed: number): Promise<number> => {

@@ -238,7 +238,10 @@ export class Credit<Owner> {
       this.portions.end()
       this.portions = undefined
       this.toldFromBytes = TOLD_FROM_BYTES
-      this.#forEach(stream => { this.giveBack(stream, 0) })
+      this.#forEach(stream => {
+        this.giveBack(stream, 0)
+        stream.receiveWindow.forgetRate()
+      })
     }
   }
 

@@ -168,6 +168,11 @@ export class ReceiveWindow implements BudgetHolder {
     return this.#update(Math.min(this.readBytes, portionBytes), this.raiseBytes, nowMs)
   }
 
+  /** What was read up to now tells nothing about the rate, as credit for it was withheld */
+  forgetRate (): void {
+    this.#epochStartMs = undefined
+  }
+
   /** Advertises a window that is larger by `growthBytes`, and gives bytes back. Returns the delta. */
   #update (backBytes: number, growthBytes: number, nowMs: number): number {
     this.windowBytes += growthBytes

@@ -176,6 +176,20 @@ test('all is given back when the bound is lifted', () => {
   expect(session.credit.isWithheld).toBe(false)
 })
 
+test('windows do not grow by that, as what was withheld for long shows no rate', () => {
+  open(1)
+  // the round trip is known
+  nowMs += 100
+  answerPing()
+  receive(1, WINDOW_BYTES)
+  granted()
+
+  boundBytes = Infinity
+  answerPing()
+  expect(sum(granted())).toBe(WINDOW_BYTES - BOUND_BYTES)
+  expect(session.streams.get(1)?.receiveWindow.windowBytes).toBe(WINDOW_BYTES)
+})
+
 test('the control is told when nothing has arrived for ten seconds', () => {
   open(1)
   receive(1, WINDOW_BYTES)
