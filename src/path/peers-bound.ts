@@ -15,7 +15,7 @@
  * If the rate is even, the first pong that is late is enough, as more credit would make the first queue longer. A bound that does not shorten a
  * queue of seconds is given up.
  *
- * Invariant: creditMs is finite once a round has ended.
+ * Invariant: creditMs is finite once a round has ended, unless the bound was given up.
  */
 import { ArrivalRate } from './arrival-rate.ts'
 import { PeersPath } from './peers-path.ts'
@@ -52,7 +52,7 @@ const MAX_SLACK_MS = 275
 /** A link whose rate has varied within this time is not bound both ways for the time below. So long must it be known. */
 const STEADY_MS = 1500
 const UNBOUND_MS = 120_000
-/** Nor is one where both ends need the largest slack for so long, or where a queue of so long does not become shorter while credit is bound */
+/** Nor is one where both ends need the largest slack for so long, or where a queue of so long does not become shorter in a whole round */
 const UNSTEADY_MS = 3000
 /** So many even rates in a row show a link that is not mobile */
 const EVEN_RATES = 2
@@ -173,7 +173,7 @@ export class PeersBound implements PeerControl {
     this.#largestBytes = 0
     this.#idleMs = Math.max(this.#idleMs, nowMs - this.#chunkMs)
     this.#path.learn(roundTripMs, this.#receivedBytes, this.#wasWithheld ? this.#roundCreditBytes : undefined, nowMs)
-    this.#learnSlack(roundTripMs)
+    this.#learnSlack(roundTripMs, nowMs)
     const isQueue = this.#isQueue(roundTripMs, QUEUE_MS)
     this.#queuedPongs = isQueue ? this.#queuedPongs + 1 : 0
 
@@ -188,7 +188,7 @@ export class PeersBound implements PeerControl {
       this.#steadyMs = nowMs
     }
 
-    if (this.#isBound && this.#isHeld && (nowMs - this.#steadyMs >= UNSTEADY_MS || roundTripMs >= Math.max(UNSTEADY_MS, this.#boundRoundTripMs))) {
+    if (this.#isBound && this.#isHeld && (nowMs - this.#steadyMs >= UNSTEADY_MS || (roundTripMs >= this.#boundRoundTripMs && this.#boundRoundTripMs >= UNSTEADY_MS))) {
       this.#leave(nowMs)
     }
 
@@ -272,7 +272,7 @@ export class PeersBound implements PeerControl {
    * While credit waits, an idle link shows that the bound is too low. Otherwise it shows for how long at least windows must last. If data of this
    * side is held, credit waits behind it, and less arrives without a gap.
    */
-  #learnSlack (roundTripMs: number): void {
+  #learnSlack (roundTripMs: number, nowMs: number): void {
     const moreMs = this.#slackMs - this.#minSlackMs
 
     if (this.#isBound && this.#wasWithheld) {
@@ -283,6 +283,7 @@ export class PeersBound implements PeerControl {
     }
 
     this.#slackMs = Math.min(this.#maxSlackMs, this.#slackMs) - SLACK_DECAY * moreMs
-    this.creditMs = ROUND_TRIP_GAIN * this.shortestMs + this.#slackMs
+    // once the bound is given up, queues are long at both ends, and smaller windows would not fill the link
+    this.creditMs = nowMs < this.#unboundUntilMs ? Infinity : ROUND_TRIP_GAIN * this.shortestMs + this.#slackMs
   }
 }

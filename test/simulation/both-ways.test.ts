@@ -2,7 +2,7 @@
 import { mean, sum } from 'simple-statistics'
 import { describe, expect, test } from 'vitest'
 import { muxers } from '../../testing/muxers.ts'
-import { MBIT_BYTES_PER_S, measureBulk } from '../../testing/simulation/bulk.ts'
+import { KERNEL, MBIT_BYTES_PER_S, measureBulk } from '../../testing/simulation/bulk.ts'
 import { Pace } from '../../testing/simulation/pace.ts'
 import { Random } from '../../testing/simulation/random.ts'
 import { drawMobileSteps, STEP_MS } from './paths/mobile.ts'
@@ -67,9 +67,12 @@ describe('after the rate of a link has fallen to a tenth', () => {
     pace: new Pace(Array.from({ length: 100 }, (_, second) => second < 12 ? 1 : SLOWER_PART), 1000)
   })
 
-  test('each way carries three quarters of it, and messages take less than a tenth of the time that they take if both ends have @libp2p/yamux', async () => {
-    const before = await measureBulk(end(stock), end(stock), work)
-    const now = await measureBulk(end(ours), end(stock), work)
+  test.each([
+    { kernelMb: 2, kernel: KERNEL },
+    { kernelMb: 6, kernel: { socketBufferBytes: 6_291_456, drainAtBytes: 6_000_000 } }
+  ])('each way carries three quarters of it, and messages take less than a tenth of the time that they take if both ends have @libp2p/yamux, with $kernelMb MB in kernels', async ({ kernel }) => {
+    const before = await measureBulk(end(stock), end(stock), { ...work, kernel })
+    const now = await measureBulk(end(ours), end(stock), { ...work, kernel })
 
     expect(longestMs(now)).toBeLessThan(longestMs(before) / 10)
     expect(Math.min(...now.map(({ linkPart }) => linkPart))).toBeGreaterThan(0.75 * SLOWER_PART)

@@ -11,7 +11,12 @@ const BULK_MESSAGE_BYTES = 65_536
 const MESSAGE_BYTES = 100
 const EVERY_MS = 50
 /** What a kernel takes, and where it takes more again */
-export const KERNEL = { socketBufferBytes: 2_097_152, drainAtBytes: 1_900_000 }
+interface Kernel {
+  socketBufferBytes: number
+  drainAtBytes: number
+}
+
+export const KERNEL: Kernel = { socketBufferBytes: 2_097_152, drainAtBytes: 1_900_000 }
 /** Of what is queued when the measurement ends, nothing counts that comes later */
 const LATEST_MS = 60_000
 
@@ -33,6 +38,8 @@ export interface BulkWork {
   /** In addition to the time in which twice what the streams begin with arrives. 0: what arrives meanwhile counts as well. */
   settledMs?: number
   measuredMs?: number
+  /** Of both ends */
+  kernel?: Kernel
 }
 
 /** Of what an end has sent */
@@ -55,10 +62,10 @@ export async function drain (stream: Stream): Promise<void> {
 }
 
 /** What of each end has arrived at the other. Both send small messages, on a stream of their own. */
-export async function measureBulk (dialler: End, listener: End, { roundTripMs, segmentBytes = 16_384, settledMs = 5000, measuredMs = 15_000 }: BulkWork): Promise<[Arrived, Arrived]> {
+export async function measureBulk (dialler: End, listener: End, { roundTripMs, segmentBytes = 16_384, settledMs = 5000, measuredMs = 15_000, kernel = KERNEL }: BulkWork): Promise<[Arrived, Arrived]> {
   return simulate({ endMs: 1e8 }, async sim => {
     const link = sim.connect({
-      ...KERNEL,
+      ...kernel,
       segmentBytes,
       rateBytesPerS: Infinity,
       delayMs: roundTripMs / 2 + 0.1,
