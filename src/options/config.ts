@@ -137,7 +137,7 @@ export interface YamuxMuxerInit extends StreamMuxerOptions<YamuxStreamOptions> {
    * sent as several frames.
    *
    * @unit bytes
-   * @default `16_384`, or `65_507` for a stream that has the connection to itself, and without a bound on bytes in flight; on a fast connection what it carries in a millisecond, up to `1_048_292`
+   * @default `16_384`; `65_507` for a stream that has the connection to itself, or if bytes in flight have no bound; on a fast connection what it carries in a millisecond, up to `1_048_292`
    */
   maxMessageSize?: number
 
