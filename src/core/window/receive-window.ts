@@ -168,7 +168,7 @@ export class ReceiveWindow implements BudgetHolder {
     return this.#update(Math.min(this.readBytes, portionBytes), this.raiseBytes, nowMs)
   }
 
-  /** What was read up to now tells nothing about the rate, as credit for it was withheld */
+  /** The bytes read so far show no rate, as their credit was withheld */
   forgetRate (): void {
     this.#epochStartMs = undefined
   }
