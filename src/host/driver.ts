@@ -23,7 +23,7 @@ import type { createFrameTraces } from '../observe/frame-trace.ts'
 import type { ConnectionMetrics, NodeMetrics } from '../observe/metrics.ts'
 import type { Config } from '../options/config.ts'
 import type { Clock } from './clock.ts'
-import type { Chunk, ReaderHost, StreamEvents } from './reader.ts'
+import type { Chunk, ReaderEvents, ReaderHost } from './reader.ts'
 import type { StreamOwner } from './stream-owner.ts'
 import type { Logger, MessageStream } from '@libp2p/interface'
 import type { Uint8ArrayList } from 'uint8arraylist'
@@ -39,7 +39,7 @@ export interface NodeParts {
 }
 
 /** The muxer, as far as the driver calls it */
-export interface DriverHost<Owner> extends StreamEvents<Owner> {
+export interface DriverHost<Owner> extends ReaderEvents<Owner> {
   onGoAway (code: number): void
   onTransmitFailed (err: Error): void
 }

@@ -46,7 +46,7 @@ export interface ReaderHost<Owner> {
 }
 
 /** The muxer, as far as the reader calls it */
-export interface StreamEvents<Owner> {
+export interface ReaderEvents<Owner> {
   /** The peer has opened a stream */
   onOpened (state: StreamState<Owner>): void
   /** Takes a stream off the list before it is told that it has ended. May be called twice for a stream. */
@@ -62,11 +62,11 @@ export class Reader<Owner extends StreamOwner> {
   /** A transport may bring a chunk during a flush, or during the work on another chunk */
   readonly waitingChunks: Chunk[] = []
   readonly #host: ReaderHost<Owner>
-  readonly #events: StreamEvents<Owner>
+  readonly #events: ReaderEvents<Owner>
   /** The session is over, or the peer has broken a rule */
   #isStopped = false
 
-  constructor (host: ReaderHost<Owner>, events: StreamEvents<Owner>) {
+  constructor (host: ReaderHost<Owner>, events: ReaderEvents<Owner>) {
     this.#host = host
     this.#events = events
   }

@@ -226,7 +226,7 @@ export class BytesInFlight implements PathControl {
       acknowledgedBytes: this.acknowledgedBytes,
       arrivedBytes: Math.min(this.estimate.arrivedBytes, this.unacknowledgedBytes),
       acknowledgedMs: Math.max(this.#lastPongMs, this.#samples.beganMs),
-      receivedBytes: this.estimate.figures.peersData.receivedBytes,
+      receivedBytes: this.estimate.learned.peersData.receivedBytes,
       isAppLimited
     }, this.#isReplyDue)
     this.#isReplyDue = false
@@ -247,11 +247,11 @@ export class BytesInFlight implements PathControl {
 
     const { estimate, isHeld: wasHeld } = this
     const arrivedBytes = mark.positionBytes - this.acknowledgedBytes
-    const peersDelayMs = estimate.peersDelay.delayMs(nowMs, nowMs - mark.sentMs - estimate.figures.own.shortestMs)
-    const catchUp = this.#silence.onPong(mark, this.acknowledgedBytes, this.#positions, wasHeld && !estimate.isProbing ? coveredSilenceMs(estimate.figures) : Infinity, nowMs - peersDelayMs)
+    const peersDelayMs = estimate.peersDelay.delayMs(nowMs, nowMs - mark.sentMs - estimate.learned.own.shortestMs)
+    const catchUp = this.#silence.onPong(mark, this.acknowledgedBytes, this.#positions, wasHeld && !estimate.isProbing ? coveredSilenceMs(estimate.learned) : Infinity, nowMs - peersDelayMs)
 
     if (wasHeld) {
-      estimate.figures.pongGap.learn(nowMs - Math.max(this.#lastPongMs, this.#samples.beganMs), arrivedBytes, this.unacknowledgedBytes)
+      estimate.learned.pongGap.learn(nowMs - Math.max(this.#lastPongMs, this.#samples.beganMs), arrivedBytes, this.unacknowledgedBytes)
     }
 
     this.#noteArrived(mark.positionBytes)
@@ -260,7 +260,7 @@ export class BytesInFlight implements PathControl {
     this.#noteWaiting(nowMs)
 
     if (this.isBounded) {
-      const sample = this.#samples.onPong(mark, estimate.roundTripMs ?? Infinity, peersDelayMs, estimate.figures.peersData.receivedBytes, this.unacknowledgedBytes, wasHeld, nowMs)
+      const sample = this.#samples.onPong(mark, estimate.roundTripMs ?? Infinity, peersDelayMs, estimate.learned.peersData.receivedBytes, this.unacknowledgedBytes, wasHeld, nowMs)
 
       if (sample !== undefined) {
         estimate.onSample(sample)
@@ -307,7 +307,7 @@ export class BytesInFlight implements PathControl {
   }
 
   onChunk (byteLength: number, nowMs: number): void {
-    this.estimate.figures.peersData.receivedBytes += byteLength
+    this.estimate.learned.peersData.receivedBytes += byteLength
     this.#silence.onChunk(nowMs, this.#samples.beganMs)
   }
 

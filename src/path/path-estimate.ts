@@ -20,7 +20,7 @@ import { GROWTH, KnownRate, RecentHighest } from './rate.ts'
 import { PongGap, SlowPrograms } from './silences.ts'
 import type { NodePath, NodePaths } from './node-paths.ts'
 import type { PeersBound } from './peers-bound.ts'
-import type { PathFigures } from './phase-bytes.ts'
+import type { LearnedPath } from './phase-bytes.ts'
 import type { PathSample } from './samples.ts'
 import type { CatchUp } from './silences.ts'
 
@@ -57,7 +57,7 @@ const FAR_START_MS = 20
 type Phase = 'lifted' | 'startUp' | 'steady' | 'probing'
 
 export class PathEstimate implements NodePath {
-  readonly figures: PathFigures
+  readonly learned: LearnedPath
   /** How much may be in flight, and how long a write is */
   readonly bound: Bound
   /** How long pongs wait with the data of a peer that bounds it */
@@ -84,7 +84,7 @@ export class PathEstimate implements NodePath {
 
   constructor (maxQueueDelayMs: number, recordBytes: number, nodePaths: NodePaths, peersBound: PeersBound) {
     this.#nodePaths = nodePaths
-    this.figures = {
+    this.learned = {
       maxQueueDelayMs,
       own: new OwnRoundTrip(),
       rate: new RecentHighest(),
@@ -101,14 +101,14 @@ export class PathEstimate implements NodePath {
 
   /** The path's own round trip; undefined until it was measured */
   get roundTripMs (): number | undefined {
-    const { own } = this.figures
+    const { own } = this.learned
 
     return own.isMeasured ? own.ms : undefined
   }
 
   /** The rate of the path; 0 until it was measured */
   get bytesPerMs (): number {
-    return this.figures.rate.value
+    return this.learned.rate.value
   }
 
   /**
@@ -116,7 +116,7 @@ export class PathEstimate implements NodePath {
    * 8 KiB is answered in the first round trip. One behind 32 KiB is answered late in the third, long after the first bound was used up.
    */
   get farStartBytes (): number {
-    const isFarStart = this.#phase === 'startUp' && this.bytesPerMs === 0 && this.figures.own.ms >= FAR_START_MS
+    const isFarStart = this.#phase === 'startUp' && this.bytesPerMs === 0 && this.learned.own.ms >= FAR_START_MS
 
     return isFarStart ? Math.floor(this.bound.writeBytes / 2) : 0
   }
@@ -137,7 +137,7 @@ export class PathEstimate implements NodePath {
   }
 
   get ownQueueMs (): number {
-    return coveredSilenceMs(this.figures) - this.figures.own.ms
+    return coveredSilenceMs(this.learned) - this.learned.own.ms
   }
 
   /** `sinceMs`: when the oldest unanswered mark was written; Infinity if there is none */
@@ -149,7 +149,7 @@ export class PathEstimate implements NodePath {
   /** The pong to a ping that is no mark. If credit ends before a mark is due, only this pong shows what has arrived. */
   onRoundTrip (roundTripMs: number, arrivedPositionBytes: number, nowMs: number): void {
     this.#restart()
-    this.figures.slowPrograms.onArrived(arrivedPositionBytes, nowMs)
+    this.learned.slowPrograms.onArrived(arrivedPositionBytes, nowMs)
 
     this.#learnRoundTrip(roundTripMs, nowMs)
     this.#setBound()
@@ -159,7 +159,7 @@ export class PathEstimate implements NodePath {
     const { nowMs, roundTripMs, peersDelayMs, inFlightBytes, deliveredBytes } = sample
     const tookMs = roundTripMs + peersDelayMs
     // whether the mark found the path empty, by what was known when it was written: before this sample. Writes are whole, hence half a write more.
-    const isEmpty = inFlightBytes <= probeBytes(this.figures) + this.bound.writeBytes / 2 && this.#probes.isEmptyAt(nowMs - tookMs)
+    const isEmpty = inFlightBytes <= probeBytes(this.learned) + this.bound.writeBytes / 2 && this.#probes.isEmptyAt(nowMs - tookMs)
     this.#restart()
 
     // the first marks have too little in front of them to show a rate
@@ -174,7 +174,7 @@ export class PathEstimate implements NodePath {
   }
 
   #learnRoundTrip (roundTripMs: number, nowMs: number): void {
-    const { own } = this.figures
+    const { own } = this.learned
 
     if (!own.isMeasured) {
       this.#beganInQueue = this.othersQueueMs(nowMs) >= SHARED_PART * roundTripMs
@@ -186,12 +186,12 @@ export class PathEstimate implements NodePath {
   /** After a silence everything that was in flight is confirmed */
   onCatchUp (catchUp: CatchUp): void {
     // pongs that have waited behind the peer's bulk come together as well
-    if (this.figures.peersData.isQueued || this.#isPeerBound) {
+    if (this.learned.peersData.isQueued || this.#isPeerBound) {
       return
     }
 
     const sharedBytesPerMs = this.#nodePaths.sharedBytesPerMs(this, catchUp.silentMs, catchUp.nowMs)
-    this.figures.slowPrograms.onCatchUp(catchUp, this.bytesPerMs, sharedBytesPerMs, this.figures.own.ms, this.#phase === 'startUp')
+    this.learned.slowPrograms.onCatchUp(catchUp, this.bytesPerMs, sharedBytesPerMs, this.learned.own.ms, this.#phase === 'startUp')
     this.#setBound()
   }
 
@@ -242,7 +242,7 @@ export class PathEstimate implements NodePath {
 
   #learn (sample: PathSample): void {
     const { nowMs, roundTripMs, peersDelayMs, isAppLimited } = sample
-    const { own, rate, fairShare, peersData, peersBound, slowPrograms } = this.figures
+    const { own, rate, fairShare, peersData, peersBound, slowPrograms } = this.learned
     // the path's own round trips: longer ones, of marks in a queue, would keep the old rate for minutes after a fall to a hundredth
     const validMs = Math.max(VALID_MS, VALID_ROUND_TRIPS * Math.min(roundTripMs, own.knownMs))
     rate.learn(sample.deliveredBytes / sample.intervalMs, isAppLimited, nowMs, validMs)
@@ -258,7 +258,7 @@ export class PathEstimate implements NodePath {
     fairShare.learn(this, this.#nodePaths, sample)
     this.#isRateKnown ||= !isAppLimited || sample.intervalMs >= FILLED_ROUND_TRIPS * own.knownMs
     peersBound.boundsItself = this.peersDelay.isMarked(nowMs)
-    peersData.learn(sample, GROWTH * ownQueueRoundTripMs(this.figures, this.isStarting), peersBound.boundsItself)
+    peersData.learn(sample, GROWTH * ownQueueRoundTripMs(this.learned, this.isStarting), peersBound.boundsItself)
 
     this.#learnPeersBound(nowMs)
 
@@ -267,7 +267,7 @@ export class PathEstimate implements NodePath {
 
   /** While its credit is bound, the peer's queue is short. Afterwards this side starts anew, as the rate until then does not show what the path carries. */
   #learnPeersBound (nowMs: number): void {
-    const { peersBound, peersData } = this.figures
+    const { peersBound, peersData } = this.learned
     const wasBound = this.#isPeerBound
     this.#isPeerBound = peersBound.roundTripMs > 0 || (peersData.roundTripMs > 0 && peersBound.bindBothWays(nowMs))
 
@@ -287,12 +287,12 @@ export class PathEstimate implements NodePath {
     if (this.#phase === 'startUp' && isNewRoundTrip && showsRate && !this.#known.grows(this.bytesPerMs)) {
       this.#steady()
       this.#probes.begin(nowMs)
-      this.figures.peersBound.onStartUpOver()
+      this.learned.peersBound.onStartUpOver()
     } else if (this.#phase === 'steady' && wasHeld) {
-      this.#known.bytesPerMs = Math.max(this.#known.bytesPerMs, this.figures.rate.confirmed)
+      this.#known.bytesPerMs = Math.max(this.#known.bytesPerMs, this.learned.rate.confirmed)
 
       // behind a queue of the peer a probe would measure that queue
-      if (this.figures.peersData.roundTripMs === 0 && !this.#isPeerBound && this.#probes.isDue(nowMs, this.#known.hasFallenTo(this.bytesPerMs), this.#nodePaths.mayEmptyLink(nowMs))) {
+      if (this.learned.peersData.roundTripMs === 0 && !this.#isPeerBound && this.#probes.isDue(nowMs, this.#known.hasFallenTo(this.bytesPerMs), this.#nodePaths.mayEmptyLink(nowMs))) {
         this.#probe(nowMs)
       }
     }
@@ -319,7 +319,7 @@ export class PathEstimate implements NodePath {
   #endProbe (roundTripMs: number, nowMs: number): void {
     // less the time of two writes, at the known rate: at the present one, which may be far lower, they would be most of the round trip
     const writesMs = PROBE_WRITES * MIN_WRITE_BYTES / this.#known.bytesPerMs
-    const { ms: beforeMs } = this.figures.own
+    const { ms: beforeMs } = this.learned.own
     const ownRoundTripMs = Math.max(beforeMs, roundTripMs - writesMs)
     const longerMs = ownRoundTripMs - beforeMs
 
@@ -341,14 +341,14 @@ export class PathEstimate implements NodePath {
 
     const foundMs = Math.min(roundTripMs, ownRoundTripMs)
     this.#probes.end(Math.max(foundMs, beforeMs) > Math.min(foundMs, beforeMs) * GROWTH)
-    this.figures.own.ms = foundMs
+    this.learned.own.ms = foundMs
     this.#beganInQueue = false
     this.#steady()
   }
 
   #steady (): void {
     this.#phase = 'steady'
-    this.#known.bytesPerMs = this.figures.rate.confirmed
+    this.#known.bytesPerMs = this.learned.rate.confirmed
   }
 
   #probe (nowMs: number, emptyFromMs = nowMs): void {
@@ -367,16 +367,16 @@ export class PathEstimate implements NodePath {
       case 'lifted':
         return Infinity
       case 'probing':
-        return this.#probes.isEmptying ? 0 : probeBytes(this.figures)
+        return this.#probes.isEmptying ? 0 : probeBytes(this.learned)
       case 'startUp':
         // doubling would make the queue longer, and the next connection would take it for a part of its own round trip
         if (this.#beganInQueue) {
-          return Math.max(FIRST_BYTES, steadyBytes(this.figures))
+          return Math.max(FIRST_BYTES, steadyBytes(this.learned))
         }
 
-        return startUpBytes(this.figures, this.#latestBytesPerMs, this.queueMs)
+        return startUpBytes(this.learned, this.#latestBytesPerMs, this.queueMs)
       default:
-        return steadyBytes(this.figures)
+        return steadyBytes(this.learned)
     }
   }
 }

@@ -33,8 +33,8 @@ export const MARK_INTERVAL_MS = 5
 /** Pongs are rare if the gap between them is this many times that between marks. On a shared link they come in bursts, with shorter gaps. */
 const RARE_PONGS = 2
 
-/** What is known of a path */
-export interface PathFigures {
+/** What has been learned of a path */
+export interface LearnedPath {
   /** How long data may be queued below the muxer */
   readonly maxQueueDelayMs: number
   readonly own: OwnRoundTrip
@@ -49,7 +49,7 @@ export interface PathFigures {
 }
 
 /** `latestBytesPerMs`: the rate of the newest round trip. `queueMs`: how long the last mark has waited. */
-export function startUpBytes (path: PathFigures, latestBytesPerMs: number, queueMs: number): number {
+export function startUpBytes (path: LearnedPath, latestBytesPerMs: number, queueMs: number): number {
   const { own, slowPrograms, peersData } = path
   // what a path that carries more in each round trip may carry in the next one
   const nextBytes = carriedBytes(path, queueMs < UNQUEUED_PART * own.ms ? UNQUEUED_GAIN : START_UP_GAIN, latestBytesPerMs)
@@ -59,32 +59,32 @@ export function startUpBytes (path: PathFigures, latestBytesPerMs: number, queue
   return Math.max(slowPrograms.boostBytes, FIRST_BYTES, neededBytes(path), carriedBytes(path, START_UP_GAIN), nextBytes, peersData.roundTripBytes)
 }
 
-export function steadyBytes (path: PathFigures): number {
+export function steadyBytes (path: LearnedPath): number {
   return Math.max(path.slowPrograms.boostBytes, neededBytes(path) + unconfirmedBytes(path) + MIN_WRITE_BYTES, path.rate.value * path.peersBound.roundTripMs)
 }
 
 /** With so little in flight nothing queues */
-export function probeBytes ({ rate, own }: PathFigures): number {
+export function probeBytes ({ rate, own }: LearnedPath): number {
   return Math.max(PROBE_WRITES * MIN_WRITE_BYTES, PROBE_PART * rate.value * own.ms)
 }
 
 /** The bytes in flight last for a silence of this length anyway, so a shorter one requires no more */
-export function coveredSilenceMs ({ own, maxQueueDelayMs }: PathFigures): number {
+export function coveredSilenceMs ({ own, maxQueueDelayMs }: LearnedPath): number {
   return ROUND_TRIP_GAIN * own.ms + maxQueueDelayMs
 }
 
 /** The longest round trip that this side's own data explains. During start-up it does not depend on the rate, which a queue of the peer makes too low. */
-export function ownQueueRoundTripMs (path: PathFigures, isStartUp: boolean): number {
+export function ownQueueRoundTripMs (path: LearnedPath, isStartUp: boolean): number {
   return isStartUp ? UNQUEUED_GAIN * path.own.ms + path.maxQueueDelayMs : steadyBytes(path) / path.rate.value
 }
 
 /** What the path carries in so many round trips, and in the time that data may be queued below the muxer */
-function carriedBytes ({ own, peersData, maxQueueDelayMs, rate }: PathFigures, roundTrips: number, bytesPerMs = rate.value): number {
+function carriedBytes ({ own, peersData, maxQueueDelayMs, rate }: LearnedPath, roundTrips: number, bytesPerMs = rate.value): number {
   return bytesPerMs * (roundTrips * Math.max(own.ms, peersData.roundTripMs) + maxQueueDelayMs)
 }
 
 /** What the path carries in a round trip, and until late pongs come: with less in flight it runs empty */
-function neededBytes (path: PathFigures): number {
+function neededBytes (path: LearnedPath): number {
   const { own, rate, fairShare, slowPrograms, peersData } = path
   const sharedMs = own.ms + fairShare.queueMs
 
@@ -93,7 +93,7 @@ function neededBytes (path: PathFigures): number {
 }
 
 /** Data that has arrived since the last mark, and still counts as in flight. Without room for it a slow path would run empty before a pong comes. */
-function unconfirmedBytes (path: PathFigures): number {
+function unconfirmedBytes (path: LearnedPath): number {
   const markMs = Math.max(MARK_INTERVAL_MS, coveredSilenceMs(path) / MARKS_IN_FLIGHT)
   const gapMs = path.pongGap.ms > RARE_PONGS * markMs ? path.pongGap.ms : MARK_INTERVAL_MS
 

@@ -114,7 +114,7 @@ test('503 ms: the rate is found, and pongs are 28 ms apart: the bound is 114 kB'
 
   runUntil(503)
   expect(learnt()).toEqual([1250, 114])
-  expect(Math.round(inFlight.estimate.figures.pongGap.ms)).toBe(28)
+  expect(Math.round(inFlight.estimate.learned.pongGap.ms)).toBe(28)
 })
 
 test('850 ms: pongs are rare no more, and the bound is 88 kB', () => {
@@ -144,7 +144,7 @@ test('from 1500 ms on: while the higher rate counts, pongs become rare, the boun
   expect(Math.round(inFlight.estimate.queueMs)).toBe(102)
 
   runUntil(3650)
-  const { queueMs, figures: { pongGap } } = inFlight.estimate
+  const { queueMs, learned: { pongGap } } = inFlight.estimate
   expect(learnt()).toEqual([1250, 105])
   expect(inFlight.estimate.bound.bytes).toBeCloseTo(1250 * (1.25 * ROUND_TRIP_MS + QUEUE_MS + pongGap.ms) + 4096, 6)
   expect(Math.round(pongGap.ms)).toBe(21)
