@@ -1,6 +1,5 @@
 /**
- * Connects a session to its transport and to its streams. The reader takes what the transport brings, the writer writes when the driver asks it
- * to, and streams and the muxer call the driver. Hot.
+ * Connects a session to its transport and its streams. The reader handles input and the writer output; streams and the muxer call the driver. Hot.
  */
 import { URGENT } from '../core/scheduler/lane.ts'
 import { Session } from '../core/session.ts'

@@ -1,5 +1,5 @@
 /**
- * Reads the chunks that the transport brings, and tells the streams what has happened to them. Hot.
+ * Reads chunks from the transport, and passes their events to the streams. Hot.
  *
  * One activity at a time:
  *
@@ -35,7 +35,7 @@ export interface ReaderHost<Owner> {
   readonly session: Session<Owner>
   readonly clock: Clock
   readonly writer: Pick<Writer, 'turn' | 'isFlushing'>
-  /** Of credit that is withheld */
+  /** Looks again at credit that is withheld */
   readonly timers: Pick<Timers, 'scheduleLook'>
   readonly metrics: Pick<ConnectionMetrics, 'report'> | undefined
   readonly observers: readonly ConnectionObserver[]
@@ -165,12 +165,12 @@ export class Reader<Owner extends StreamOwner> {
     }
   }
 
-  /** Tells the streams what has happened to them */
+  /** Passes their events to the streams */
   tell (): void {
     const before = this.activity
 
     if (before === 'telling' || before === 'receiving') {
-      // the loop below reaches new entries, too; and the middle of a chunk is no time to tell
+      // in the first case the loop below is running and reaches new entries; in the second, the end of the chunk tells
       return
     }
 

@@ -1,7 +1,7 @@
 /**
- * What the connections of a node know of each other's paths. On a shared link each sees the queue of the
- * others, which looks like a longer path or a slow peer. So before a path counts as longer, all of them empty the link. This is only postponed,
- * and never refused, as the others may be on other links.
+ * What the connections of a node know of each other's paths. On a shared link each sees the queue of the others, which looks like a longer path
+ * or a slow peer. So before a path counts as longer, all of them empty the link. This is only postponed, and never refused, as the others may be
+ * on other links.
  */
 import type { Bound } from './bound.ts'
 

@@ -52,7 +52,7 @@ const MAX_SLACK_MS = 275
 /** A link whose rate has varied within this time is not bound both ways for the time below. So long must it be known. */
 const STEADY_MS = 1500
 const UNBOUND_MS = 120_000
-/** Nor is one where both ends need the largest slack for so long, or where a queue of so long does not become shorter in a whole round */
+/** Nor is one that needs the largest slack for this time, or whose rounds take this time twice in a row without becoming shorter */
 const UNSTEADY_MS = 3000
 /** So many even rates in a row show a link that is not mobile */
 const EVEN_RATES = 2

@@ -1,4 +1,4 @@
-/** How many bytes each phase of the bound may have in flight, by what is known of the path. Pure functions. */
+/** Computes how many bytes may be in flight in each phase of the bound, from what was learned of the path. Pure functions. */
 import { MIN_WRITE_BYTES } from '../core/path-control.ts'
 import type { FairShare } from './fair-share.ts'
 import type { OwnRoundTrip } from './own-round-trip.ts'
