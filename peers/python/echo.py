@@ -1,6 +1,7 @@
 """An echo target for conformance/ on py-libp2p, over TCP, Noise and yamux: `echo.py <host:port>`. It opens a stream on each connection too, for identify."""
 
 import sys
+from contextlib import suppress
 
 import trio
 from libp2p import new_host
@@ -12,12 +13,12 @@ PIECE_BYTES = 64 * 1024
 
 
 async def echo(stream):
-    try:
+    # the end of a stream is an error too; an error that leaves a handler ends the node
+    with suppress(StreamError):
         while part := await stream.read(PIECE_BYTES):
             await stream.write(part)
-    except StreamError:
-        pass
-    await stream.close_write()
+    with suppress(StreamError):
+        await stream.close_write()
 
 
 async def main():
