@@ -33,7 +33,7 @@ const ROUND_TRIP_GAIN = 1.25
 const QUEUE_MS = 50
 const QUEUED_PONGS = 2
 /** A pong that is late by this much is not waited for */
-const LATE_MS = 250
+const LATE_MS = 100
 /** The bound is lifted after this time without need */
 const NEEDLESS_MS = 2000
 
@@ -52,8 +52,9 @@ const MAX_SLACK_MS = 275
 /** A link whose rate has varied within this time is not bound both ways for the time below. So long must it be known. */
 const STEADY_MS = 1500
 const UNBOUND_MS = 120_000
-/** Nor is one that needs the largest slack for this time, or whose rounds take this time twice in a row without becoming shorter */
-const UNSTEADY_MS = 3000
+/** Nor is one that needs the largest slack for this time, or whose rounds take so long twice in a row without becoming shorter */
+const UNSTEADY_MS = 1000
+const LONG_ROUND_MS = 3000
 /** So many even rates in a row show a link that is not mobile */
 const EVEN_RATES = 2
 /** The part of the additional slack that is given up after each round */
@@ -71,7 +72,7 @@ export class PeersBound implements PeerControl {
   /** When the slack was last far from its limit */
   #steadyMs = 0
   #unboundUntilMs = -Infinity
-  /** The last round trip, if credit was bound when it ended; otherwise Infinity */
+  /** The last round trip, if credit waited when it began; otherwise Infinity */
   #boundRoundTripMs = Infinity
   readonly #binds: 'always' | 'bothWays' | 'never'
   readonly #minSlackMs: number
@@ -188,11 +189,11 @@ export class PeersBound implements PeerControl {
       this.#steadyMs = nowMs
     }
 
-    if (this.#isBound && this.#isHeld && (nowMs - this.#steadyMs >= UNSTEADY_MS || (roundTripMs >= this.#boundRoundTripMs && this.#boundRoundTripMs >= UNSTEADY_MS))) {
+    if (this.#isBound && this.#isHeld && (nowMs - this.#steadyMs >= UNSTEADY_MS || (roundTripMs >= this.#boundRoundTripMs && this.#boundRoundTripMs >= LONG_ROUND_MS))) {
       this.#leave(nowMs)
     }
 
-    this.#boundRoundTripMs = this.#isBound ? roundTripMs : Infinity
+    this.#boundRoundTripMs = this.#isBound && this.#wasWithheld ? roundTripMs : Infinity
 
     const neededUntilMs = this.#binds === 'bothWays' ? Math.min(this.#withheldMs, this.heldUntilMs) : this.#withheldMs
 

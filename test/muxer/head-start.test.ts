@@ -84,6 +84,20 @@ test('a peer that answers soon is told nothing', async () => {
   expect(peer.takeFrames()).toEqual([])
 })
 
+test('a stream has none while data of this side is held: the peer\'s pongs would wait behind it', async () => {
+  const { peer, stream, clock } = await open({ coalesce: { maxQueueDelayMs: 10 } })
+  peer.deliver(windowUpdate(1, 16_777_216, ACK))
+  stream.send(pattern(1_000_000))
+  await nextTurn()
+  expect(stream.writableNeedsDrain).toBe(true)
+  peer.takeWrites()
+  clock.advance(FAR_MS)
+  peer.deliver(data(1, pattern(28)))
+  await nextTurn()
+
+  expect(peer.takeFrames().filter(({ type }) => type === WINDOW_UPDATE)).toEqual([])
+})
+
 test('a stream of the peer\'s has a head start where pongs take long, told with the ACK', async () => {
   const peer = await accept(FAR_MS)
 

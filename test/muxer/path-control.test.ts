@@ -5,6 +5,7 @@ import { yamux as lightYamux } from '../../src/light.ts'
 import { ForwardingControl, fullControl, NoControl } from '../../src/path-control.ts'
 import { NO_PEER_CONTROL } from '../../src/core/peer-control.ts'
 import { Positions } from '../../src/core/positions.ts'
+import { HEADER_BYTES } from '../../src/core/wire/frame.ts'
 import { ACK, data, DATA, pattern, ping, WINDOW_UPDATE, windowUpdate } from '../../testing/protocol/frames.ts'
 import { createRawPeer, nextTurn, RawTransport } from '../../testing/protocol/raw-peer.ts'
 import { createMeteredPeer, openStreams } from './fixtures/metered-peer.ts'
@@ -282,6 +283,29 @@ describe('a control of the program', () => {
     expect(look).toBeTypeOf('function')
     expect(() => { connect(yamux({ pathControl: () => incomplete as unknown as PathControl })) }).toThrow(expect.objectContaining({ name: 'InvalidParametersError', message: 'What pathControl returns has no look, it must be a PathControl' }))
   })
+})
+
+test('the peer control hears of all that arrives, also while its ping waits for the next window update', async () => {
+  let toldBytes = 0
+
+  class Counting extends NoControl {
+    override readonly peer = {
+      ...NO_PEER_CONTROL,
+      onReceived (byteLength: number): boolean {
+        toldBytes += byteLength
+
+        return true
+      }
+    }
+  }
+
+  const peer = createRawPeer({ pathControl: init => new Counting(init) })
+  await peer.muxer.createStream()
+  peer.deliver(data(1, pattern(20_000), ACK))
+  peer.deliver(data(1, pattern(20_000)))
+  peer.deliver(data(1, pattern(20_000)))
+
+  expect(toldBytes).toBe(3 * (20_000 + HEADER_BYTES))
 })
 
 test('credit that is withheld comes back after ten silent seconds, also when no timer of the muxer runs', async () => {

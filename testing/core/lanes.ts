@@ -69,7 +69,7 @@ function sessionOf ({ emit = () => {}, onFinBatched = () => {}, onFinDue = () =>
     remoteGoAwayCode: undefined,
     roundTrip: new RoundTrip(),
     streams: { freeSlot: onResetWritten, budget: createBudget(0), values: () => [] },
-    path: { peer: NO_PEER_CONTROL },
+    path: { peer: NO_PEER_CONTROL, isHeld: false },
     emit,
     schedule: onFinDue,
     onPingWritten,

@@ -38,7 +38,7 @@ export interface CreditHost<Owner> {
   readonly remoteGoAwayCode: number | undefined
   readonly roundTrip: RoundTrip
   readonly streams: { readonly budget: ConnectionBudget, values (): Iterable<StreamState<Owner>> }
-  readonly path: { readonly peer: PeerControl }
+  readonly path: { readonly peer: PeerControl, readonly isHeld: boolean }
   ping (): void
   schedule (stream: StreamState<Owner>, pending: number, canWait?: boolean): void
   /** An update must wait for the end of a long frame */
@@ -165,7 +165,8 @@ export class Credit<Owner> {
   /** So much has arrived, and was handled */
   onReceived (byteLength: number, nowMs: number): void {
     this.#receivedBytes += byteLength
-    this.#wantsPing ||= this.#peer.onReceived(byteLength, nowMs) && !this.#isInRound
+    const isPingDue = this.#peer.onReceived(byteLength, nowMs)
+    this.#wantsPing ||= isPingDue && !this.#isInRound
     this.#serve()
 
     // otherwise it goes with the next update: a peer may close its socket behind what it has sent, and a write would cost it the rest
@@ -276,9 +277,17 @@ export class Credit<Owner> {
     return !stream.hasDelayedUpdate
   }
 
-  /** Gives a stream its head start when its first bytes are read. Credit takes about as long as the peer's first answer did, its program included. */
+  /**
+   * Gives a stream its head start when its first bytes are read. Credit takes about as long as the peer's first answer did, its program included.
+   * While data of this side is held, a head start would become a queue in front of its pongs.
+   */
   #addHeadStart (stream: StreamState<Owner>): boolean {
-    const { roundTrip, receivedMs, streams } = this.#host
+    const { roundTrip, receivedMs, streams, path } = this.#host
+
+    if (path.isHeld) {
+      return false
+    }
+
     const answerMs = stream.isOutbound ? receivedMs - stream.openedMs : Math.max(roundTrip.shorterMs ?? 0, this.programMs)
 
     if (!this.#hasPeerControl) {
