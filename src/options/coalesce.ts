@@ -65,8 +65,7 @@ export interface CoalesceOptions {
   maxBytes?: number
 
   /**
-   * How full a write must be to leave before its delay is over. Used by `strategy: 'delay'` and `'adaptive'`. Above 0, and at
-   * most 1.
+   * How full a write must be to leave before its delay is over. Used by `strategy: 'delay'` and `'adaptive'`. From 0.01 to 1.
    *
    * @unit part of `maxBytes`
    * @default 0.8
@@ -105,7 +104,7 @@ export interface CoalesceOptions {
    * Only a path control uses it: `libp2p-coalescing-yamux/light` ignores it.
    *
    * @unit ms
-   * @default 25 while both ends send bulk
+   * @default `25`, only while both ends send bulk
    */
   maxPeerQueueDelayMs?: number
 
@@ -113,8 +112,8 @@ export interface CoalesceOptions {
    * Whether several small messages of a stream may arrive as one. Several `send()`s then share a frame, and several frames that
    * have arrived share a `message` event. A stream is a stream of bytes, but some programs take one event for one message.
    *
-   * - `'backlog'`: when 16,384 bytes of the stream wait, on either side. Until then a `send()` of at most `maxMessageSize` is
-   *   one frame and one event, as with `@libp2p/yamux`, unless the peer's credit cuts it.
+   * - `'backlog'`: all that wait, once 16,384 bytes of the stream do, on either side. While fewer wait, a `send()` of at most
+   *   `maxMessageSize` is one frame and one event, as with `@libp2p/yamux`, unless the peer's credit cuts it.
    * - `true`: whenever several wait
    * - `false`: never. A `send()` of at most `maxMessageSize` then waits for credit for all of it, and may make a write longer
    *   than `maxBytes`.
@@ -143,8 +142,7 @@ export const coalesce = section({
   delayMs: optional(number(undefined, 0, MAX_DELAY_MS)),
   maxDelayMs: optional(number(undefined, 0, MAX_DELAY_MS)),
   maxBytes: optional(integer(undefined, MIN_BATCH_BYTES, MAX_BATCH_BYTES)),
-  // not 0
-  highWatermark: optional(number(undefined, Number.MIN_VALUE, 1)),
+  highWatermark: optional(number(undefined, 0.01, 1)),
   reservedBytes: optional(integer(undefined, 0, MAX_BATCH_BYTES)),
   maxQueueDelayMs: number(10, 1),
   maxPeerQueueDelayMs: optional(number(undefined, 10)),

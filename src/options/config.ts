@@ -113,9 +113,9 @@ export interface YamuxMuxerInit extends StreamMuxerOptions<YamuxStreamOptions> {
 
   /**
    * How many streams this side may have open at a time. Beyond them `newStream()` throws a
-   * `TooManyOutboundProtocolStreamsError`. Calls of `newStream()` that wait are not counted. They wait while ten streams are open and
-   * the peer has not answered at all yet, or while it has 256 to acknowledge; up to 10,000 may wait. A rust-libp2p peer with its
-   * defaults ends the connection at the 513th stream.
+   * `TooManyOutboundProtocolStreamsError`. Calls of `newStream()` wait while ten streams are open and the peer has not answered at all
+   * yet, or while it has 256 to acknowledge. Up to 10,000 may wait, but one whose turn comes while as many streams are open as this
+   * allows throws too. A rust-libp2p peer with its defaults ends the connection at the 513th stream.
    *
    * @unit streams
    * @default 1_000
@@ -133,11 +133,14 @@ export interface YamuxMuxerInit extends StreamMuxerOptions<YamuxStreamOptions> {
   maxEarlyStreams?: number
 
   /**
-   * The largest payload of a frame. From 1,024 on; more than 65,536 takes effect on a fast connection only. A larger message is
-   * sent as several frames.
+   * The largest payload of a frame. A larger message is sent as several frames. From 1,024 on; more than 65,536 takes effect on a
+   * fast connection only.
+   *
+   * Left out, it is 65,507 for a stream that has the connection to itself, or if bytes in flight have no bound; on a fast connection
+   * what it carries in a millisecond, up to 1,048,292; and otherwise 16,384.
    *
    * @unit bytes
-   * @default `16_384`; `65_507` for a stream that has the connection to itself, or if bytes in flight have no bound; on a fast connection what it carries in a millisecond, up to `1_048_292`
+   * @default `16_384`, and more where nothing else waits
    */
   maxMessageSize?: number
 
@@ -155,7 +158,8 @@ export interface YamuxMuxerInit extends StreamMuxerOptions<YamuxStreamOptions> {
    * How much the receive windows of a connection may grow in total, beyond their initial sizes. One stream may use all of it, as far
    * as `streamOptions.maxStreamWindowSize` allows, until others need some. By default that is half: 16 MiB carry 1 Gbit/s at a
    * round trip of 100 ms. An eighth is kept for streams whose windows could not grow otherwise, so that stalled readers do not slow
-   * later streams. If credit takes more than 4 ms to travel, a new stream gets a head start, and its window is up to 1,088 KiB.
+   * later streams. If credit takes more than 4 ms to travel, a new stream gets a head start, and its window is up to 1,088 KiB,
+   * unless this side sends bulk.
    *
    * A stock peer may exceed its windows by the same amount in total. So no peer can make a connection hold more than twice this, and
    * the initial window of each stream, 262,144 bytes by default.
