@@ -128,3 +128,14 @@ it.each([[true, 8], [false, 0]])('with tuneGarbageCollection: %s, 1 MiB in chunk
   expect(heap.mock.calls.length).toBe(needsYoungMemory(versions) ? looks : 0)
   heap.mockRestore()
 })
+
+it('the heap is not looked at for the first 2 MiB of a process', async () => {
+  vi.resetModules()
+  const { fillYoungMemory: fill } = await import('../src/host/young-memory.ts')
+  const heap = vi.spyOn(v8, 'getHeapStatistics')
+  fill(2 * MEBIBYTE - 1)
+  expect(heap).not.toHaveBeenCalled()
+  fill(RECORD_BYTES)
+  expect(heap).toHaveBeenCalledTimes(needsYoungMemory(versions) ? 1 : 0)
+  heap.mockRestore()
+})

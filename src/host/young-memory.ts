@@ -31,8 +31,9 @@ const USUAL_SPACE_BYTES = 16 * 2 ** 20
 const FILL_FROM_PART = 1 / 2
 /** In one turn, which takes about 1 ms */
 const FILL_AT_ONCE_BYTES = USUAL_SPACE_BYTES
-/** How often V8's statistics are read, as each reading has a cost */
+/** How often V8's statistics are read, as each reading has a cost. The first one also loads a module, for longer than a short answer takes. */
 const CHECK_EVERY_BYTES = 131_072
+const CHECK_FROM_BYTES = 2 ** 21
 /** V8 gives each array a page of its own if two do not fit into one. It writes to half of the page only, so a fill costs half as much. */
 const PAGE_BYTES = 262_144
 /** The longest array that is a regular object: 128 KiB with 8 bytes per slot, as Node's V8 does not compress pointers */
@@ -57,7 +58,7 @@ const { process } = globalThis as { process?: Process }
 const isNeeded = needsYoungMemory(process?.versions)
 /** Loaded at the first bulk transfer, as it would slow the import of this package */
 let v8: V8 | undefined
-let bytesUntilCheck = 0
+let bytesUntilCheck = CHECK_FROM_BYTES
 /** External memory after the last fill, or the least since */
 let keptBytes = Infinity
 let filledMs = 0
