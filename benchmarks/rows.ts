@@ -67,7 +67,8 @@ export const FIRST_REQUESTS_PER_UNIT = 250
 /** The rows of the benchmark of the first requests of new processes */
 export const firstRequestsRows: Row[] = [
   requests('first-1', 'one stream', 'requests-on-one-stream', FIRST_REQUESTS_PER_UNIT),
-  requests('first-new', 'a new stream each', 'requests', FIRST_REQUESTS_PER_UNIT)
+  requests('first-new', 'a new stream each', 'requests', FIRST_REQUESTS_PER_UNIT),
+  requests('first-200k', 'a new stream each, 200 kB', 'requests', FIRST_REQUESTS_PER_UNIT, 200_000)
 ]
 
 /** The grid of the matrix: units of 1.5 MB of small messages and 20 to 40 MB of others, but where one message on each stream is more */
