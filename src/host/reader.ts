@@ -165,7 +165,7 @@ export class Reader<Owner extends StreamOwner> {
     }
   }
 
-  /** Passes their events to the streams */
+  /** Passes the session's events to the streams */
   tell (): void {
     const before = this.activity
 

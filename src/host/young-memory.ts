@@ -31,8 +31,9 @@ const USUAL_SPACE_BYTES = 16 * 2 ** 20
 const FILL_FROM_PART = 1 / 2
 /** In one turn, which takes about 1 ms */
 const FILL_AT_ONCE_BYTES = USUAL_SPACE_BYTES
-/** How often V8's statistics are read, as each reading has a cost. The first one also loads a module, for longer than a short answer takes. */
+/** How often V8's statistics are read, as each reading has a cost */
 const CHECK_EVERY_BYTES = 131_072
+/** The first reading loads a module, which takes longer than a short answer */
 const CHECK_FROM_BYTES = 2 ** 21
 /** V8 gives each array a page of its own if two do not fit into one. It writes to half of the page only, so a fill costs half as much. */
 const PAGE_BYTES = 262_144

@@ -112,8 +112,8 @@ export interface CoalesceOptions {
    * Whether several small messages of a stream may arrive as one. Several `send()`s then share a frame, and several frames that
    * have arrived share a `message` event. A stream is a stream of bytes, but some programs take one event for one message.
    *
-   * - `'backlog'`: all that wait, once 16,384 bytes of the stream do, on either side. While fewer wait, a `send()` of at most
-   *   `maxMessageSize` is one frame and one event, as with `@libp2p/yamux`, unless the peer's credit cuts it.
+   * - `'backlog'`: once 16,384 bytes of the stream wait, on either side; then all of them share. While fewer wait, a `send()` of at
+   *   most `maxMessageSize` is one frame and one event, as with `@libp2p/yamux`, unless the peer's credit cuts it.
    * - `true`: whenever several wait
    * - `false`: never. A `send()` of at most `maxMessageSize` then waits for credit for all of it, and may make a write longer
    *   than `maxBytes`.

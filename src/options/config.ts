@@ -114,8 +114,8 @@ export interface YamuxMuxerInit extends StreamMuxerOptions<YamuxStreamOptions> {
   /**
    * How many streams this side may have open at a time. Beyond them `newStream()` throws a
    * `TooManyOutboundProtocolStreamsError`. Calls of `newStream()` wait while ten streams are open and the peer has not answered at all
-   * yet, or while it has 256 to acknowledge. Up to 10,000 may wait, but one whose turn comes while as many streams are open as this
-   * allows throws too. A rust-libp2p peer with its defaults ends the connection at the 513th stream.
+   * yet, or while it has 256 to acknowledge. Up to 10,000 may wait. A call that has waited throws too if this many streams are open
+   * by then. A rust-libp2p peer with its defaults ends the connection at the 513th stream.
    *
    * @unit streams
    * @default 1_000
@@ -136,11 +136,14 @@ export interface YamuxMuxerInit extends StreamMuxerOptions<YamuxStreamOptions> {
    * The largest payload of a frame. A larger message is sent as several frames. From 1,024 on; more than 65,536 takes effect on a
    * fast connection only.
    *
-   * Left out, it is 65,507 for a stream that has the connection to itself, or if bytes in flight have no bound; on a fast connection
-   * what it carries in a millisecond, up to 1,048,292; and otherwise 16,384.
+   * Left out:
+   *
+   * - 65,507 for a stream that has the connection to itself, or if bytes in flight have no bound
+   * - what the connection carries in a millisecond, up to 1,048,292, if it is fast
+   * - otherwise 16,384
    *
    * @unit bytes
-   * @default `16_384`, and more where nothing else waits
+   * @default `16_384`, and more for a lone stream or on a fast connection
    */
   maxMessageSize?: number
 

@@ -52,8 +52,9 @@ const MAX_SLACK_MS = 275
 /** A link whose rate has varied within this time is not bound both ways for the time below. So long must it be known. */
 const STEADY_MS = 1500
 const UNBOUND_MS = 120_000
-/** Nor is one that needs the largest slack for this time, or whose rounds take so long twice in a row without becoming shorter */
+/** Nor is a link that needs the largest slack for this time */
 const UNSTEADY_MS = 1000
+/** Nor is a link on which two rounds in a row take this time, the second no less than the first */
 const LONG_ROUND_MS = 3000
 /** So many even rates in a row show a link that is not mobile */
 const EVEN_RATES = 2

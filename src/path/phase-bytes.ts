@@ -1,4 +1,4 @@
-/** Computes how many bytes may be in flight in each phase of the bound, from what was learned of the path. Pure functions. */
+/** Pure functions that compute the bound of each phase from the learned path. */
 import { MIN_WRITE_BYTES } from '../core/path-control.ts'
 import type { FairShare } from './fair-share.ts'
 import type { OwnRoundTrip } from './own-round-trip.ts'

@@ -127,7 +127,7 @@ test.each([
   expect(() => yamux({ coalesce })).toThrow(expect.objectContaining({ name: 'InvalidParametersError', message }))
 })
 
-test.each([0, -0.1, 1.1, NaN])('a watermark of %d is refused', highWatermark => {
+test.each([0, 0.009, -0.1, 1.1, NaN])('a watermark of %d is refused', highWatermark => {
   expect(() => yamux({ coalesce: { delayMs: 2, highWatermark } })).toThrow(/^coalesce.highWatermark is \S+, it must be a number from/)
 })
 
