@@ -6,14 +6,25 @@ import { toMetrics } from '../report/metrics.ts'
 import { idleConnections, measureIdleConnections } from './idle-connections.ts'
 import { canRun } from './selection.ts'
 import type { PeerKind } from '../../peers/list.ts'
+import type { ContestantMuxer, TransportName } from '../contestants.ts'
 import type { Pair } from '../pair/pair.ts'
 import type { Watched } from '../processors.ts'
 import type { CellSample, Metrics } from '../report/metrics.ts'
 import type { Row } from '../rows.ts'
-import type { Failure } from './results.ts'
 import type { Group } from './selection.ts'
 
 const AT_LEAST_MS = 300
+
+/** Who fails is not measured any further on that transport */
+interface Failure {
+  transport: TransportName
+  muxer: ContestantMuxer
+  message: string
+}
+
+export function describeFailures (failures: Failure[]): string {
+  return failures.map(({ transport, muxer, message }) => `${muxer} on ${transport}: ${message}`).join('\n')
+}
 
 export interface Measuring {
   samples: CellSample[]

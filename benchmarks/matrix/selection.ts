@@ -23,8 +23,6 @@ export interface Options {
   rounds: number
   isShort: boolean
   json?: string
-  htmlPath?: string
-  comparePath?: string
 }
 
 const MUXERS = ['ours', 'stock', 'mplex', 'none', 'quic', 'http2', ...nativeNames]
@@ -73,9 +71,7 @@ export function parseOptions (): Options {
     only: { takes: 'rows', isList: true, about: `of ${[...matrixRows, idleConnections].map(({ id }) => id).join(', ')}; some for each transport if it is left out` },
     rounds: { takes: 'number', about: `how often each is measured; ${ROUNDS} if it is left out` },
     short: { about: 'what CI runs: a few cells, which fail on gross loss' },
-    ...recordOptions,
-    html: { takes: 'path', about: 'where the page is written' },
-    compare: { takes: 'path', about: 'compares with what --json has written before' }
+    ...recordOptions
   })
 
   if (values.short && values.only.length + values.muxers.length + values.transports.length > 0) {
@@ -93,8 +89,6 @@ export function parseOptions (): Options {
     groups: groups.filter(({ muxers }) => muxers.length > 0),
     rounds: parseCount('rounds', values.rounds ?? (values.short ? SHORT.rounds : ROUNDS)),
     isShort: values.short,
-    json: recordPathOf(values, values.short ? ['short'] : []),
-    htmlPath: values.html,
-    comparePath: values.compare
+    json: recordPathOf(values, values.short ? ['short'] : values.transports)
   }
 }

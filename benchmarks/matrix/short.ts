@@ -1,7 +1,7 @@
 // The run of a few cells that CI can afford. It fails on gross loss only: what a busy machine cannot explain.
 import { median } from 'simple-statistics'
+import { ratiosOf, samplesOf } from '../harness/samples.ts'
 import { format } from '../harness/table.ts'
-import { ratiosToBase } from './results.ts'
 import type { CellSample } from '../report/metrics.ts'
 
 export const SHORT = {
@@ -14,7 +14,7 @@ export const SHORT = {
 
 export function assertNoGrossLoss (samples: CellSample[]): void {
   for (const [rowId, lowest] of Object.entries(SHORT.lowestRatios)) {
-    const ratios = ratiosToBase(samples, rowId, 'ours', 'stock', 'messagesPerS')
+    const ratios = ratiosOf(samplesOf(samples, rowId, 'ours'), samplesOf(samples, rowId, 'stock'), 'messagesPerS')
 
     if (ratios.length === 0) {
       throw new Error(`${rowId} was not measured with ours and stock in the same round`)

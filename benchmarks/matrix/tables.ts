@@ -1,125 +1,71 @@
 // The tables of the matrix: for each transport one about throughput, one about latency and one about memory.
 import { transports } from '../contestants.ts'
-import { medianOf, ratioOf, samplesOf, spreadOf } from '../harness/samples.ts'
-import { format, formatRatio } from '../harness/table.ts'
-import { matrixRows } from '../rows.ts'
+import { figure, renderSamples, times } from '../harness/table.ts'
 import { idleConnections } from './idle-connections.ts'
-import { BASES, isAboutLatency, ofTransport } from './results.ts'
-import type { ContestantMuxer, TransportName } from '../contestants.ts'
+import type { ContestantMuxer } from '../contestants.ts'
+import type { Column, Labelled } from '../harness/table.ts'
 import type { CellSample, Metrics } from '../report/metrics.ts'
-import type { Group } from '../harness/table.ts'
 import type { Row } from '../rows.ts'
+import type { Group } from './selection.ts'
 
-export interface MatrixTable {
-  transport: TransportName
-  title: string
-  headings: string[]
-  /** Each line begins with the muxer */
-  groups: Group[]
-}
+type MatrixColumn = Column<keyof Metrics>
 
-interface Line {
-  /** Of its row and muxer, one for each round */
-  samples: CellSample[]
-  /** Of the same row and the base */
-  ofBase(base: ContestantMuxer): CellSample[]
-}
+/** What others are compared with */
+const BASES: ContestantMuxer[] = ['stock', 'mplex', 'none', 'quic', 'http2', 'go-yamux', 'rust-yamux']
 
-interface Column {
-  heading: string
-  text(line: Line): string
-}
-
-function withSpread (heading: string, metric: keyof Metrics): Column {
-  return { heading, text: ({ samples }) => formatRatio(spreadOf(samples.map(({ metrics }) => metrics[metric]))) }
-}
-
-function justMedian (heading: string, metric: keyof Metrics): Column {
-  return { heading, text: ({ samples }) => format(medianOf(samples, metric)) }
-}
-
-function bothEnds (heading: string, metric: 'CpuSPerGigabyte' | 'LoopP99Ms' | 'GcPercent' | 'RssMegabytes' | 'HeapMegabytes'): Column {
-  return {
-    heading: `${heading}\nsender, receiver`,
-    text ({ samples }) {
-      const [sender, receiver] = [medianOf(samples, `sender${metric}`), medianOf(samples, `receiver${metric}`)]
-
-      return sender == null && receiver == null ? '-' : `${format(sender)}, ${format(receiver)}`
-    }
-  }
-}
-
-function timesBase (metric: keyof Metrics, label: string, base: ContestantMuxer): Column {
-  return { heading: `${label}\n× ${base}`, text: ({ samples, ofBase }) => formatRatio(ratioOf(samples, ofBase(base), metric)) }
-}
-
-function throughputColumns (bases: ContestantMuxer[]): Column[] {
-  return [
-    withSpread('MB/s', 'megabytesPerS'),
-    justMedian('messages/s', 'messagesPerS'),
-    ...bases.map(base => timesBase('messagesPerS', 'messages/s', base)),
-    justMedian('CPU s/GB\nboth', 'bothCpuSPerGigabyte'),
-    bothEnds('CPU s/GB', 'CpuSPerGigabyte'),
-    timesBase('receiverCpuSPerGigabyte', 'receiver CPU', 'stock'),
-    justMedian('writes\nper MB', 'socketWritesPerMegabyte'),
-    justMedian('records\nper MB', 'noiseRecordsPerMegabyte')
-  ]
-}
-
-function latencyColumns (bases: ContestantMuxer[]): Column[] {
-  return [
-    withSpread('p50 ms', 'p50Ms'),
-    withSpread('p99 ms', 'p99Ms'),
-    justMedian('p99.9 ms', 'p999Ms'),
-    ...bases.flatMap(base => [timesBase('p50Ms', 'p50', base), timesBase('p99Ms', 'p99', base)]),
-    justMedian('requests/s', 'messagesPerS')
-  ]
-}
-
-const memoryColumns = [
-  withSpread('KiB a connection\ndialer', 'dialerKibPerConnection'),
-  withSpread('KiB a connection\nlistener', 'listenerKibPerConnection'),
-  timesBase('dialerKibPerConnection', 'dialer', 'stock'),
-  timesBase('listenerKibPerConnection', 'listener', 'stock')
+const throughputColumns = (bases: ContestantMuxer[]): MatrixColumn[] => [
+  figure('MB/s', 'megabytesPerS'),
+  figure('messages/s', 'messagesPerS'),
+  ...bases.map(base => times('messages/s', 'messagesPerS', base)),
+  figure('CPU s/GB\nboth', 'bothCpuSPerGigabyte'),
+  times('receiver CPU', 'receiverCpuSPerGigabyte', 'stock')
 ]
 
-const processColumns = [
-  justMedian('MB/s\nbeside', 'besideMegabytesPerS'),
-  bothEnds('event loop\np99 ms', 'LoopP99Ms'),
-  bothEnds('GC %', 'GcPercent'),
-  bothEnds('RSS MB', 'RssMegabytes'),
-  bothEnds('heap MB', 'HeapMegabytes')
+const latencyColumns: MatrixColumn[] = [
+  figure('p50 ms', 'p50Ms'),
+  figure('p99 ms', 'p99Ms'),
+  ...['stock', 'mplex'].flatMap(base => [times('p50', 'p50Ms', base), times('p99', 'p99Ms', base)] as MatrixColumn[]),
+  figure('requests/s', 'messagesPerS'),
+  figure('MB/s\nmeanwhile', 'besideMegabytesPerS')
 ]
 
-export function buildTables (samples: CellSample[], transport: TransportName): MatrixTable[] {
-  const ofThis = ofTransport(samples, transport)
-  const bases = BASES.filter(base => ofThis.some(({ muxer }) => muxer === base))
-  const [latency, throughput] = [true, false].map(isLatency => matrixRows.filter(({ scenario }) => isAboutLatency(scenario) === isLatency))
+const memoryColumns: MatrixColumn[] = [
+  figure('KiB a connection\ndialer', 'dialerKibPerConnection'),
+  figure('KiB a connection\nlistener', 'listenerKibPerConnection'),
+  times('dialer', 'dialerKibPerConnection', 'stock'),
+  times('listener', 'listenerKibPerConnection', 'stock')
+]
 
-  return [
-    buildTable(ofThis, transport, 'throughput', throughput, [...throughputColumns(bases), ...processColumns]),
-    buildTable(ofThis, transport, 'latency of requests of 100 B', latency, [...latencyColumns(bases), ...processColumns]),
-    buildTable(ofThis, transport, 'memory', [idleConnections], memoryColumns)
-  ].filter(({ groups }) => groups.length > 0)
+function isAboutLatency ({ scenario }: Row): boolean {
+  return scenario === 'requests' || scenario === 'requests-on-one-stream' || scenario === 'beside-bulk'
 }
 
-/** Without the columns that say nothing here */
-function buildTable (samples: CellSample[], transport: TransportName, about: string, rows: Array<Pick<Row, 'id' | 'label'>>, columns: Column[]): MatrixTable {
-  const groups = rows.flatMap(row => {
-    const muxers = [...new Set(samples.filter(({ rowId }) => rowId === row.id).map(({ muxer }) => muxer))]
-    const ofBase = (base: ContestantMuxer): CellSample[] => samplesOf(samples, row.id, base)
-    const lines = muxers.map(muxer => [muxer, ...columns.map(({ text }) => text({ samples: samplesOf(samples, row.id, muxer), ofBase }))])
+export function renderTables (samples: CellSample[], { transport, rows, muxers, hasIdleConnections }: Group): string[] {
+  const ofThis = samples.filter(sample => sample.transport === transport)
+  const tables: Array<[about: string, rows: Labelled[], columns: MatrixColumn[]]> = [
+    ['throughput', rows.filter(row => !isAboutLatency(row)), throughputColumns(BASES.filter(base => muxers.includes(base)))],
+    ['latency of requests', rows.filter(isAboutLatency), latencyColumns],
+    ['memory', hasIdleConnections ? [idleConnections] : [], memoryColumns]
+  ]
 
-    return lines.length === 0 ? [] : [{ label: row.label, lines }]
-  })
-  const telling = ['muxer', ...columns.map(({ heading }) => heading)]
-    .map((heading, column) => ({ heading, column }))
-    .filter(({ column }) => groups.some(({ lines }) => lines.some(line => line[column] !== '-')))
-
-  return {
-    transport,
-    title: `${transports[transport]}: ${about}`,
-    headings: telling.map(({ heading }) => heading),
-    groups: groups.map(({ label, lines }) => ({ label, lines: lines.map(line => telling.map(({ column }) => line[column])) }))
-  }
+  return tables
+    .map(([about, rows, columns]) => ({ about, columns, rows: rows.filter(({ id }) => ofThis.some(({ rowId }) => rowId === id)) }))
+    .filter(({ rows }) => rows.length > 0)
+    .map(({ about, rows, columns }) => `${transports[transport]}: ${about}\n${renderSamples(ofThis, rows, muxers.map(id => ({ id, label: id })), columns)}\n`)
 }
+
+export const legend = [
+  'Medians of the rounds. A round takes every row through every muxer of the transport in turn, after one that warms up. Sender and receiver are',
+  'processes, or over message ports threads. Time runs from the first send on open streams to the confirmation of the last one. All is verified.',
+  '',
+  'work      1 × 100 B: one stream with messages of 100 bytes; 1,000 × 4 KiB: a thousand that take turns',
+  '× stock   by that of stock in the same round (lowest–highest): more is better of messages/s, less of times and CPU',
+  'stock     @libp2p/yamux; mplex is @libp2p/mplex',
+  'none      no muxer: one connection carries the same bytes in chunks of 65,519 bytes, whole Noise records',
+  'quic      @chainsafe/libp2p-quic, which has its own transport and encryption, among those on TCP and Noise',
+  'http2     node:http2 with windows of 16 MiB; instead of Noise TLS 1.2 with the same cipher, ChaCha20-Poly1305',
+  'go-, rust-yamux  programs in Go and Rust at both ends; rust-yamux-buffered has buffers around its socket',
+  'CPU       user and system time, that of checking included; over message ports of the thread alone',
+  'meanwhile what streams carry that are not measured',
+  'KiB       objects and buffers after a garbage collection, those of libp2p and Noise included'
+].join('\n')

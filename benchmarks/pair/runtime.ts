@@ -8,7 +8,6 @@ export interface Runtime {
   eventLoopDelayP99Ms: number
   /** At the end, of the whole process */
   rssBytes: number
-  heapBytes: number
 }
 
 const RESOLUTION_MS = 1
@@ -54,14 +53,12 @@ export function startObserving (): () => Runtime {
     add(observer.takeRecords())
     observer.disconnect()
     delay.disable()
-    const { rss, heapUsed } = process.memoryUsage()
 
     return {
       gcMs,
       eventLoopDelayP50Ms: delayMs(50),
       eventLoopDelayP99Ms: delayMs(99),
-      rssBytes: rss,
-      heapBytes: heapUsed
+      rssBytes: process.memoryUsage.rss()
     }
   }
 }

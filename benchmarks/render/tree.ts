@@ -4,7 +4,6 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { oneOf } from '../../testing/programs/names.ts'
-import { escape } from '../report/escape.ts'
 import { describePanels, drawPanels } from '../report/panels.ts'
 import { dark, light } from '../report/svg.ts'
 import { charts } from './charts.ts'
@@ -36,7 +35,7 @@ function renderDocuments (texts: Texts): Rendered[] {
       const { record: name, draw } = charts[oneOf('chart', chart, Object.keys(charts))]
       const record = texts.record(name)
 
-      return record === undefined ? undefined : escape(describePanels(draw(light, record)))
+      return record === undefined ? undefined : escapeHtml(describePanels(draw(light, record)))
     }
   }
   const paths = execFileSync('git', ['-c', 'safe.directory=*', 'ls-files', '-z', '*.md'], { cwd: root, encoding: 'utf8' }).split('\0').filter(path => path !== '')
@@ -45,6 +44,10 @@ function renderDocuments (texts: Texts): Rendered[] {
     .map(path => ({ path, text: readFileSync(join(root, path), 'utf8') }))
     .filter(({ text }) => ASKS.test(text))
     .map(({ path, text }) => renderMarkdown(path, text, sources))
+}
+
+function escapeHtml (text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }
 
 function renderCharts (texts: Texts): Rendered[] {

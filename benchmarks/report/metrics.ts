@@ -25,7 +25,6 @@ export interface Metrics {
   bothCpuSPerGigabyte?: number
   p50Ms?: number
   p99Ms?: number
-  p999Ms?: number
   /** Of the streams beside those that are measured */
   besideMegabytesPerS?: number
   /** That one muxer has handed down and has not reached the other */
@@ -34,15 +33,9 @@ export interface Metrics {
   lateP99Ms?: number
   /** What waits in front of a line, by its rate */
   lineQueueMs?: number
-  senderLoopP99Ms?: number
-  receiverLoopP99Ms?: number
   /** Part of the time */
   senderGcPercent?: number
   receiverGcPercent?: number
-  senderRssMegabytes?: number
-  receiverRssMegabytes?: number
-  senderHeapMegabytes?: number
-  receiverHeapMegabytes?: number
   dialerKibPerConnection?: number
   listenerKibPerConnection?: number
 }
@@ -52,9 +45,6 @@ export interface TransferMetrics extends Metrics {
   megabytesPerS: number
   messagesPerS: number
 }
-
-/** Below this many requests the slowest one decides */
-const ENOUGH_FOR_P999 = 1000
 
 export function toMetrics (row: Row, { unitBytes, sent, sentBack, receiverSpent }: Measured): TransferMetrics {
   const megabytes = (sent.units + (sentBack?.units ?? 0)) * unitBytes / 1e6
@@ -70,14 +60,8 @@ export function toMetrics (row: Row, { unitBytes, sent, sentBack, receiverSpent 
     // the processes are kept awake to measure the latency of lone requests, so their CPU time says nothing
     ...!isOfLoneRequests(row) && cpu(carriedMegabytes, sent.spent.cpuMs, receiverSpent.cpuMs),
     besideMegabytesPerS: per(durationS * 1e6, sent.besideBytes),
-    senderLoopP99Ms: sent.spent.eventLoopDelayP99Ms,
-    receiverLoopP99Ms: receiverSpent.eventLoopDelayP99Ms,
     senderGcPercent: per(durationS * 10, sent.spent.gcMs),
-    receiverGcPercent: per(durationS * 10, receiverSpent.gcMs),
-    senderRssMegabytes: per(1e6, sent.spent.rssBytes),
-    receiverRssMegabytes: per(1e6, receiverSpent.rssBytes),
-    senderHeapMegabytes: per(1e6, sent.spent.heapBytes),
-    receiverHeapMegabytes: per(1e6, receiverSpent.heapBytes)
+    receiverGcPercent: per(durationS * 10, receiverSpent.gcMs)
   }
 }
 
@@ -85,11 +69,10 @@ function per (divisor: number, value?: number): number | undefined {
   return value == null ? undefined : value / divisor
 }
 
-function latency (latenciesMs: number[]): Pick<Metrics, 'p50Ms' | 'p99Ms' | 'p999Ms'> {
+function latency (latenciesMs: number[]): Pick<Metrics, 'p50Ms' | 'p99Ms'> {
   return {
     p50Ms: quantile(latenciesMs, 0.5),
-    p99Ms: quantile(latenciesMs, 0.99),
-    p999Ms: latenciesMs.length < ENOUGH_FOR_P999 ? undefined : quantile(latenciesMs, 0.999)
+    p99Ms: quantile(latenciesMs, 0.99)
   }
 }
 

@@ -66,7 +66,7 @@ function standingsOf (samples: CellSample[], rows: MeasuredRow[]): Standing[] {
 }
 
 /** Undecided are those whose rounds lie on both sides */
-export function outcomeOf ({ min, max }: Spread): 'ahead' | 'undecided' | 'behind' {
+function outcomeOf ({ min, max }: Spread): 'ahead' | 'undecided' | 'behind' {
   return min > 1 ? 'ahead' : max < 1 ? 'behind' : 'undecided'
 }
 
