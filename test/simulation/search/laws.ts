@@ -174,7 +174,8 @@ export function checkSettled (run: Run): void {
 
 /** Whether it makes sense to ask: for connections that never rest */
 export function isSettled ({ pending, sides }: Run): boolean {
-  return pending.size === 0 && sides.every(({ ends, session, isSessionAlive }) => ends.every(({ isOver }) => isOver) &&
+  // what a negotiation has put back is read after it
+  return pending.size === 0 && sides.every(({ ends, session, isSessionAlive }) => ends.every(({ isOver, reading }) => isOver && reading !== 'negotiation') &&
     // one that its transport has ended may have had more to say
     (session == null || !isSessionAlive || (!session.hasOutput && session.streams.size === 0)))
 }
