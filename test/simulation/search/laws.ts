@@ -151,7 +151,7 @@ export function checkAtRest (run: Run): void {
         law(!state.awaitsAck, () => `${name}'s stream ${id} was never acknowledged`)
         law(creditBytes === peersState.receiveWindow.availableBytes, () => `${name}'s stream ${id} has ${creditBytes} bytes of credit, the peer allows ${peersState.receiveWindow.availableBytes}`)
         const hasEnough = life.writeStatus === 'closed' && availableBytes > ENOUGH_CREDIT_BYTES
-        law(life.remoteWriteStatus === 'closed' || hasEnough || windowBytes - availableBytes - unreadBytes < windowBytes / 2, () => `${name}'s stream ${id} has read more than half its window of ${windowBytes} bytes and not said so: ${availableBytes} are left`)
+        law(life.remoteWriteStatus === 'closed' || hasEnough || windowBytes - availableBytes - unreadBytes <= windowBytes / 2, () => `${name}'s stream ${id} has read more than half its window of ${windowBytes} bytes and not said so: ${availableBytes} are left`)
       }
     }
   }
