@@ -3,7 +3,7 @@ import { StreamMessageEvent } from '@libp2p/interface'
 import { concat } from 'uint8arrays/concat'
 import { equals } from 'uint8arrays/equals'
 import { describe, expect, test } from 'vitest'
-import { data, DATA, FIN, GO_AWAY, pattern, RST, SYN, WINDOW_UPDATE, windowUpdate } from '../../testing/protocol/frames.ts'
+import { data, DATA, FIN, GO_AWAY, pattern, RST, WINDOW_UPDATE, windowUpdate } from '../../testing/protocol/frames.ts'
 import { nextTurn } from '../../testing/protocol/raw-peer.ts'
 import { endings, receive } from '../../testing/protocol/conversation.ts'
 import { forbidIncidents } from '../../testing/protocol/incidents.ts'
@@ -37,20 +37,6 @@ describe.each(FAULTS)('a listener that %s', (_, fail) => {
       expect(await peer.written()).toContainEqual([WINDOW_UPDATE, RST, 1, 0])
     }
 
-    await expectUndisturbed(both)
-  })
-
-  test('for a new stream ends that stream, and the next is served', async () => {
-    const both = await neighbours()
-    const { peer } = both
-    let count = 0
-    peer.muxer.addEventListener('stream', () => count++ === 0 ? fail(new Error('Not today')) : undefined)
-    peer.deliver(data(2, pattern(10), SYN), data(4, pattern(20), SYN))
-    await nextTurn()
-
-    expect(peer.inbound.map(({ status }) => status)).toEqual(['aborted', 'open'])
-    expect(receive(peer.inbound[1]).byteLength + peer.inbound[1].readBufferLength).toBe(20)
-    expect((await peer.written()).filter(([, flags]) => flags === RST)).toEqual([[WINDOW_UPDATE, RST, 2, 0]])
     await expectUndisturbed(both)
   })
 

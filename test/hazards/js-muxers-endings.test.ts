@@ -5,7 +5,7 @@ import { describe, expect, test, vi } from 'vitest'
 import { ACK, data, DATA, FIN, GO_AWAY, pattern, ping, RST, SYN, WINDOW_UPDATE, windowUpdate } from '../../testing/protocol/frames.ts'
 import { NO_LIMITS } from '../../testing/protocol/limits.ts'
 import { nextTurn } from '../../testing/protocol/raw-peer.ts'
-import { converse, endings, expectEnded, pingValues, receive, WINDOW_BYTES } from '../../testing/protocol/conversation.ts'
+import { converse, endings, WINDOW_BYTES } from '../../testing/protocol/conversation.ts'
 import { forbidIncidents } from '../../testing/protocol/incidents.ts'
 import { controlTimeouts } from '../../testing/protocol/timeouts.ts'
 import { VirtualClock } from '../../testing/protocol/virtual-clock.ts'
@@ -60,19 +60,6 @@ describe('closing', () => {
     expect(frames.at(-1)?.[1]).toBe(FIN)
   })
 
-  test('close() on a stream that the window blocks hung without a signal: it is bounded, then the stream is reset', async () => {
-    const { peer, stream } = await blockedByWindow()
-    // it is the close that takes too long, not the opening
-    peer.deliver(windowUpdate(1, 0, ACK))
-    const closing = stream.close()
-    closing.catch(() => {})
-    await timeouts.expire()
-
-    await expect(closing).rejects.toThrow(expect.objectContaining({ name: 'CloseTimeoutError' }))
-    expect(stream.status).toBe('aborted')
-    expect(await peer.written()).toEqual([[WINDOW_UPDATE, RST, 1, 0]])
-  })
-
   test.each(['its own timeout', 'its signal'])('close() of the muxer hung: with a stream that the window blocks it is bounded by %s', async bound => {
     const { peer, stream } = await blockedByWindow()
     const controller = new AbortController()
@@ -104,49 +91,9 @@ describe('closing', () => {
     expect(isSettled).toBe(true)
     expect(stream.status).toBe('aborted')
   })
-
-  test('data after the remote\'s FIN was delivered: it is not', async () => {
-    const peer = converse()
-    const received = receive(await peer.open())
-    peer.deliver(data(1, pattern(4), FIN), data(1, pattern(5)))
-
-    expect(received.byteLength).toBe(4)
-    await expectEnded(peer, 1)
-  })
 })
 
 describe('giving up', () => {
-  test('keep-alive sent one ping for ever when no pong came: the connection ends with a reason', async () => {
-    const clock = new VirtualClock()
-    const peer = converse({ clock, enableKeepAlive: true, keepAliveInterval: 1000 })
-    const events = endings(await peer.open())
-    clock.advance(999)
-    expect(peer.muxer.status).toBe('open')
-    await clock.pass(9000, 1000)
-
-    expect(events).toEqual([expect.objectContaining({ error: expect.objectContaining({ name: 'KeepAliveTimeoutError', code: 'ERR_KEEP_ALIVE_TIMEOUT' }) })])
-    await expectEnded(peer, 2)
-    expect(clock.timerCount).toBe(0)
-  })
-
-  test('keep-alive: a peer that answers stays connected, and is pinged at every interval', async () => {
-    const clock = new VirtualClock()
-    const peer = converse({ clock, enableKeepAlive: true, keepAliveInterval: 1000 })
-    const pings = []
-
-    for (let i = 0; i < 20; i++) {
-      for (const value of await pingValues(peer)) {
-        pings.push(value)
-        peer.deliver(ping(value, ACK))
-      }
-
-      clock.advance(1000)
-    }
-
-    expect(pings.length).toBeGreaterThanOrEqual(19)
-    expect(peer.muxer.status).toBe('open')
-  })
-
   test('inactivityTimeout was never enforced: an idle stream ends with InactivityTimeoutError, one that is used does not', async () => {
     const clock = new VirtualClock()
     const peer = converse({ clock, streamOptions: { inactivityTimeout: 1000 } })

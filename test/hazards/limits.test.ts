@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { ACK, concat, data, FIN, goAway, ping, RST, SYN, windowUpdate } from '../../testing/protocol/frames.ts'
 import { nextTurn } from '../../testing/protocol/raw-peer.ts'
 import { VirtualClock } from '../../testing/protocol/virtual-clock.ts'
-import { converse, endings, expectAlive, expectEnded, WINDOW_BYTES } from '../../testing/protocol/conversation.ts'
+import { converse, endings, expectAlive, expectEnded } from '../../testing/protocol/conversation.ts'
 import { forbidIncidents } from '../../testing/protocol/incidents.ts'
 import type { RawPeerInit } from '../../testing/protocol/raw-peer.ts'
 import type { Conversation } from '../../testing/protocol/conversation.ts'
@@ -181,34 +181,6 @@ describe('what may be in flight to a stream that ends here', () => {
     await expectAlive(peer)
     peer.deliver(...Array.from({ length: 100 }, () => windowUpdate(peerId(0), 1)))
     await expectEnded(peer, 1)
-  })
-
-  test('is all that its window still allowed, in frames of one byte: one that is reset', async () => {
-    const peer = converse({ limits: { unknownStreamFrames: { burst: 0, perSecond: 0 } } })
-    const stream = await peer.accept(4)
-    peer.deliver(data(4, new Uint8Array(WINDOW_BYTES - 5000)))
-    stream.abort(new Error('Enough'))
-    await nextTurn()
-    peer.deliver(...Array.from({ length: 5000 }, () => data(4, new Uint8Array(1))))
-    await expectAlive(peer)
-    peer.deliver(...Array.from({ length: 100 }, () => data(4, new Uint8Array(1))))
-    await expectEnded(peer, 1)
-  })
-
-  test('is a whole window: one that is refused', async () => {
-    const peer = converse({ maxInboundStreams: 0, limits: { unknownStreamFrames: { burst: 0, perSecond: 0 } } })
-
-    for (let i = 0; i < 3; i++) {
-      peer.deliver(data(peerId(i), new Uint8Array(1), SYN))
-
-      for (let j = 0; j < 64; j++) {
-        peer.deliver(...Array.from({ length: WINDOW_BYTES / 64 }, () => data(peerId(i), new Uint8Array(1))))
-      }
-
-      await nextTurn()
-    }
-
-    await expectAlive(peer)
   })
 })
 

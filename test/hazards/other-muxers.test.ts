@@ -246,18 +246,6 @@ describe('a transport error in mid-frame', () => {
   })
 })
 
-test('Lodestar: handlers took one event for one message: without merging, frames that come in one chunk are events of their own', async () => {
-  const peer = converse({ coalesce: { mergeMessages: false } })
-  const stream = await peer.open()
-  const received = receive(stream)
-  peer.deliver(...[5, 1, 300].map(size => data(1, pattern(size))))
-  expect(received.chunks.map(({ byteLength }) => byteLength)).toEqual([5, 1, 300])
-
-  stream.send(pattern(7))
-  stream.send(pattern(3))
-  expect((await peer.written()).map(([, , , length]) => length)).toEqual([7, 3])
-})
-
 describe('live peers', () => {
   test('hashicorp ends the session when an open is not ACKed: one that nobody listens to, or reads, is', async () => {
     const peer = converse()

@@ -34,17 +34,6 @@ describe.each(MUXER_PAIRS)('a node with $dialler that dials a node with $listene
     expect(node.libp2p.getConnections(peerId).map(connection => connection.multiplexer)).toEqual(['/yamux/1.0.0'])
   })
 
-  test('learns through identify which protocols the other speaks', async () => {
-    await vi.waitFor(async () => {
-      const { protocols } = await node.libp2p.peerStore.get(peerId)
-      expect(protocols).toEqual(expect.arrayContaining(Object.values(PROTOCOLS)))
-    }, { timeout: 10_000 })
-  })
-
-  test('measures a round trip with the ping service', async () => {
-    expect(await node.libp2p.services.ping.ping(peerId)).toBeGreaterThanOrEqual(0)
-  })
-
   test.each([1, MEBIBYTE])('gets the same %i bytes back from an echo', async byteLength => {
     expect(await echo(node, { streamCount: 1, byteLength })).toEqual({ openAtOnce: 1, matching: 1 })
   })

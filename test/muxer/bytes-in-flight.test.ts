@@ -433,16 +433,6 @@ describe('marks', () => {
     expect(writes.filter(byteLength => byteLength === 12).length).toBeGreaterThan(1)
     expect(marksOf(peer.takeFrames()).length).toBe(writes.filter(byteLength => byteLength === 12).length)
   })
-
-  test('are not sent, and nothing is held back, with maxQueueDelayMs: Infinity', async () => {
-    const { peer, bulk } = await connect({ coalesce: { maxQueueDelayMs: Infinity } })
-    await measure(peer)
-    bulk.send(pattern(3_000_000))
-    const frames = await written(peer)
-
-    expect(payloadBytes(frames)).toBe(3_000_000)
-    expect(marksOf(frames)).toEqual([])
-  })
 })
 
 describe('metrics', () => {

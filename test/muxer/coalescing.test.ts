@@ -241,14 +241,6 @@ describe('one turn of the event loop', () => {
     expect(parseFrames(write.subarray())).toMatchObject([{ type: WINDOW_UPDATE, flags: ACK, id: 1 }, { type: WINDOW_UPDATE, flags: SYN, id: 2 }])
   })
 
-  test('acknowledges a new stream by itself when nothing comes with the next round', async () => {
-    const peer = createRawPeer({ direction: 'inbound' })
-    peer.deliver(windowUpdate(1, 0, SYN))
-    await nextTurn()
-
-    expect(peer.takeFrames()).toMatchObject([{ type: WINDOW_UPDATE, flags: ACK, id: 1 }])
-  })
-
   test('that goes on producing makes a bounded number of writes, the rest leaves in the next', async () => {
     const { peer, streams: [stream] } = await createOpenPeer(1)
 

@@ -1,7 +1,6 @@
 // What libp2p finds on the factory and on a fresh muxer, beside what it calls.
 import { serviceCapabilities } from '@libp2p/interface'
 import { describe, expect, test } from 'vitest'
-import { RST, windowUpdate } from '../../testing/protocol/frames.ts'
 import { createRawPeer, nextTurn, RawTransport } from '../../testing/protocol/raw-peer.ts'
 import { yamux } from '../../src/index.ts'
 import type { YamuxMuxerInit } from '../../src/index.ts'
@@ -76,20 +75,6 @@ test('a fresh muxer is open, without streams, and knows no round trip', () => {
 
   expect(muxer).toMatchObject({ protocol: '/yamux/1.0.0', status: 'open', streams: [] })
   expect(muxer.getRTT()).toBe(-1)
-})
-
-test('the list of streams has those that are open now, and is always the same', async () => {
-  const { muxer, deliver } = createRawPeer()
-  const [first, second] = await Promise.all([muxer.createStream(), muxer.createStream()])
-  const both = muxer.streams
-  expect(both).toEqual([first, second])
-  expect(muxer.streams).toBe(both)
-
-  deliver(windowUpdate(1, 0, RST))
-  expect(muxer.streams).toEqual([second])
-  second.abort(new Error('over'))
-  expect(muxer.streams).toEqual([])
-  expect(muxer.streams).toBe(both)
 })
 
 test('a stream says when it was opened, and when it ended', async () => {

@@ -65,16 +65,6 @@ describe('delay', () => {
     expect(peer.takeWrites().map(write => parseFrames(write.subarray()).map(({ length }) => length))).toEqual([[10, 20]])
   })
 
-  test.each([2, 20])('of %i ms is what was asked for', async delayMs => {
-    const { streams: [stream], clock, writes } = await connect({ delayMs }, 'normal')
-    stream.send(pattern(10))
-    await nextTurn()
-    clock.advance(delayMs - 0.01)
-    expect(writes()).toEqual([])
-    clock.advance(0.01)
-    expect(writes()).toEqual([[1]])
-  })
-
   test.each([{ delayMs: 5 }, { strategy: 'adaptive' as const }])('%o: the SYN takes what libp2p says of the protocol along, which would have to wait by itself', async coalesce => {
     const { peer } = await connect(coalesce)
     const stream = await peer.muxer.createStream()
