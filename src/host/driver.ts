@@ -161,9 +161,7 @@ export class Driver<Owner extends StreamOwner> implements SessionObserver, Reade
       this.session.credit.giveBack(state, payloadBytes)
     }
 
-    if (this.reader.activity !== 'telling') {
-      this.request()
-    }
+    this.request()
   }
 
   // What the muxer asks for
@@ -172,6 +170,10 @@ export class Driver<Owner extends StreamOwner> implements SessionObserver, Reade
   request (occasion?: number): void {
     if (this.reader.activity !== 'telling' && this.reader.activity !== 'receiving') {
       this.writer.request(occasion)
+
+      if (this.session.credit.isWithheld) {
+        this.timers.scheduleLook()
+      }
     }
   }
 

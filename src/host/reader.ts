@@ -24,7 +24,6 @@ import type { ConnectionObserver } from '../observe/frame-tap.ts'
 import type { ConnectionMetrics } from '../observe/metrics.ts'
 import type { Clock } from './clock.ts'
 import type { StreamOwner } from './stream-owner.ts'
-import type { Timers } from './timers.ts'
 import type { Writer } from './writer.ts'
 import type { Uint8ArrayList } from 'uint8arraylist'
 
@@ -35,8 +34,6 @@ export interface ReaderHost<Owner> {
   readonly session: Session<Owner>
   readonly clock: Clock
   readonly writer: Pick<Writer, 'turn' | 'isFlushing'>
-  /** Looks again at credit that is withheld */
-  readonly timers: Pick<Timers, 'scheduleLook'>
   readonly metrics: Pick<ConnectionMetrics, 'report'> | undefined
   readonly observers: readonly ConnectionObserver[]
   /** Shorter chunks leave young memory alone */
@@ -152,10 +149,6 @@ export class Reader<Owner extends StreamOwner> {
 
     if (violation === undefined) {
       host.request(ON_CHUNK)
-
-      if (host.session.credit.portions?.isWaiting === true) {
-        host.timers.scheduleLook()
-      }
     }
 
     host.metrics?.report()

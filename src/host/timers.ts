@@ -106,10 +106,6 @@ export class Timers {
         path.look(this.#host.clock.nowMs())
         credit.look(this.#host.clock.nowMs())
         this.#host.request()
-
-        if (credit.isWithheld) {
-          this.scheduleLook()
-        }
       }
     })
   }

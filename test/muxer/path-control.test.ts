@@ -308,7 +308,10 @@ test('the peer control hears of all that arrives, also while its ping waits for 
   expect(toldBytes).toBe(3 * (20_000 + HEADER_BYTES))
 })
 
-test('credit that is withheld comes back after ten silent seconds, also when no timer of the muxer runs', async () => {
+test.each([
+  ['as it arrives', true],
+  ['in a later turn', false]
+])('credit for what is read %s, and is withheld, comes back after ten silent seconds, also when no timer of the muxer runs', async (_, isReading) => {
   class Withholding extends NoControl {
     override readonly peer = {
       ...NO_PEER_CONTROL,
@@ -320,9 +323,20 @@ test('credit that is withheld comes back after ten silent seconds, also when no 
 
   const peer = createMeteredPeer({ pathControl: init => new Withholding(init), enableKeepAlive: false })
   const [stream] = await openStreams(peer, 1)
-  stream.addEventListener('message', () => {})
+  const read = (): void => { stream.addEventListener('message', () => {}) }
+
+  if (isReading) {
+    read()
+  }
+
   peer.deliver(data(1, pattern(200_000)))
   await nextTurn()
+
+  if (!isReading) {
+    read()
+    await nextTurn()
+  }
+
   const granted = (): number => peer.takeFrames().filter(({ type, flags }) => type === WINDOW_UPDATE && flags === 0).reduce((sum, { length }) => sum + length, 0)
   const firstBytes = granted()
   expect(firstBytes).toBeLessThan(40_000)

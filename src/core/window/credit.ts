@@ -121,7 +121,7 @@ export class Credit<Owner> {
   /** Grants a stalled stream more, up to `maxUnreadBytes` unread; returns whether anything was granted */
   relieve (stream: StreamState<Owner>, maxUnreadBytes: number, nowMs: number): boolean {
     // credit that is withheld comes back without a program that reads
-    if (this.portions?.isWaitingFor(stream) === true) {
+    if (this.portions?.waiting.has(stream) === true) {
       return false
     }
 
@@ -130,6 +130,11 @@ export class Credit<Owner> {
     const isRelieved = stream.receiveWindow.relieve(roomBytes, nowMs, this.#host.streams.budget)
 
     if (isRelieved) {
+      // what was read is less than a portion, or the stream would be waiting
+      if (this.portions !== undefined) {
+        stream.queuedGrantBytes = stream.receiveWindow.readBytes
+      }
+
       this.#host.schedule(stream, PENDING_UPDATE)
     }
 
@@ -144,7 +149,7 @@ export class Credit<Owner> {
       return receiveWindow.takeUpdate(nowMs, this.#travelMs, this.#host.streams.budget, this.programMs)
     }
 
-    const deltaBytes = receiveWindow.takePortion(this.portions.take(stream), nowMs)
+    const deltaBytes = receiveWindow.takePortion(stream.queuedGrantBytes, nowMs)
     this.portions.onGranted(stream, deltaBytes)
 
     return deltaBytes
@@ -154,7 +159,7 @@ export class Credit<Owner> {
 
   /** Credit waits to be given back */
   get isWithheld (): boolean {
-    return this.portions !== undefined && this.portions.isWaiting
+    return this.portions !== undefined && this.portions.waiting.size > 0
   }
 
   /** For metrics; undefined while the peer is not bound */
@@ -239,10 +244,14 @@ export class Credit<Owner> {
       this.portions.end()
       this.portions = undefined
       this.toldFromBytes = TOLD_FROM_BYTES
-      this.#forEach(stream => {
-        this.giveBack(stream, 0)
-        stream.receiveWindow.forgetRate()
-      })
+
+      for (const stream of this.#host.streams.values()) {
+        // the first bytes that are read decide on a head start
+        if (!stream.receiveWindow.isNew) {
+          this.giveBack(stream, 0)
+          stream.receiveWindow.forgetRate()
+        }
+      }
     }
   }
 
@@ -250,7 +259,9 @@ export class Credit<Owner> {
     const portions = new Portions<Owner>()
     this.toldFromBytes = 1
     // an update that is queued and not written gives back no more than its portion
-    this.#forEach(stream => { portions.enlist(stream, boundBytes) })
+    for (const stream of this.#host.streams.values()) {
+      portions.enlist(stream, boundBytes)
+    }
 
     return portions
   }
@@ -258,12 +269,6 @@ export class Credit<Owner> {
   /** Granted in portions, and not known to be used */
   get #inFlightBytes (): number {
     return this.portions?.inFlightBytes ?? 0
-  }
-
-  #forEach (call: (stream: StreamState<Owner>) => void): void {
-    for (const stream of this.#host.streams.values()) {
-      call(stream)
-    }
   }
 
   /** Also within a long frame: at its end the peer would have no credit, and the link nothing to carry until the portion arrives */

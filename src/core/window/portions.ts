@@ -15,37 +15,16 @@ export class Portions<Owner> {
   /** Streams with grants that may be in flight */
   readonly #granted = new Set<StreamState<Owner>>()
   /** Streams with credit to give back, the next one first */
-  readonly #waiting = new Set<StreamState<Owner>>()
-
-  /** Credit is withheld */
-  get isWaiting (): boolean {
-    return this.#waiting.size > 0
-  }
-
-  isWaitingFor (stream: StreamState<Owner>): boolean {
-    return this.#waiting.has(stream)
-  }
+  readonly waiting = new Set<StreamState<Owner>>()
 
   /** Read, and waiting to be given back */
   get withheldBytes (): number {
-    let withheldBytes = 0
-
-    for (const stream of this.#waiting) {
-      withheldBytes += givableBytes(stream)
-    }
-
-    return withheldBytes
+    return sumOf(this.waiting, givableBytes)
   }
 
   /** Granted, and not known to be used */
   get inFlightBytes (): number {
-    let inFlightBytes = 0
-
-    for (const stream of this.#granted) {
-      inFlightBytes += inFlightOf(stream)
-    }
-
-    return inFlightBytes
+    return sumOf(this.#granted, inFlightOf)
   }
 
   /** A ping is written: the grants so far are in front of it */
@@ -56,12 +35,12 @@ export class Portions<Owner> {
     }
   }
 
-  /** Its pong has arrived */
+  /** Its pong has arrived. A stream that the peer has ended is forgotten, as no update is written for it. */
   endRound (): void {
     for (const stream of this.#granted) {
       stream.earlierGrantBytes = 0
 
-      if (stream.laterGrantBytes + stream.queuedGrantBytes === 0) {
+      if (stream.laterGrantBytes + stream.queuedGrantBytes === 0 || stream.life.remoteWriteStatus === 'closed') {
         this.#granted.delete(stream)
       }
     }
@@ -75,26 +54,19 @@ export class Portions<Owner> {
     }
 
     this.#granted.clear()
-    this.#waiting.clear()
+    this.waiting.clear()
   }
 
   /** Bytes of the stream were read. It waits if it has a portion to give back, and not enough credit left. */
   enlist (stream: StreamState<Owner>, boundBytes: number): void {
     if (givableBytes(stream) >= MIN_PORTION_BYTES && isShort(stream, boundBytes)) {
-      this.#waiting.add(stream)
+      this.waiting.add(stream)
     }
   }
 
-  /** What an update gives back that is being written */
-  take (stream: StreamState<Owner>): number {
-    const { queuedGrantBytes } = stream
-    stream.queuedGrantBytes = 0
-
-    return queuedGrantBytes
-  }
-
-  /** An update with so much is being written */
+  /** The update of a stream is being written, with so much */
   onGranted (stream: StreamState<Owner>, deltaBytes: number): void {
+    stream.queuedGrantBytes = 0
     stream.laterGrantBytes += deltaBytes
     this.#granted.add(stream)
   }
@@ -105,15 +77,15 @@ export class Portions<Owner> {
    */
   serve (boundBytes: number, grant: (stream: StreamState<Owner>) => boolean, raise: (stream: StreamState<Owner>, wishBytes: number) => number): void {
     const portionBytes = Math.min(MAX_PORTION_BYTES, Math.max(MIN_PORTION_BYTES, Math.floor(boundBytes / PORTIONS_PER_BOUND)))
-    let inFlightBytes = this.#waiting.size > 0 ? this.inFlightBytes : 0
+    let inFlightBytes = this.waiting.size > 0 ? this.inFlightBytes : 0
 
-    for (const stream of this.#waiting) {
+    for (const stream of this.waiting) {
       if (inFlightBytes >= boundBytes) {
         return
       }
 
       const restBytes = givableBytes(stream)
-      this.#waiting.delete(stream)
+      this.waiting.delete(stream)
 
       if (stream.life.remoteWriteStatus === 'writable' && restBytes >= MIN_PORTION_BYTES && isShort(stream, boundBytes) && grant(stream)) {
         const bytes = Math.min(portionBytes, restBytes)
@@ -127,6 +99,16 @@ export class Portions<Owner> {
       }
     }
   }
+}
+
+function sumOf (streams: Set<StreamState>, bytesOf: (stream: StreamState) => number): number {
+  let bytes = 0
+
+  for (const stream of streams) {
+    bytes += bytesOf(stream)
+  }
+
+  return bytes
 }
 
 function givableBytes ({ receiveWindow, queuedGrantBytes }: StreamState): number {

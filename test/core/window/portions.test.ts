@@ -2,8 +2,9 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { NO_PEER_CONTROL } from '../../../src/core/peer-control.ts'
 import { NoControl } from '../../../src/core/path-control.ts'
-import { encodeHeader, FLAG_ACK, FLAG_FIN, FLAG_SYN, HEADER_BYTES, TYPE_DATA, TYPE_PING, TYPE_WINDOW_UPDATE } from '../../../src/core/wire/frame.ts'
-import { createSession, pullAll } from '../../../testing/core/sessions.ts'
+import { encodeHeader, FLAG_ACK, FLAG_FIN, FLAG_RST, FLAG_SYN, HEADER_BYTES, TYPE_DATA, TYPE_PING, TYPE_WINDOW_UPDATE } from '../../../src/core/wire/frame.ts'
+import { createSession, pullAll, takeEvents } from '../../../testing/core/sessions.ts'
+import { collectGarbage } from '../../../testing/protocol/garbage.ts'
 import type { Session } from '../../../src/core/session.ts'
 
 const WINDOW_BYTES = 262_144
@@ -162,6 +163,31 @@ describe('while the peer is bound', () => {
     expect(stream?.sendQueue.byteLength).toBe(1)
     expect(session.credit.relieve(stream as never, 4 * WINDOW_BYTES, nowMs)).toBe(false)
   })
+
+  test('a stalled stream that has read less than a portion gets that back', () => {
+    open(1, 3)
+    receive(3, WINDOW_BYTES)
+    granted()
+    receive(1, 1000)
+
+    expect(session.credit.relieve(session.streams.get(1) as never, 0, nowMs)).toBe(true)
+    expect(granted()).toEqual({ 1: 1000 })
+  })
+
+  test.each([['FIN', FLAG_FIN], ['RST', FLAG_RST]])('a stream whose update waits to be written when its %s comes is not kept', async (_, flag) => {
+    open(1, 3)
+    receive(1, WINDOW_BYTES)
+    const stream = new WeakRef(session.streams.get(1) as object)
+    session.receive(frame(TYPE_WINDOW_UPDATE, flag, 1, 0), nowMs)
+    session.streams.get(1)?.life.isOver === false && session.closeWrite(session.streams.get(1) as never, nowMs)
+    answerPing()
+    answerPing()
+    takeEvents(session)
+    await collectGarbage()
+
+    expect(session.streams.size).toBe(1)
+    expect(stream.deref()).toBe(undefined)
+  })
 })
 
 test('all is given back when the bound is lifted', () => {
@@ -174,6 +200,22 @@ test('all is given back when the bound is lifted', () => {
   answerPing()
   expect(sum(granted())).toBeGreaterThanOrEqual(2 * WINDOW_BYTES - BOUND_BYTES)
   expect(session.credit.isWithheld).toBe(false)
+})
+
+test('streams that nobody has read keep their head start then, and get no other', () => {
+  session = createSession({ createPathControl: init => Object.assign(new NoControl(init), { peer: { ...NO_PEER_CONTROL, shortestMs: 100, get boundBytes () { return boundBytes } } }) })
+  const [read, idle] = [session.open(nowMs), session.open(nowMs)]
+  pullAll(session)
+  nowMs = 100
+  receive(read.id, WINDOW_BYTES, FLAG_ACK)
+  granted()
+
+  boundBytes = Infinity
+  nowMs = 5000
+  answerPing()
+  expect(granted()[idle.id]).toBe(undefined)
+  receive(idle.id, 1000, FLAG_ACK)
+  expect(granted()[idle.id]).toBeGreaterThan(0)
 })
 
 test('windows do not grow by that, as what was withheld for long shows no rate', () => {
