@@ -1,7 +1,8 @@
 // One session as its application and its peer see it: opening, sending, receiving, and what the owner is told.
 import { beforeEach, describe, expect, test } from 'vitest'
+import { URGENT } from '../../src/core/scheduler/lane.ts'
 import { EVENT_DRAINED } from '../../src/core/stream-state.ts'
-import { ACK, data, FIN, pattern, PING, ping, SYN, WINDOW_UPDATE, windowUpdate } from '../../testing/protocol/frames.ts'
+import { ACK, data, DATA, FIN, pattern, PING, ping, SYN, WINDOW_UPDATE, windowUpdate } from '../../testing/protocol/frames.ts'
 import { NoControl } from '../../src/core/path-control.ts'
 import { controlOf, createSession, pull, pullAll, SESSION_INIT, takeEvents } from '../../testing/core/sessions.ts'
 import type { Session } from '../../src/core/session.ts'
@@ -146,6 +147,24 @@ describe('the session', () => {
     expect(pullAll(session)).toMatchObject([{ id: 1, payload: Uint8Array.of(1) }])
     expect(pullAll(other)).toMatchObject([{ id: 2, payload: Uint8Array.of(2) }])
   })
+})
+
+test('a raised window is advertised also if the ACK leaves with data, in a write that control frames have filled', () => {
+  const COUNT = 400
+  session = createSession({ isDialler: false, initialWindowBytes: 4 * HALF_WINDOW_BYTES, mergeFromBytes: Infinity })
+
+  for (let i = 0; i < COUNT; i++) {
+    session.receive(windowUpdate(1 + 2 * i, 0, SYN), 0)
+  }
+
+  const last = session.streams.get(2 * COUNT - 1)!
+  session.setLane(last, URGENT)
+  session.send(last, pattern(100))
+  const frames = pull(session, 4096)
+  expect(frames.at(-1)).toMatchObject({ type: DATA, flags: ACK, id: last.id })
+
+  frames.push(...pullAll(session))
+  expect(frames.filter(({ id, type, length }) => id === last.id && type === WINDOW_UPDATE && length === 2 * HALF_WINDOW_BYTES)).toHaveLength(1)
 })
 
 test('a stream that is reset after the GoAway may bring all that its window allows, which the peer has sent by then', () => {

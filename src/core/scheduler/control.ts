@@ -184,11 +184,6 @@ export class ControlLane<Owner> {
       return
     }
 
-    // a DATA frame may have carried it all
-    if (pending === 0) {
-      return
-    }
-
     // a raised window is advertised with the SYN or ACK, so that the peer knows it before its first bytes
     const saysWindow = ((pending & PENDING_UPDATE) !== 0 || receiveWindow.isRaised) && stream.mayGrant
     stream.hasDelayedUpdate ||= (pending & PENDING_UPDATE) !== 0 && !saysWindow
