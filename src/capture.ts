@@ -18,7 +18,7 @@
  * ```
  */
 import { concat } from 'uint8arrays/concat'
-import { attempt, toError } from './foreign/values.ts'
+import { attempt, toError, watch } from './foreign/values.ts'
 import { driverOf } from './muxer/driver-key.ts'
 import { FrameCapture } from './observe/frame-capture.ts'
 import { logError } from './observe/log.ts'
@@ -30,7 +30,8 @@ import type { Connection, Libp2p, MessageStream, StreamMuxer, StreamMuxerFactory
 export interface CaptureInit {
   /**
    * Takes the next bytes of the file: whole blocks of pcapng, at most one call for each write and each chunk of a connection. It is called
-   * while the muxer works, so it should only store them. If it throws or rejects, the capture ends, and an error is logged.
+   * while the muxer works, so it should only store them. If it throws or rejects, the capture ends, and an error is logged; an exception for the
+   * head of the file is the caller's.
    */
   write: (bytes: Uint8Array) => unknown
 
@@ -81,41 +82,34 @@ class NodeCapture implements Capture {
   readonly #connections = new WeakMap<Driver, ConnectionCapture>()
   readonly #restoreFactories: Array<() => void>
   #interfaceCount = 0
-  #isStopped = false
+  isStopped = false
 
   constructor (node: Node, write: CaptureInit['write'], payloadBytes: number) {
     this.#node = node
     this.#write = write
     this.#payloadBytes = payloadBytes
-    write(sectionHeader('libp2p-coalescing-yamux'))
-    node.getConnections().forEach(this.#describe)
+    // if it throws, nothing is watched yet
+    watch(write(sectionHeader('libp2p-coalescing-yamux')), () => { this.stop() })
     node.addEventListener('connection:open', this.#onOpen)
     this.#restoreFactories = factoriesOf(node).map(this.#watch)
+    node.getConnections().forEach(this.#describe)
   }
 
   stop (): void {
-    this.#isStopped = true
+    this.isStopped = true
     this.#node.removeEventListener('connection:open', this.#onOpen)
     this.#restoreFactories.forEach(restore => { restore() })
-
-    for (const driver of this.#node.getConnections().map(driverOfConnection)) {
-      if (driver !== undefined) {
-        const own = this.#connections.get(driver)?.observer
-        driver.observers = driver.observers.filter(observer => observer !== own)
-      }
-    }
   }
 
   /** What the program throws must not end the connection */
   write (blocks: readonly Uint8Array[], driver: Driver): void {
-    // a connection that is no longer one of the node's may still send
-    if (!this.#isStopped) {
-      const fail = (thrown: unknown): void => {
-        this.stop()
-        logError(driver, 'the capture has ended, as its write() failed - %e', toError(thrown, 'write() threw'))
-      }
+    const fail = (thrown: unknown): void => {
+      this.stop()
+      logError(driver, 'the capture has ended, as its write() failed - %e', toError(thrown, 'write() threw'))
+    }
 
-      attempt(() => { Promise.resolve(this.#write(concat([...blocks]))).catch(fail) }, fail)
+    if (!this.isStopped) {
+      attempt(() => { watch(this.#write(concat([...blocks])), fail) }, fail)
     }
   }
 
@@ -150,7 +144,7 @@ class NodeCapture implements Capture {
       const muxer = createStreamMuxer(transport)
       const driver = driverOf(muxer)
 
-      if (driver !== undefined && !this.#isStopped) {
+      if (driver !== undefined && !this.isStopped) {
         this.#observe(driver)
       }
 
@@ -196,7 +190,10 @@ class ConnectionCapture {
   #write (packets: readonly Packet[]): void {
     const id = this.#interfaceId
 
-    if (id === undefined) {
+    // each connection leaves at its next frames, as one that is being set up is not among the node's yet
+    if (this.#node.isStopped) {
+      this.#driver.observers = this.#driver.observers.filter(observer => observer !== this.observer)
+    } else if (id === undefined) {
       this.#early.push(...packets)
     } else if (packets.length > 0) {
       this.#node.write(packets.map(packet => enhancedPacket(id, packet)), this.#driver)

@@ -41,7 +41,7 @@ export function choice<const Choice extends string | boolean> (...choices: reado
 /** A group of options. Throws for a name that is not one of them. */
 export function section<const Table extends Rules> (rules: Table): Rule<Values<Table>> {
   return (options = {}, name) => {
-    check(typeof options === 'object', name, options, 'an object')
+    check(typeof options === 'object' && options !== null, name, options, 'an object')
 
     return readSection(rules, options, `${name}.`, report => { throw new InvalidParametersError(report) })
   }

@@ -1,7 +1,9 @@
 // What a capture writes of the frames of a node: all of them, from wherever it begins, and nothing else changes.
+import { StreamMessageEvent } from '@libp2p/interface'
 import { Uint8ArrayList } from 'uint8arraylist'
 import { describe, expect, test, vi } from 'vitest'
 import { captureFrames } from '../../src/capture.ts'
+import { yamux } from '../../src/index.ts'
 import * as light from '../../src/light.ts'
 import { ACK, concat, data, FIN, goAway, parseFrames, pattern, ping, SYN, windowUpdate } from '../../testing/protocol/frames.ts'
 import { frameOf, readCapture } from '../../testing/protocol/pcapng.ts'
@@ -32,6 +34,10 @@ function createNode (...muxers: StreamMuxer[]): Node {
       events.dispatchEvent(new CustomEvent('connection:open', { detail: connections.at(-1) }))
     }
   }
+}
+
+function observersOf (muxer: StreamMuxer): unknown[] {
+  return (muxer as any)[Symbol.for('libp2p-coalescing-yamux.driver')].observers
 }
 
 interface Recording extends Capture {
@@ -261,7 +267,43 @@ test('a capture whose write rejects ends as well', async () => {
   expect(logError).toHaveBeenCalledWith('the capture has ended, as its write() failed - %e', new Error('The disk is full'))
 })
 
-test.each([[undefined], [{}], [{ write: 'x' }], [{ write () {}, payloadByte: 3 }]])('captureFrames takes no %j', init => {
+test('a capture that fails as it describes the first connection leaves nothing behind', () => {
+  const { muxer, deliver } = createRawPeer()
+  const write = vi.fn().mockImplementationOnce(() => {}).mockImplementation(() => { throw new Error('The disk is full') })
+  const node = createNode(muxer)
+  captureFrames(node, { write })
+  node.open(createRawPeer().muxer)
+  deliver(ping(1, SYN))
+
+  expect(write).toHaveBeenCalledTimes(2)
+  expect(observersOf(muxer)).toEqual([])
+})
+
+test('a capture whose write rejects at the head of the file ends', async () => {
+  const { muxer, deliver } = createRawPeer()
+  const write = vi.fn(async () => {}).mockRejectedValueOnce(new Error('The file is closed'))
+  captureFrames(createNode(muxer), { write })
+  await nextTurn()
+  write.mockClear()
+  deliver(ping(1, SYN))
+
+  expect(write).not.toHaveBeenCalled()
+})
+
+test('a capture that ends while a connection is set up keeps none of its frames', async () => {
+  const factory = yamux({ enableKeepAlive: false })()
+  const node = Object.assign(createNode(), { components: { upgrader: { getStreamMuxers: () => new Map([['/yamux/1.0.0', factory]]) } } })
+  const capture = captureFrames(node, { write () {} })
+  const transport = new RawTransport('inbound')
+  const muxer = factory.createStreamMuxer(transport as unknown as MessageStream)
+  expect(observersOf(muxer)).toHaveLength(1)
+  capture.stop()
+  transport.dispatchEvent(new StreamMessageEvent(ping(1, SYN)))
+
+  expect(observersOf(muxer)).toEqual([])
+})
+
+test.each([[undefined], [{}], [{ write: 'x' }], [null], [{ write () {}, payloadByte: 3 }]])('captureFrames takes no %j', init => {
   expect(() => captureFrames(createNode(), init as unknown as CaptureInit)).toThrow(expect.objectContaining({ name: 'InvalidParametersError' }))
 })
 
