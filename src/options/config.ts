@@ -250,7 +250,7 @@ const pathControl: Rule<CreatePathControl | undefined> = optional((create, name)
   return (init, positions) => {
     const control = create(init, positions)
     // not `fullControl` in place of `fullControl()`
-    check(typeof control === 'object', `what ${name} returns`, control, 'a PathControl')
+    check(typeof control === 'object' && control !== null, `what ${name} returns`, control, 'a PathControl')
 
     return control
   }

@@ -39,7 +39,8 @@ describe.each([['yamux()', yamux], ['the light yamux()', lightYamux]])('%s', (_,
 
   test.each([
     ['fullControl instead of fullControl()', fullControl],
-    ['a function that returns nothing', () => {}]
+    ['a function that returns nothing', () => {}],
+    ['a function that returns null', () => null]
   ])('refuses %s, at the first connection', (_, create) => {
     expect(() => { connect(yamux({ pathControl: create as unknown as CreatePathControl })) }).toThrow(expect.objectContaining({
       name: 'InvalidParametersError',
