@@ -85,8 +85,11 @@ export abstract class ReadableHalf<Stream> extends GuardedEmitter<MessageStreamE
   }
 
   push (data: Chunk): void {
-    this.#ensurePushable()
     const bytes = copyOf(data, 'push()')
+
+    if (!this.#mayPushBack(bytes.byteLength)) {
+      return
+    }
 
     try {
       this.state.readBuffer.push(bytes)
@@ -99,8 +102,12 @@ export abstract class ReadableHalf<Stream> extends GuardedEmitter<MessageStreamE
   }
 
   unshift (data: Chunk): void {
-    this.#ensurePushable()
     const bytes = copyOf(data, 'unshift()')
+
+    if (!this.#mayPushBack(bytes.byteLength)) {
+      return
+    }
+
     this.state.readBuffer.prepend(bytes)
     this.#onPushedBack(bytes.byteLength)
   }
@@ -109,7 +116,7 @@ export abstract class ReadableHalf<Stream> extends GuardedEmitter<MessageStreamE
   async closeRead (options?: AbortOptions): Promise<void> {
     throwIfAborted(options?.signal)
 
-    if (this.#isReadable) {
+    if (this.readStatus !== 'closed') {
       this.sendCloseRead()
       this.readStatus = 'closed'
       this.#deliver()
@@ -165,11 +172,8 @@ export abstract class ReadableHalf<Stream> extends GuardedEmitter<MessageStreamE
   protected onMessageListener (): void {
     this.#awaitsRetry = false
 
-    if (this.#loops !== NO_LOOPS) {
-      this.#loops.leaveBehind()
-      this.#onRead(this.#loops.takeFinishedBytes())
-    }
-
+    this.#loops.leaveBehind()
+    this.#onRead(this.#loops.takeFinishedBytes())
     this.#deliverSoon()
   }
 
@@ -400,28 +404,29 @@ export abstract class ReadableHalf<Stream> extends GuardedEmitter<MessageStreamE
     return this.readStatus === 'readable' && (this.listenerCount('message') > 0 || this.#loops.areWaitedFor)
   }
 
-  get #isReadable (): boolean {
-    return this.readStatus === 'readable' || this.readStatus === 'paused'
-  }
-
   #checkLength (limitBytes: number): void {
     if (this.readBufferLength > limitBytes) {
       this.abort(new StreamBufferError(`Read buffer length of ${this.readBufferLength} exceeded limit of ${limitBytes}, read status is ${this.readStatus}`))
     }
   }
 
-  /** Throws unless data may be pushed back. Protocol negotiation does that with what it did not use, perhaps after all data was read. */
-  #ensurePushable (): void {
-    if (this.#isReadToEnd) {
+  /**
+   * Returns false if there is nothing to push back, and throws if it may not be. Protocol negotiation pushes back what it did not use, perhaps
+   * after all data was read.
+   */
+  #mayPushBack (byteLength: number): boolean {
+    if (!this.#isReadToEnd) {
+      this.#checkReadable('push data onto')
+    } else if (byteLength > 0) {
       this.#isReadToEnd = false
       this.readStatus = 'readable'
     }
 
-    this.#checkReadable('push data onto')
+    return byteLength > 0
   }
 
   #checkReadable (action: string): void {
-    if (!this.#isReadable) {
+    if (this.readStatus === 'closed') {
       throw new StreamStateError(`Cannot ${action} a stream that is ${this.readStatus}`)
     }
   }

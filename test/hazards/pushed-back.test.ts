@@ -250,3 +250,29 @@ describe('a listener that puts back what it has until a message is complete', ()
     expect(longest.byteLength).toBeLessThan(17 * MESSAGE_BYTES)
   })
 })
+
+describe('nothing that is put back', () => {
+  test.each(['push', 'unshift'] as const)('by %s() in a listener delays no message behind it', async method => {
+    const { peer, stream } = await connect()
+    const lengths: number[] = []
+    stream.addEventListener('message', ({ data }) => {
+      lengths.push(data.byteLength)
+      stream[method](new Uint8Array(0))
+    })
+    peer.deliver(data(1, pattern(3)), data(1, pattern(4)), data(1, pattern(5)))
+
+    expect(lengths).toEqual([3, 4, 5])
+  })
+
+  test.each(['push', 'unshift'] as const)('by %s() after the end opens no stream again', async method => {
+    const { peer, stream } = await connect()
+    receive(stream)
+    await stream.close()
+    peer.deliver(data(1, pattern(3), FIN))
+    await nextTurn()
+    expect([stream.status, stream.readStatus]).toEqual(['closed', 'closed'])
+
+    stream[method](new Uint8Array(0))
+    expect([stream.status, stream.readStatus]).toEqual(['closed', 'closed'])
+  })
+})
