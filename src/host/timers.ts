@@ -245,7 +245,7 @@ export class Timers {
         // this is less than the timeout of a stream that awaits its ACK, whose sweep then comes early; there are at most 256
         const timeoutMs = dueMs - state.lastActiveMs
         this.#sweepDueMs = Math.min(this.#sweepDueMs, Math.max(dueMs, nowMs + timeoutMs * SWEEP_PART_OF_TIMEOUT))
-      } else if (isNeverRead(state)) {
+      } else if (isNeverRead(state) && !isInactive(state, dueMs)) {
         state.owner?.refuseRest()
       } else {
         state.owner?.abort(this.#createError(state, dueMs))
@@ -269,14 +269,18 @@ export class Timers {
   /** The error for the timeout that expired at `dueMs` */
   #createError (state: State, dueMs: number): Error {
     const { openTimeoutMs, closeTimeoutMs } = this.#host.config.limits
-    const { inactivityTimeout = 0 } = state.owner ?? {}
 
-    if (dueMs === state.lastActiveMs + inactivityTimeout) {
-      return new YamuxTimeoutError('InactivityTimeoutError', `Stream ${state.id} carried no data for ${inactivityTimeout} ms, see streamOptions.inactivityTimeout`)
+    if (isInactive(state, dueMs)) {
+      return new YamuxTimeoutError('InactivityTimeoutError', `Stream ${state.id} carried no data for ${state.owner?.inactivityTimeout} ms, see streamOptions.inactivityTimeout`)
     }
 
     return state.awaitsAck && dueMs === state.openedMs + openTimeoutMs
       ? new YamuxTimeoutError('OpenTimeoutError', `The peer did not acknowledge stream ${state.id} within ${openTimeoutMs} ms, see limits.openTimeoutMs`)
       : new YamuxTimeoutError('CloseTimeoutError', `Stream ${state.id} was closed for writing and then carried no data for ${closeTimeoutMs} ms, ${state.sendQueue.byteLength} bytes were not sent for lack of credit, see limits.closeTimeoutMs`)
   }
+}
+
+/** The timeout that expired at `dueMs` is the stream's inactivityTimeout */
+function isInactive ({ owner, lastActiveMs }: State, dueMs: number): boolean {
+  return dueMs === lastActiveMs + (owner?.inactivityTimeout ?? 0)
 }

@@ -342,8 +342,9 @@ export class MuxedStream extends ReadableHalf<MuxedStream> implements YamuxStrea
 
   /** This side has sent its FIN and has no reader, so a reset refuses further data. Only a reader that comes later sees an error. */
   refuseRest (): void {
-    this.host.reset(this.state, 0)
+    // before the reset, whose write may call listeners that abort this stream
     this.#end('closed')
+    this.host.reset(this.state, 0)
     this.discard(new StreamBufferError(`Stream ${this.id} was closed for writing and not read, ${this.readBufferLength} bytes were discarded`))
     this.dispatchEvent(new OwnCloseEvent())
   }

@@ -1,7 +1,7 @@
 // A server that answers, closes its side and never reads: its peer may send as much as a stream may hold, and the rest is refused soon, without an error.
 import { lpStream } from '@libp2p/utils'
 import { describe, expect, test } from 'vitest'
-import { data, DATA, FIN, pattern, RST, SYN, WINDOW_UPDATE, windowUpdate } from '../../testing/protocol/frames.ts'
+import { data, DATA, FIN, parseFrames, pattern, RST, SYN, WINDOW_UPDATE, windowUpdate } from '../../testing/protocol/frames.ts'
 import { nextTurn } from '../../testing/protocol/raw-peer.ts'
 import { endings, readAll } from '../../testing/protocol/conversation.ts'
 import { forbidIncidents } from '../../testing/protocol/incidents.ts'
@@ -115,6 +115,33 @@ describe('a handler that answers, closes and never reads', () => {
     expect(closes.map(({ error }) => error)).toEqual([undefined])
     expect(peer.muxer.streams).toEqual([])
     expect(peer.transport.status).toBe('open')
+  })
+
+  test('is aborted by its inactivityTimeout, if that is shorter', async () => {
+    const { stream, send } = await serve(async stream => stream.close(), { streamOptions: { inactivityTimeout: 200, maxReadBufferLength: WINDOW_BYTES } })
+    const events = endings(stream)
+    await send(2 * MEBIBYTE)
+
+    expect(events).toMatchObject([{ error: { name: 'InactivityTimeoutError' } }])
+  })
+
+  test('ends once, if the reset makes a listener abort it', async () => {
+    const { peer, stream, send } = await serve(async stream => stream.close(), { coalesce: { strategy: 'off' } })
+    const events = endings(stream)
+    const sendNow = peer.transport.send.bind(peer.transport)
+    peer.transport.send = bytes => {
+      const takesMore = sendNow(bytes)
+
+      if (parseFrames(bytes.subarray()).some(({ flags }) => flags === RST)) {
+        stream.abort(new Error('Within'))
+      }
+
+      return takesMore
+    }
+    await send(8 * MEBIBYTE)
+
+    expect(events).toHaveLength(1)
+    expect(stream.status).toBe('closed')
   })
 
   test('takes no more than maxConnectionWindow allows', async () => {
