@@ -140,8 +140,8 @@ export class Driver<Owner extends StreamOwner> implements SessionObserver, Reade
 
   /** Writes queued data within the call while `shouldGoOn` returns true, as far as credit and the transport permit. Not while receiving. */
   flushWhile (shouldGoOn: () => boolean): void {
-    if (this.reader.activity !== 'receiving') {
-      this.writer.flushWhile(shouldGoOn)
+    if (this.reader.activity !== 'receiving' && !this.writer.isTransportFull) {
+      this.writer.flush('forced', shouldGoOn)
     }
   }
 

@@ -34,7 +34,6 @@ export class Stalls {
   readonly #stillStalled = new Set<State>()
   #timer: unknown
   readonly #reported = new WeakSet<State>()
-  #isStopped = false
 
   constructor (host: StallsHost) {
     this.#host = host
@@ -45,7 +44,7 @@ export class Stalls {
    * application's fake timers.
    */
   suspect (state: State): void {
-    if (this.#isStopped || !needsCredit(state)) {
+    if (!needsCredit(state)) {
       return
     }
 
@@ -58,9 +57,7 @@ export class Stalls {
   }
 
   stop (): void {
-    this.#isStopped = true
     this.#host.clock.clearTimer(this.#timer)
-    this.#suspects = undefined
     this.#stillStalled.clear()
   }
 

@@ -7,8 +7,9 @@ import { HEADER_BYTES } from '../core/wire/frame.ts'
 import { toError } from '../foreign/values.ts'
 import { WriterTurn } from './turn.ts'
 import type { Clock } from './clock.ts'
-import type { FlushDecision, FlushInit, FlushReason } from '../core/flush.ts'
+import type { FlushDecision, FlushReason } from '../core/flush.ts'
 import type { Session } from '../core/session.ts'
+import type { Config } from '../options/config.ts'
 import type { StreamOwner } from './stream-owner.ts'
 import type { Timers } from './timers.ts'
 import type { Uint8ArrayList } from 'uint8arraylist'
@@ -18,17 +19,10 @@ const MAX_MICROTASKS = 64
 
 const settled = Promise.resolve()
 
-export interface WriterConfig extends FlushInit {
-  /** The most bytes in one record */
-  readonly recordBytes: number
-  /** What other data leaves free in a write for urgent data while the transport is backed up */
-  readonly reservedBytes: number
-}
-
 export interface WriterHost {
   readonly session: Session<StreamOwner>
   readonly clock: Clock
-  readonly config: WriterConfig
+  readonly config: Config
   /** Of held data, and of a transport that takes nothing */
   readonly timers: Pick<Timers, 'scheduleLook' | 'onTransportFull' | 'onTransportDrained'>
   /** Hands a write to the transport. Returns false if the transport wants no more until it drains. */
@@ -119,13 +113,6 @@ export class Writer {
       this.isTransportFull = false
       this.#host.timers.onTransportDrained()
       this.flush('drain')
-    }
-  }
-
-  /** Writes while `shouldGoOn` returns true and the transport takes it, even beyond the limits of this turn */
-  flushWhile (shouldGoOn: () => boolean): void {
-    if (!this.isTransportFull) {
-      this.flush('forced', shouldGoOn)
     }
   }
 

@@ -54,16 +54,6 @@ const CONFIRM_TIMEOUT_MS = 500
  */
 type Phase = 'open' | 'peerGoneAway' | 'left' | 'closing' | 'closed' | 'aborting' | 'ended'
 
-const STATUS: Record<Phase, StreamMuxerStatus> = {
-  open: 'open',
-  peerGoneAway: 'closing',
-  left: 'closing',
-  closing: 'closing',
-  closed: 'closed',
-  aborting: 'closing',
-  ended: 'closed'
-}
-
 export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implements YamuxMuxer, DriverHost<MuxedStream>, StreamAnnouncer {
   readonly protocol = YAMUX_PROTOCOL_ID
   readonly #transport: MessageStream
@@ -87,7 +77,9 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
 
   /** `closing` after close() was called or the peer has sent GoAway; `closed` after close() is done or the connection has ended */
   get status (): StreamMuxerStatus {
-    return STATUS[this.#phase]
+    const phase = this.#phase
+
+    return phase === 'open' || phase === 'closed' ? phase : phase === 'ended' ? 'closed' : 'closing'
   }
 
   /** The open streams. Always the same array. */
@@ -143,9 +135,7 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
   }
 
   getRTT (): number {
-    const { roundTrip } = this.#driver.session
-
-    return roundTrip.lastMs ?? -1
+    return this.#driver.session.roundTrip.lastMs ?? -1
   }
 
   close (options: CloseOptions = {}): Promise<void> {
