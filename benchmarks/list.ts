@@ -7,8 +7,6 @@ export interface Benchmark {
   about: string
 }
 
-/** A young generation that holds a whole run, so that what it allocates can be read off the heap */
-const WITHOUT_COLLECTIONS = ['--expose-gc', '--min-semi-space-size=64', '--max-semi-space-size=64']
 /** V8's compilers stand still */
 const INTERPRETED = ['--no-opt', '--no-sparkplug', '--no-maglev']
 
@@ -24,15 +22,12 @@ export const benchmarks: Benchmark[] = [
   { name: 'first-requests', module: 'first-requests.ts', about: 'the first lone requests of new processes, while V8 compiles' },
   { name: 'imports', module: 'imports.ts', about: 'how long an import of each muxer takes; ours is what `npm run build` has made' },
   { name: 'busy', module: 'busy/busy.ts', about: 'turns of the event loop that a reader and a server need, which work in each of them' },
-  { name: 'many-peers', module: 'many-peers/many-peers.ts', about: 'CPU of a node that answers 50 peers, while V8 compiles and later' },
   { name: 'bulk', module: 'bulk.ts', about: 'large messages in processes that are new; with --node, options of Node for them' },
   { name: 'recipes', module: 'recipes/recipes.ts', about: 'what docs/recipes.md is worth below each muxer: crypto for Noise, tcp_notsent_lowat, cork()' },
   { name: 'browser', module: 'browser/browser.ts', about: 'messages of a page in Chromium' },
   { name: 'attacks', module: 'attacks.ts', nodeOptions: ['--expose-gc'], about: 'what a million frames of each attack cost' },
-  { name: 'steps', module: 'micro/steps.ts', nodeOptions: WITHOUT_COLLECTIONS, about: 'each step of a message\'s way, timed by tinybench, and what it allocates' },
   { name: 'calls', module: 'micro/calls.ts', about: 'function calls of a lone request, counted' },
   { name: 'cold', module: 'micro/cold.ts', nodeOptions: INTERPRETED, about: 'a lone request while V8\'s compilers stand still' },
-  { name: 'received-frame', module: 'micro/received-frame.ts', about: 'a received frame while 1, 100 and 10,000 streams are open' },
   { name: 'size', module: 'size.ts', about: 'what each muxer adds to a bundle, minified and compressed' },
   { name: 'idle-memory', module: 'micro/idle-memory.ts', nodeOptions: ['--expose-gc'], about: 'what the muxer of an idle connection holds in memory' },
   { name: 'gossip', module: 'gossip/gossip.ts', about: 'CPU of gossip among 100 hosts' },

@@ -2,7 +2,7 @@
 import { statSync } from 'node:fs'
 import { byId } from '../testing/programs/names.ts'
 
-export type ScenarioName = 'file' | 'messages' | 'requests' | 'requests-on-one-stream' | 'beside-bulk' | 'one-per-turn' | 'slow-reader' | 'storm'
+export type ScenarioName = 'file' | 'messages' | 'requests' | 'requests-on-one-stream' | 'beside-bulk'
 
 export interface Row {
   id: string
@@ -87,15 +87,12 @@ const BESIDE_BULK_AT_LEAST_MS = 1500
 export const matrixRows: Row[] = [
   ...grid,
   { ...messages('both-ways', '10 × 4 KiB, both ways', 10, 4 * KIB, 250), isBothWays: true },
-  { ...messages('one-per-turn', '1,000 × 100 B, one per turn', 1000, 100, 10), scenario: 'one-per-turn' },
-  { ...messages('slow-reader', '9 × 4 KiB, one slow reader', 9, 4 * KIB, 250), scenario: 'slow-reader' },
   requests('requests-1', 'requests, 1 stream', 'requests-on-one-stream', 300),
   requests('requests', 'requests, new streams', 'requests', 50),
   requests('requests-60k', 'requests of 60 KB, 1 stream', 'requests-on-one-stream', 100, 60_000),
   ...idleRows.map(row => ({ ...row, label: `requests 5 ms apart, ${row.label}` })),
   { ...requests('mixed', 'requests beside 20 × 64 KiB', 'beside-bulk', 20), atLeastMs: BESIDE_BULK_AT_LEAST_MS },
-  { ...requests('mixed-urgent', 'the same, marked urgent', 'beside-bulk', 20), atLeastMs: BESIDE_BULK_AT_LEAST_MS, isUrgent: true },
-  requests('storm', '200 streams opened and closed', 'storm', 200)
+  { ...requests('mixed-urgent', 'the same, marked urgent', 'beside-bulk', 20), atLeastMs: BESIDE_BULK_AT_LEAST_MS, isUrgent: true }
 ]
 
 /** The rows of `npm start`: some of the matrix, and a file */

@@ -31,8 +31,6 @@ export interface Metrics {
   inFlightMegabytes?: number
   /** How late send() was called */
   lateP99Ms?: number
-  /** What waits in front of a line, by its rate */
-  lineQueueMs?: number
   /** Part of the time */
   senderGcPercent?: number
   receiverGcPercent?: number
