@@ -2,32 +2,12 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { systemClock } from '../../src/host/clock.ts'
 import { ACK, data, DATA, FIN, parseFrames, pattern, ping, SYN, WINDOW_UPDATE, windowUpdate } from '../../testing/protocol/frames.ts'
-import { createRawPeer, nextTurn, quietMicrotasks } from '../../testing/protocol/raw-peer.ts'
+import { createRawPeer, nextTurn, oneTurn, openStreams, quietMicrotasks } from '../../testing/protocol/raw-peer.ts'
 import { VirtualClock } from '../../testing/protocol/virtual-clock.ts'
 import type { RawPeer, RawPeerInit } from '../../testing/protocol/raw-peer.ts'
 import type { YamuxStream } from '../../src/index.ts'
 
 const NOISE_RECORD_BYTES = 65_519
-
-/** Not a whole round of the event loop */
-async function oneTurn (): Promise<void> {
-  await new Promise<void>(resolve => { systemClock.nextTurn(resolve) })
-}
-
-/** Streams that are open, acknowledged, and have been written about */
-async function openStreams (peer: RawPeer, count: number): Promise<YamuxStream[]> {
-  const streams: YamuxStream[] = []
-
-  for (let i = 0; i < count; i++) {
-    streams.push(await peer.muxer.createStream())
-    peer.deliver(windowUpdate(2 * i + 1, 0, ACK))
-  }
-
-  await nextTurn()
-  peer.takeWrites()
-
-  return streams
-}
 
 async function createOpenPeer (count: number, init: RawPeerInit = {}): Promise<{ peer: RawPeer, streams: YamuxStream[] }> {
   const peer = createRawPeer({ maxOutboundStreams: 2000, ...init })
@@ -284,7 +264,7 @@ describe('a turn', () => {
     const bytesOfTurns: number[] = []
 
     while (stream.writeBufferLength > 0) {
-      await new Promise<void>(resolve => { systemClock.nextTurn(resolve) })
+      await oneTurn()
       bytesOfTurns.push(peer.takeWrites().reduce((sum, { byteLength }) => sum + byteLength, 0))
     }
 
@@ -563,7 +543,7 @@ describe('a turn', () => {
     sendMore()
 
     while (stream.writeBufferLength > 0) {
-      await new Promise<void>(resolve => { systemClock.nextTurn(resolve) })
+      await oneTurn()
       bytesOfTurns.push(peer.takeWrites().reduce((sum, { byteLength }) => sum + byteLength, 0))
     }
 
