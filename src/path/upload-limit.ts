@@ -26,7 +26,7 @@ export function limitUploads (bytesPerS: number, burstBytes: number, createInner
 /** A token bucket: time fills it, writes empty it and may overdraw it */
 class Bucket {
   readonly burstBytes: number
-  /** Connections that have more to send */
+  /** Connections that would send more without the limit */
   readonly waiting = new Set<PathControl>()
   readonly #bytesPerMs: number
   readonly nowMs: () => number
@@ -43,7 +43,8 @@ class Bucket {
 
   get leftBytes (): number {
     const nowMs = this.nowMs()
-    this.#leftBytes = Math.min(this.burstBytes, this.#leftBytes + (nowMs - this.#filledMs) * this.#bytesPerMs)
+    // a clock that was set back takes nothing away
+    this.#leftBytes = Math.min(this.burstBytes, this.#leftBytes + Math.max(0, nowMs - this.#filledMs) * this.#bytesPerMs)
     this.#filledMs = nowMs
 
     return this.#leftBytes
@@ -79,11 +80,11 @@ class LimitedControl extends ForwardingControl {
     this.#bucket = bucket
   }
 
-  /** A connection that had its turn leaves a turn to each other one that waits */
+  /** A connection that had its turn leaves a turn to each other one that waits, as far as the bucket holds them without running over */
   get #neededBytes (): number {
-    const { waiting } = this.#bucket
+    const { waiting, burstBytes } = this.#bucket
 
-    return this.#hadTurn ? TURN_BYTES * Math.max(1, waiting.has(this) ? waiting.size : waiting.size + 1) : TURN_BYTES
+    return this.#hadTurn ? Math.min(burstBytes - TURN_BYTES, TURN_BYTES * (waiting.has(this) ? waiting.size : waiting.size + 1)) : TURN_BYTES
   }
 
   get #isEmpty (): boolean {
@@ -119,18 +120,19 @@ class LimitedControl extends ForwardingControl {
     // with marks, which byteLength leaves out
     this.#bucket.spend(writtenBytes - this.#spentBytes, this.#isClosing)
     this.#spentBytes = writtenBytes
-    this.#hadTurn ||= hasData && urgentBytes === 0
-
-    if (isAppLimited) {
-      this.#bucket.waiting.delete(this)
-    } else {
-      this.#bucket.waiting.add(this)
-    }
+    // urgent data takes no turn, and other data with a little of it does
+    this.#hadTurn ||= hasData && (urgentBytes === 0 || byteLength - urgentBytes >= TURN_BYTES / 2)
 
     // if the limit ends a write, the path may carry more: the inner control must not learn the limit as the path's rate
     const needsMark = super.onWritten(byteLength, urgentBytes, hasData, isAppLimited || this.#isEmpty, nowMs)
     this.#countHold(nowMs)
     this.#limitedSinceMs = !isAppLimited && this.#isLimiting ? nowMs : undefined
+
+    if (isAppLimited || this.inner.isHeld) {
+      this.#bucket.waiting.delete(this)
+    } else {
+      this.#bucket.waiting.add(this)
+    }
 
     return needsMark
   }
@@ -139,6 +141,7 @@ class LimitedControl extends ForwardingControl {
   override get lookDelayMs (): number {
     if (this.#isLimiting) {
       this.#limitedSinceMs ??= this.#bucket.nowMs()
+      this.#bucket.waiting.add(this)
     }
 
     return this.inner.isHeld ? this.inner.lookDelayMs : this.#bucket.msUntil(this.#neededBytes)

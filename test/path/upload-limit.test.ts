@@ -1,8 +1,12 @@
 // The worked example of docs/path-control.md, in virtual time: what leaves, when, and that all of it arrives.
 import { describe, expect, test } from 'vitest'
+import { NoControl } from '../../src/core/path-control.ts'
+import { Positions } from '../../src/core/positions.ts'
 import { yamux } from '../../src/index.ts'
+import { limitUploads } from '../../src/path/upload-limit.ts'
 import { fullControl, uploadLimit } from '../../src/path-control.ts'
 import { snapshot } from '../../src/snapshot.ts'
+import { SESSION_INIT } from '../../testing/core/sessions.ts'
 import { chunksOf, sendAll } from '../../testing/libp2p/streams.ts'
 import { pattern } from '../../testing/pattern.ts'
 import { simulate } from '../../testing/simulation/simulate.ts'
@@ -141,6 +145,69 @@ test('a connection that sends a message each millisecond leaves their turns to t
     await sim.until(() => talker.deliveredBytes === 1_000_000)
     ;[talker, uploader].forEach(({ muxer }) => { muxer.abort(new Error('The test is over')) })
   })
+})
+
+describe('beside the upload of another connection', () => {
+  test('requests on new streams leave within its turns', async () => {
+    await simulate({}, async sim => {
+      const { uploaders: [quiet, busy] } = connect(sim, [NEAR, NEAR], { bytesPerS: 1_000_000 })
+      upload(busy, 100_000_000).catch(() => {})
+      await sim.sleep(3000)
+
+      for (let request = 1; request <= 5; request++) {
+        const atMs = sim.nowMs
+        await upload(quiet, 200)
+        await sim.until(() => quiet.deliveredBytes === request * 200)
+        expect(sim.nowMs - atMs).toBeLessThan(100)
+        await sim.sleep(500)
+      }
+
+      ;[quiet, busy].forEach(({ muxer }) => { muxer.abort(new Error('The test is over')) })
+    })
+  })
+
+  test('urgent messages give no connection the turns of the others', async () => {
+    await simulate({}, async sim => {
+      const { uploaders } = connect(sim, [NEAR, NEAR, NEAR], { bytesPerS: 1_000_000 })
+      uploaders.forEach(uploader => { upload(uploader, 60_000_000).catch(() => {}) })
+      const urgent = await uploaders[0].muxer.createStream()
+      urgent.priority = 'urgent'
+      await sim.sleep(2000)
+      const before = uploaders.map(({ deliveredBytes }) => deliveredBytes)
+
+      for (let message = 0; message < 5000; message++) {
+        urgent.send(pattern(10))
+        await sim.sleep(1)
+      }
+
+      const shares = uploaders.map(({ deliveredBytes }, index) => (deliveredBytes - before[index]) / 5_000_000)
+      expect(Math.min(...shares)).toBeGreaterThan(0.25)
+      uploaders.forEach(({ muxer }) => { muxer.abort(new Error('The test is over')) })
+    })
+  })
+
+  test.each([[5, 0.93], [20, 0.75]])('%d connections whose own links are slow leave it %d of the limit', async (count, part) => {
+    await simulate({}, async sim => {
+      const { uploaders: [fast, ...slow] } = connect(sim, [NEAR, ...Array.from({ length: count }, () => ({ delayMs: 5, rateBytesPerS: 5000 }))], { bytesPerS: 1_000_000 })
+      ;[...slow, fast].forEach(uploader => { upload(uploader, 60_000_000).catch(() => {}) })
+      await sim.sleep(20_000)
+      const before = fast.deliveredBytes
+      await sim.sleep(10_000)
+
+      expect((fast.deliveredBytes - before) / 10_000_000).toBeGreaterThan(part)
+      ;[fast, ...slow].forEach(({ muxer }) => { muxer.abort(new Error('The test is over')) })
+    })
+  })
+})
+
+test('a clock that is set back holds no data for longer', () => {
+  let nowMs = 600_000
+  const create = limitUploads(1_000_000, 65_536, init => new NoControl(init))
+  const control = create({ ...SESSION_INIT, nowMs: () => nowMs }, new Positions())
+  expect(control.isHeld).toBe(false)
+  nowMs = 0
+  expect(control.isHeld).toBe(false)
+  expect(control.isUrgentSpent).toBe(false)
 })
 
 test('the first message after a pause leaves at once, also on another connection', async () => {
