@@ -271,8 +271,7 @@ export class BytesInFlight implements PathControl {
       }
 
       this.#holdOrRelease(nowMs)
-      this.urgent.renew(arrivedBytes, wasHeld, estimate.bytesPerMs)
-      this.isUrgentSpent = this.urgent.isSpent
+      this.#renewUrgent(arrivedBytes, wasHeld)
     }
 
     return true
@@ -356,6 +355,11 @@ export class BytesInFlight implements PathControl {
       : Math.max(FIRST_LIFT_MS, Math.min(SHORTEST_LIFT_MS, OTHERS_QUEUES * this.estimate.othersQueueMs(nowMs)))
   }
 
+  #renewUrgent (arrivedBytes: number, wasHeld: boolean): void {
+    this.urgent.renew(arrivedBytes, wasHeld, this.estimate.bytesPerMs)
+    this.isUrgentSpent = this.urgent.isSpent
+  }
+
   #noteArrived (positionBytes: number): void {
     this.#positions.confirm(positionBytes)
     this.acknowledgedBytes = Math.max(this.acknowledgedBytes, positionBytes)
@@ -409,6 +413,11 @@ export class BytesInFlight implements PathControl {
       this.isHeld = false
       this.peer.heldUntilMs = nowMs
       this.heldMs += Math.max(0, nowMs - this.#heldSinceMs)
+
+      // no pong may come that renews it
+      if (this.bound.bytes === Infinity) {
+        this.#renewUrgent(0, false)
+      }
     } else if (isHeld && !this.awaitsPong) {
       // the last mark was answered, and the data in flight stands behind it
       this.requestMark()

@@ -66,6 +66,8 @@ export class PathEstimate implements NodePath {
   lastRoundTripMs = 0
   queueMs = 0
   sampledMs = 0
+  /** How much of what is in flight has probably arrived, as pongs wait with the peer's data */
+  arrivedBytes = 0
   /** When the oldest unanswered mark was written; Infinity if there is none */
   waitsSinceMs = Infinity
   #known = new KnownRate()
@@ -79,8 +81,6 @@ export class PathEstimate implements NodePath {
   #beganInQueue = false
   /** A sample has shown what the path carries, and not only what the application sent */
   #isRateKnown = false
-  /** What had probably arrived when the last pong came, although no pong had confirmed it */
-  #arrivedBytes = 0
 
   constructor (maxQueueDelayMs: number, recordBytes: number, nodePaths: NodePaths, peersBound: PeersBound) {
     this.#nodePaths = nodePaths
@@ -124,11 +124,6 @@ export class PathEstimate implements NodePath {
   /** Between two marks */
   get markIntervalMs (): number {
     return this.#isFast ? FAST_MARK_INTERVAL_MS : MARK_INTERVAL_MS
-  }
-
-  /** How much of what is in flight has probably arrived, as pongs wait with the peer's data */
-  get arrivedBytes (): number {
-    return this.#arrivedBytes
   }
 
   /** Less is allowed than the path carries, so an idle path shows nothing */
@@ -253,7 +248,7 @@ export class PathEstimate implements NodePath {
     this.peersDelay.learn(peersDelayMs, nowMs)
     // more arrives until its pong has waited as long, but no more than is in flight
     const meanMs = Math.min(this.peersDelay.meanMs, own.knownMs + LONGEST_MEAN_DELAY_MS)
-    this.#arrivedBytes = Math.max(Math.min(sample.unacknowledgedBytes, this.bytesPerMs * peersDelayMs), this.bytesPerMs * meanMs)
+    this.arrivedBytes = Math.max(Math.min(sample.unacknowledgedBytes, this.bytesPerMs * peersDelayMs), this.bytesPerMs * meanMs)
     // after the assignments above: it reads these fields, of this path and of others
     fairShare.learn(this, this.#nodePaths, sample)
     this.#isRateKnown ||= !isAppLimited || sample.intervalMs >= FILLED_ROUND_TRIPS * own.knownMs
@@ -359,7 +354,7 @@ export class PathEstimate implements NodePath {
   // The bound of each
 
   #setBound (): void {
-    this.bound.set(this.#isFast ? Infinity : this.#chooseBound() + this.#arrivedBytes, this.#phase === 'startUp')
+    this.bound.set(this.#isFast ? Infinity : this.#chooseBound() + this.arrivedBytes, this.#phase === 'startUp')
   }
 
   #chooseBound (): number {

@@ -70,7 +70,7 @@ export class PongSilence {
     const silentMs = nowMs - this.#progressMs
     const hasLost = lostMarks > 0
 
-    if (silentMs > coveredSilenceMs && (hasLost || this.#quietMs >= QUIET_PART * silentMs)) {
+    if (silentMs > coveredSilenceMs && silentMs <= LONGEST_MS && (hasLost || this.#quietMs >= QUIET_PART * silentMs)) {
       const untilBytes = acknowledgedBytes + EMPTIED_PART * (markedBytes - acknowledgedBytes)
 
       this.#silence = {

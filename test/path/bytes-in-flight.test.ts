@@ -696,6 +696,16 @@ describe('urgent data', () => {
     expect(inFlight.urgent.isSpent).toBe(false)
   })
 
+  test('passes when the bound is lifted, as of a peer that answers no ping', () => {
+    inFlight = new DrivenPath(10)
+    inFlight.write(HOLDS_FROM_BYTES, 0, false)
+    inFlight.write(16_384, 1, false, 16_384)
+    expect(inFlight.isUrgentSpent).toBe(true)
+
+    inFlight.look(500)
+    expect(inFlight.isUrgentSpent).toBe(false)
+  })
+
   test('passes when nothing was held back any more', () => {
     const values = fill(0)
     inFlight.write(1_000_000, 1, false, 1_000_000)

@@ -174,6 +174,13 @@ describe('a silence in front of a pong', () => {
       expect(pong({ lostMarks: 1, markedBytes: 40_000 })).toMatchObject({ silentMs: 100, hasLost: true })
     })
 
+    test('is none of more than a minute: this program stood still', () => {
+      expect(lastPong({ nowMs: 60_000 })).toMatchObject({ silentMs: 60_000 })
+      silence = new PongSilence()
+
+      expect(lastPong({ nowMs: 60_001 })).toBe(undefined)
+    })
+
     test('is none when the clock was set back', () => {
       beganMs = 3_600_000
 
