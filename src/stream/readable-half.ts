@@ -253,7 +253,7 @@ export abstract class ReadableHalf<Stream> extends GuardedEmitter<MessageStreamE
 
         if (isListenedTo && loops.all.size === 0) {
           this.#tellListeners()
-        } else if (isListenedTo || (loops.areWaitedFor && loops.areAllAsking)) {
+        } else if (isListenedTo || (loops.isAnyAsking && (loops.areAllAsking || this.remoteWriteStatus === 'closed'))) {
           this.#handOver(loops, readBuffer.take(), isListenedTo)
         } else {
           break

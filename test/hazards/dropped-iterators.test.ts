@@ -3,7 +3,7 @@ import { concat } from 'uint8arrays/concat'
 import { equals } from 'uint8arrays/equals'
 import { Uint8ArrayList } from 'uint8arraylist'
 import { describe, expect, test } from 'vitest'
-import { data, FIN, pattern, WINDOW_UPDATE, windowUpdate } from '../../testing/protocol/frames.ts'
+import { data, FIN, pattern, RST, WINDOW_UPDATE, windowUpdate } from '../../testing/protocol/frames.ts'
 import { nextTurn } from '../../testing/protocol/raw-peer.ts'
 import { expectAlive, receive, WINDOW_BYTES } from '../../testing/protocol/conversation.ts'
 import { forbidIncidents } from '../../testing/protocol/incidents.ts'
@@ -287,4 +287,34 @@ test('a loop that ends no longer holds up another, which has asked for what arri
   const result = await within(second)
 
   expect(result !== 'nothing' && result.value?.byteLength).toBe(20)
+})
+
+describe('an iterator that was dropped while it asked, as a read with a timeout does', () => {
+  test.each(['peer ends the stream', 'transport ends', 'stream is reset'])('gives a second loop all that came, and its end, when the %s', async ending => {
+    const { peer, stream } = await connect()
+    stream[Symbol.asyncIterator]().next().catch(() => {})
+    const chunks: Uint8Array[] = []
+    const reading = (async () => {
+      for await (const chunk of stream) {
+        chunks.push(chunk.subarray())
+      }
+    })().then(() => 'ended', () => 'failed')
+    await nextTurn()
+
+    for (let offset = 0; offset < 20_000; offset += 1000) {
+      peer.deliver(data(1, Sender.bytes(offset, offset + 1000)))
+      await nextTurn()
+    }
+
+    if (ending === 'peer ends the stream') {
+      peer.deliver(windowUpdate(1, 0, FIN))
+    } else if (ending === 'transport ends') {
+      peer.transport.end()
+    } else {
+      peer.deliver(windowUpdate(1, 0, RST))
+    }
+
+    expect(await within(reading)).toBe(ending === 'peer ends the stream' ? 'ended' : 'failed')
+    expect(equals(concat(chunks), Sender.bytes(0, 20_000))).toBe(true)
+  })
 })
