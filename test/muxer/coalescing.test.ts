@@ -656,6 +656,14 @@ describe('a write', () => {
     expect([...write].some(part => part.buffer === bytes.buffer)).toBe(true)
   })
 
+  test.each([16_372, 16_373, 16_384, 16_385])('is never larger than coalesce.maxBytes with a message of %i bytes, as long as a frame or nearly so', async byteLength => {
+    const { peer, streams: [stream] } = await createOpenPeer(1, { coalesce: { maxBytes: 4096 } })
+    stream.send(pattern(byteLength))
+    await nextTurn()
+
+    expect(Math.max(...peer.takeWrites().map(write => write.byteLength))).toBeLessThanOrEqual(4096)
+  })
+
   test('is never larger than coalesce.maxBytes', async () => {
     const { peer, streams: [stream] } = await createOpenPeer(1, { coalesce: { maxBytes: 4096 } })
     stream.send(pattern(20_000))

@@ -363,9 +363,11 @@ export class DataLanes<Owner> {
       return 0
     }
 
-    // a batch without data has the most room there will ever be, so a message that must not be cut, or exceeds a quantum, goes now even if it
-    // does not fit
-    if (wholeBytes > 0 && (stream.sendQueue.isNeverCut || this.#quantumBytes < wholeBytes + HEADER_BYTES)) {
+    // a batch without data has the most room there will ever be, so a message that must not be cut, or exceeds the quantum of a slow path, goes
+    // now even if it does not fit
+    const exceedsQuantum = this.#quantumBytes < this.#sizes.frameBytes && this.#quantumBytes < wholeBytes + HEADER_BYTES
+
+    if (wholeBytes > 0 && (stream.sendQueue.isNeverCut || exceedsQuantum)) {
       return Math.min(wholeBytes, stream.creditBytes)
     }
 
