@@ -284,7 +284,12 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
     if (this.#phase === 'closing' && session.remoteGoAwayCode === undefined) {
       session.goAway(reason)
       this.#driver.request()
-      await this.#driver.until(() => !session.hasOutput, signal).catch(() => { throwIfAborted(callersSignal) })
+      await this.#driver.until(() => !session.hasOutput, signal).catch(() => {
+        // otherwise the transport has it all
+        if (session.hasOutput) {
+          throwIfAborted(callersSignal)
+        }
+      })
     }
   }
 

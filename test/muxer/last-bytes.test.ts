@@ -68,6 +68,22 @@ describe('a muxer that is closed', () => {
     await closing
   })
 
+  test('is closed when its signal comes meanwhile, as the transport has everything', async () => {
+    const peer = createRawPeer()
+    const stream = await peer.muxer.createStream()
+    stream.send(pattern(1000))
+    await nextTurn()
+    const controller = new AbortController()
+    const closing = peer.muxer.close({ signal: controller.signal })
+    await nextTurn()
+    peer.takeFrames()
+    controller.abort(new Error('Too slow'))
+    await closing
+
+    expect(peer.takeFrames().map(({ type }) => type)).toEqual([GO_AWAY])
+    expect(peer.muxer.status).toBe('closed')
+  })
+
   test('does not wait when its transport ends meanwhile', async () => {
     const peer = createRawPeer()
     const { closing } = await sendAndClose(peer)
