@@ -71,6 +71,11 @@ export abstract class ReadableHalf<Stream> extends GuardedEmitter<MessageStreamE
   }
 
   resume (): void {
+    // it may have ended well while it was paused
+    if (this.#isReadToEnd) {
+      return
+    }
+
     this.#checkReadable('resume')
 
     if (this.readStatus === 'paused') {

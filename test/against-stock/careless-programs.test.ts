@@ -63,6 +63,19 @@ describe.each(ALL_PAIRS)('$dialler that dials $listener', names => {
     expect([readBytes, accepted.status, accepted.readStatus]).toEqual([1000, 'closed', 'closed'])
   })
 
+  test('a listener pauses its stream, and a timer resumes it when both ends have closed it', async () => {
+    const [opened, accepted] = await nodes.open()
+    const closed = Promise.all([opened, accepted].map(closeOf))
+    opened.addEventListener('message', () => { opened.pause() })
+    await opened.close()
+    accepted.send(new Uint8Array(1000))
+    await accepted.close()
+    await closed
+
+    opened.resume()
+    expect([opened.status, opened.readBufferLength]).toEqual(['closed', 0])
+  })
+
   test('a loop pauses and resumes its stream at the last chunk, with the FIN there', async () => {
     const [opened, accepted] = await nodes.open()
     const statuses: string[] = []
