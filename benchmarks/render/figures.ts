@@ -53,6 +53,10 @@ export const figures: Record<string, Record<string, Figure>> = {
     'p99-x-stock': times('p99Ms', 'stock'),
     'p99-x-mplex': times('p99Ms', 'mplex')
   },
+  matrix: {
+    messages: plain('messagesPerS'),
+    ...Object.fromEntries(['none', 'http2', 'quic', 'go-yamux', 'rust-yamux-buffered'].map(base => [`x-${base}`, times('messagesPerS', base)]))
+  },
   uplink: { ...link, cpu: whole('senderCpuSPerGigabyte'), 'cpu-x-stock': times('senderCpuSPerGigabyte', 'stock') },
   downlink: {
     ...link,

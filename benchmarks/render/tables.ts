@@ -41,6 +41,11 @@ function columns (figure: string, muxers: Record<string, string>): Column[] {
   return Object.entries(muxers).map(([muxer, heading]) => ({ heading, figure, muxers: [muxer] }))
 }
 
+/** A column for each of the figures, from another record */
+function columnsOf (record: string, figures: Record<string, string>): Column[] {
+  return Object.entries(figures).map(([figure, heading]) => ({ record, figure, heading }))
+}
+
 const pair = ['ours', 'stock']
 const byStock: Column = { heading: '× stock', figure: 'x-stock' }
 const byMplex: Column = { heading: '× mplex', figure: 'x-mplex' }
@@ -99,6 +104,19 @@ export const tables: Record<string, Table> = {
       { heading: p99, figure: 'p99' },
       { heading: 'p99 × stock', figure: 'p99-x-stock' },
       { heading: 'p99 × mplex', figure: 'p99-x-mplex' }
+    ]
+  },
+  matrix: {
+    record: 'matrix-tcp',
+    heading: 'messages/s × those of',
+    lines: linesOf({ ...sizes, ...requests }),
+    columns: [
+      { heading: 'ours, plain TCP', figure: 'messages' },
+      { heading: '× go-yamux', figure: 'x-go-yamux' },
+      { heading: '× rust-yamux', figure: 'x-rust-yamux-buffered' },
+      { heading: '× HTTP/2', figure: 'x-http2' },
+      { heading: '× no muxer', figure: 'x-none' },
+      ...columnsOf('matrix-tcp-noise', { 'x-quic': '× QUIC, encrypted', 'x-http2': '× HTTP/2 over TLS', 'x-none': '× no muxer, Noise' })
     ]
   },
   uplink: {
@@ -297,11 +315,5 @@ export const tables: Record<string, Table> = {
     heading: 'CPU time of an interpreted request × mplex',
     lines: linesOf({ 'open-stream': 'on an open stream', 'new-stream': 'on a new stream' }),
     columns: columns('x-mplex', { ours: 'ours', stock: others.stock })
-  },
-  size: {
-    record: 'size',
-    heading: 'minified, brotli, kB',
-    lines: linesOf({ own: 'own code', 'with-utils': 'with what it takes of `@libp2p/utils`' }),
-    columns: columns('kb', { ours: 'ours', 'ours-light': '`/light`', ...others })
   }
 }
