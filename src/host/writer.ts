@@ -237,7 +237,7 @@ export class Writer {
         break
       }
 
-      if (session.lanes.queuedBytes > 0 && this.#hasRest()) {
+      if (session.lanes.queuedBytes > 0 && this.#hasRest(byteLength)) {
         this.#restBytes = session.lanes.queuedBytes
         // the output that gathered while the transport was full is written, unless it is full again
         this.#isBackedUp = this.isTransportFull
@@ -272,10 +272,10 @@ export class Writer {
     this.#isBackedUp ||= isFull
   }
 
-  /** The data left after a full write would not fill another, and may wait for more */
-  #hasRest (): boolean {
+  /** The data left after a full write of `writtenBytes` would not fill another, and may wait for more. After a short write it did not fit beside that. */
+  #hasRest (writtenBytes: number): boolean {
     const { lanes, control, path } = this.#session
-    const isLittle = lanes.queuedBytes + HEADER_BYTES < path.fullWriteBytes
+    const isLittle = writtenBytes >= path.fullWriteBytes / 2 && lanes.queuedBytes + HEADER_BYTES < path.fullWriteBytes
 
     return isLittle && !this.policy.isOff && !this.turn.isLong && !lanes.hasUrgent && !control.cannotWait
   }

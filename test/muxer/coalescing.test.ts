@@ -38,6 +38,20 @@ describe('one turn of the event loop', () => {
     expect(parseFrames(writes[0].subarray()).map(({ id }) => id)).toEqual(streams.map(({ id }) => Number(id)))
   })
 
+  test('does not take a message for the rest of a full write because it does not fit beside a short one', async () => {
+    const { peer, streams: [talk, file] } = await createOpenPeer(2, { coalesce: { maxBytes: 16_384 } })
+    talk.priority = 'urgent'
+    file.send(pattern(16_300))
+    talk.send(pattern(100))
+
+    for (let turn = 0; turn < 3; turn++) {
+      await oneTurn()
+      talk.send(pattern(100))
+    }
+
+    expect(peer.takeFrames().filter(({ id }) => id === 3).map(({ length }) => length)).toEqual([16_300])
+  })
+
   test('leaves what a message has left behind its full write to the next message', async () => {
     const { peer, streams: [stream] } = await createOpenPeer(1)
     stream.send(pattern(65_536))
