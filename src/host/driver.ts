@@ -161,7 +161,9 @@ export class Driver<Owner extends StreamOwner> implements SessionObserver, Reade
       this.session.credit.giveBack(state, payloadBytes)
     }
 
-    this.request()
+    if (this.reader.activity !== 'telling') {
+      this.request()
+    }
   }
 
   // What the muxer asks for
@@ -171,7 +173,7 @@ export class Driver<Owner extends StreamOwner> implements SessionObserver, Reade
     if (this.reader.activity !== 'telling' && this.reader.activity !== 'receiving') {
       this.writer.request(occasion)
 
-      if (this.session.credit.isWithheld) {
+      if (this.session.credit.portions !== undefined && this.session.credit.isWithheld) {
         this.timers.scheduleLook()
       }
     }

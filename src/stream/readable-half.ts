@@ -177,8 +177,11 @@ export abstract class ReadableHalf<Stream> extends GuardedEmitter<MessageStreamE
   protected onMessageListener (): void {
     this.#awaitsRetry = false
 
-    this.#loops.leaveBehind()
-    this.#onRead(this.#loops.takeFinishedBytes())
+    if (this.#loops !== NO_LOOPS) {
+      this.#loops.leaveBehind()
+      this.#onRead(this.#loops.takeFinishedBytes())
+    }
+
     this.#deliverSoon()
   }
 
