@@ -80,8 +80,8 @@ export class Writer {
     }
 
     if (!this.#session.hasOutput) {
-      // `isHeld` may have changed since `hasOutput` read it, so data that is queued and cannot be written counts as held
-      if (this.#session.path.isHeld || this.#session.lanes.streamCount > 0) {
+      // data that is queued and cannot be written is held, although `isHeld` may have changed since
+      if (this.#session.lanes.streamCount > 0) {
         this.#host.timers.scheduleLook()
       }
 
@@ -245,7 +245,7 @@ export class Writer {
       }
     }
 
-    if (session.path.isHeld || (session.lanes.streamCount > 0 && !session.hasOutput)) {
+    if (session.lanes.streamCount > 0 && !session.hasOutput) {
       this.#host.timers.scheduleLook()
     }
 
@@ -272,7 +272,7 @@ export class Writer {
     this.#isBackedUp ||= isFull
   }
 
-  /** The data left after a full write of `writtenBytes` would not fill another, and may wait for more. After a short write it did not fit beside that. */
+  /** The data left after a full write of `writtenBytes` would not fill another, and may wait for more. After a short write, what is left merely did not fit beside it. */
   #hasRest (writtenBytes: number): boolean {
     const { lanes, control, path } = this.#session
     const isLittle = writtenBytes >= path.fullWriteBytes / 2 && lanes.queuedBytes + HEADER_BYTES < path.fullWriteBytes

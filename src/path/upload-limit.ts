@@ -80,7 +80,7 @@ class LimitedControl extends ForwardingControl {
     this.#bucket = bucket
   }
 
-  /** A connection that had its turn leaves a turn to each other one that waits, as far as the bucket holds them without running over */
+  /** A connection that had its turn leaves a turn to each other one that waits, but never needs so much that the bucket would run over meanwhile */
   get #neededBytes (): number {
     const { waiting, burstBytes } = this.#bucket
 
@@ -120,7 +120,7 @@ class LimitedControl extends ForwardingControl {
     // with marks, which byteLength leaves out
     this.#bucket.spend(writtenBytes - this.#spentBytes, this.#isClosing)
     this.#spentBytes = writtenBytes
-    // urgent data takes no turn, and other data with a little of it does
+    // a write of urgent data takes no turn; one of other data does, even with a little urgent data in it
     this.#hadTurn ||= hasData && (urgentBytes === 0 || byteLength - urgentBytes >= TURN_BYTES / 2)
 
     // if the limit ends a write, the path may carry more: the inner control must not learn the limit as the path's rate

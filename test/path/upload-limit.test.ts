@@ -166,6 +166,40 @@ describe('beside the upload of another connection', () => {
     })
   })
 
+  test('connections that only receive take no turns', async () => {
+    await simulate({}, async sim => {
+      const { uploaders: [busy, ...quiet] } = connect(sim, Array.from({ length: 8 }, () => NEAR))
+      upload(busy, 10_000_000).catch(() => {})
+      const talk = await busy.muxer.createStream()
+
+      for (const { muxer, peer } of quiet) {
+        muxer.addEventListener('stream', ({ detail }) => { count(detail, { deliveredBytes: 0 }).catch(() => {}) })
+        const stream = await peer.createStream()
+        const send = async (): Promise<void> => {
+          while (stream.status === 'open') {
+            stream.send(pattern(100))
+            await sim.sleep(20)
+          }
+        }
+        send().catch(() => {})
+      }
+
+      await sim.sleep(2000)
+      const latenciesMs: number[] = []
+
+      for (let message = 0; message < 20; message++) {
+        const atMs = sim.nowMs
+        talk.send(pattern(100))
+        await sim.until(() => talk.writeBufferLength === 0)
+        latenciesMs.push(sim.nowMs - atMs)
+        await sim.sleep(100)
+      }
+
+      expect(Math.max(...latenciesMs)).toBeLessThan(200)
+      ;[busy, ...quiet].forEach(({ muxer }) => { muxer.abort(new Error('The test is over')) })
+    })
+  })
+
   test('urgent messages give no connection the turns of the others', async () => {
     await simulate({}, async sim => {
       const { uploaders } = connect(sim, [NEAR, NEAR, NEAR], { bytesPerS: 1_000_000 })
