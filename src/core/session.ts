@@ -194,6 +194,7 @@ export class Session<Owner> {
   /** Discards all that the stream has to send. What has arrived can still be read, an incomplete frame too. */
   #discard (stream: StreamState<Owner>): void {
     stream.become('reset')
+    this.credit.portions?.forget(stream)
     stream.pending = 0
     stream.readBuffer.endFrame()
     this.control.remove(stream)
@@ -368,6 +369,7 @@ export class Session<Owner> {
   handleFin (stream: StreamState<Owner>): void {
     if (stream.life.remoteWriteStatus === 'writable') {
       stream.become('finReceived')
+      this.credit.portions?.forget(stream)
       this.emit(stream, EVENT_REMOTE_FIN)
 
       if (stream.life.isOver) {

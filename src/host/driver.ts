@@ -268,7 +268,7 @@ export class Driver<Owner extends StreamOwner> implements SessionObserver, Reade
       this.reader.tell()
     }
 
-    if (this.session.hasOutput) {
+    if (this.session.hasOutput || this.session.credit.portions !== undefined) {
       this.request()
     }
 

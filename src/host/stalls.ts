@@ -56,6 +56,11 @@ export class Stalls {
     this.#suspects.add(state)
   }
 
+  /** The stream has ended, and nothing here may keep its data */
+  forget (state: State): void {
+    this.#stillStalled.delete(state)
+  }
+
   stop (): void {
     this.#host.clock.clearTimer(this.#timer)
     this.#stillStalled.clear()

@@ -11,7 +11,7 @@ export interface StreamHost<Stream> {
   readonly clock: { setTimer (task: () => void, delayMs: number): unknown }
   readonly streamLog: StreamLog
   readonly timers: { watch (state: StreamState<Stream>): void }
-  readonly stalls: { suspect (state: StreamState<Stream>): void }
+  readonly stalls: { suspect (state: StreamState<Stream>): void, forget (state: StreamState<Stream>): void }
   send (state: StreamState<Stream>, data: Uint8Array | Uint8ArrayList): void
   setLane (state: StreamState<Stream>, lane: number): void
   closeWrite (state: StreamState<Stream>): void

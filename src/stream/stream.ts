@@ -380,6 +380,7 @@ export class MuxedStream extends ReadableHalf<MuxedStream> implements YamuxStrea
       this.#finished?.reject(createError())
     }
 
+    this.host.stalls.forget(this.state)
     this.#createError = createError
     this.#drained?.reject(createError())
     this.#drained = undefined

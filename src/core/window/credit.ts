@@ -130,11 +130,7 @@ export class Credit<Owner> {
     const isRelieved = stream.receiveWindow.relieve(roomBytes, nowMs, this.#host.streams.budget)
 
     if (isRelieved) {
-      // what was read is less than a portion, or the stream would be waiting
-      if (this.portions !== undefined) {
-        stream.queuedGrantBytes = stream.receiveWindow.readBytes
-      }
-
+      this.portions?.relieve(stream)
       this.#host.schedule(stream, PENDING_UPDATE)
     }
 
@@ -170,6 +166,7 @@ export class Credit<Owner> {
   /** So much has arrived, and was handled */
   onReceived (byteLength: number, nowMs: number): void {
     this.#receivedBytes += byteLength
+    this.portions?.onReceived()
     const isPingDue = this.#peer.onReceived(byteLength, nowMs)
     this.#wantsPing ||= isPingDue && !this.#isInRound
     this.#serve()

@@ -16,15 +16,31 @@ export class Portions<Owner> {
   readonly #granted = new Set<StreamState<Owner>>()
   /** Streams with credit to give back, the next one first */
   readonly waiting = new Set<StreamState<Owner>>()
+  /** Undefined if it may have changed */
+  #inFlightBytes: number | undefined
 
   /** Read, and waiting to be given back */
   get withheldBytes (): number {
     return sumOf(this.waiting, givableBytes)
   }
 
-  /** Granted, and not known to be used */
+  /** Granted, and not known to be used. Counted once for each chunk: streams may be read one by one after it. */
   get inFlightBytes (): number {
-    return sumOf(this.#granted, inFlightOf)
+    this.#inFlightBytes ??= sumOf(this.#granted, inFlightOf)
+
+    return this.#inFlightBytes
+  }
+
+  /** Data has arrived, which may use grants */
+  onReceived (): void {
+    this.#inFlightBytes = undefined
+  }
+
+  /** The peer has ended the stream, or the stream has ended */
+  forget (stream: StreamState<Owner>): void {
+    this.#granted.delete(stream)
+    this.waiting.delete(stream)
+    this.#inFlightBytes = undefined
   }
 
   /** A ping is written: the grants so far are in front of it */
@@ -35,12 +51,14 @@ export class Portions<Owner> {
     }
   }
 
-  /** Its pong has arrived. A stream that the peer has ended is forgotten, as no update is written for it. */
+  /** Its pong has arrived */
   endRound (): void {
+    this.#inFlightBytes = undefined
+
     for (const stream of this.#granted) {
       stream.earlierGrantBytes = 0
 
-      if (stream.laterGrantBytes + stream.queuedGrantBytes === 0 || stream.life.remoteWriteStatus === 'closed') {
+      if (stream.laterGrantBytes + stream.queuedGrantBytes === 0) {
         this.#granted.delete(stream)
       }
     }
@@ -59,9 +77,16 @@ export class Portions<Owner> {
 
   /** Bytes of the stream were read. It waits if it has a portion to give back, and not enough credit left. */
   enlist (stream: StreamState<Owner>, boundBytes: number): void {
-    if (givableBytes(stream) >= MIN_PORTION_BYTES && isShort(stream, boundBytes)) {
+    if (stream.life.remoteWriteStatus === 'writable' && givableBytes(stream) >= MIN_PORTION_BYTES && isShort(stream, boundBytes)) {
       this.waiting.add(stream)
     }
+  }
+
+  /** A stalled stream that does not wait gets a portion all the same, or what it has read if that is less */
+  relieve (stream: StreamState<Owner>): void {
+    stream.queuedGrantBytes = Math.min(MAX_PORTION_BYTES, stream.receiveWindow.readBytes)
+    this.#granted.add(stream)
+    this.#inFlightBytes = undefined
   }
 
   /** The update of a stream is being written, with so much */
@@ -69,6 +94,7 @@ export class Portions<Owner> {
     stream.queuedGrantBytes = 0
     stream.laterGrantBytes += deltaBytes
     this.#granted.add(stream)
+    this.#inFlightBytes = undefined
   }
 
   /**
@@ -77,9 +103,10 @@ export class Portions<Owner> {
    */
   serve (boundBytes: number, grant: (stream: StreamState<Owner>) => boolean, raise: (stream: StreamState<Owner>, wishBytes: number) => number): void {
     const portionBytes = Math.min(MAX_PORTION_BYTES, Math.max(MIN_PORTION_BYTES, Math.floor(boundBytes / PORTIONS_PER_BOUND)))
-    let inFlightBytes = this.waiting.size > 0 ? this.inFlightBytes : 0
 
     for (const stream of this.waiting) {
+      const { inFlightBytes } = this
+
       if (inFlightBytes >= boundBytes) {
         return
       }
@@ -87,13 +114,13 @@ export class Portions<Owner> {
       const restBytes = givableBytes(stream)
       this.waiting.delete(stream)
 
-      if (stream.life.remoteWriteStatus === 'writable' && restBytes >= MIN_PORTION_BYTES && isShort(stream, boundBytes) && grant(stream)) {
+      if (restBytes >= MIN_PORTION_BYTES && isShort(stream, boundBytes) && grant(stream)) {
         const bytes = Math.min(portionBytes, restBytes)
         // a bound may have fractions, but windows must not
         const wishBytes = bytes < restBytes ? 0 : Math.min(bytes, Math.floor(boundBytes) - stream.receiveWindow.windowBytes)
         const raisedBytes = wishBytes > 0 ? raise(stream, wishBytes) : 0
         stream.queuedGrantBytes += bytes
-        inFlightBytes += bytes + raisedBytes
+        this.#inFlightBytes = inFlightBytes + bytes + raisedBytes
         this.#granted.add(stream)
         this.enlist(stream, boundBytes)
       }
@@ -125,7 +152,6 @@ function isShort ({ receiveWindow, queuedGrantBytes, life }: StreamState, boundB
   return receiveWindow.availableBytes + queuedGrantBytes < (life.writeStatus === 'closed' ? halfBytes : Math.max(halfBytes, boundBytes))
 }
 
-/** Nothing uses credit behind the peer's FIN */
-function inFlightOf ({ receiveWindow, earlierGrantBytes, laterGrantBytes, queuedGrantBytes, life }: StreamState): number {
-  return life.remoteWriteStatus === 'closed' ? 0 : queuedGrantBytes + Math.min(receiveWindow.availableBytes, earlierGrantBytes + laterGrantBytes)
+function inFlightOf ({ receiveWindow, earlierGrantBytes, laterGrantBytes, queuedGrantBytes }: StreamState): number {
+  return queuedGrantBytes + Math.min(receiveWindow.availableBytes, earlierGrantBytes + laterGrantBytes)
 }

@@ -164,6 +164,46 @@ describe('while the peer is bound', () => {
     expect(session.credit.relieve(stream as never, 4 * WINDOW_BYTES, nowMs)).toBe(false)
   })
 
+  test.each([['FIN', FLAG_FIN], ['RST', FLAG_RST]])('a stream that waits for credit when its %s comes waits no more', (_, flag) => {
+    open(1, 3)
+    receive(1, WINDOW_BYTES)
+    granted()
+    receive(3, WINDOW_BYTES)
+    session.receive(frame(TYPE_WINDOW_UPDATE, flag, 1, 0), nowMs)
+    session.receive(frame(TYPE_WINDOW_UPDATE, flag, 3, 0), nowMs)
+
+    expect(session.credit.figures).toMatchObject({ withheldBytes: 0, inFlightBytes: 0 })
+    expect(session.credit.isWithheld).toBe(false)
+  })
+
+  test('what is in flight is counted once for each chunk, however many streams are read after it', () => {
+    const ids = Array.from({ length: 200 }, (_, index) => 1 + 2 * index)
+    boundBytes = 1e9
+    open(...ids)
+    ids.forEach(id => { receive(id, WINDOW_BYTES) })
+    granted()
+    boundBytes = 1
+    let looks = 0
+
+    for (const { receiveWindow } of session.streams.values()) {
+      let { availableBytes } = receiveWindow
+      Object.defineProperty(receiveWindow, 'availableBytes', {
+        get () {
+          looks++
+
+          return availableBytes
+        },
+        set (bytes: number) { availableBytes = bytes }
+      })
+    }
+
+    for (const stream of session.streams.values()) {
+      session.credit.giveBack(stream, 8192)
+    }
+
+    expect(looks).toBeLessThan(10 * ids.length)
+  })
+
   test('a stalled stream that has read less than a portion gets that back', () => {
     open(1, 3)
     receive(3, WINDOW_BYTES)
@@ -174,14 +214,31 @@ describe('while the peer is bound', () => {
     expect(granted()).toEqual({ 1: 1000 })
   })
 
+  test('a stalled stream that has read more gets a portion, which counts as in flight', () => {
+    open(1, 3)
+    receive(3, WINDOW_BYTES)
+    granted()
+    receive(1, 100_000)
+    const before = session.credit.figures?.inFlightBytes ?? NaN
+
+    expect(session.credit.relieve(session.streams.get(1) as never, 0, nowMs)).toBe(true)
+    expect(session.credit.figures?.inFlightBytes).toBe(before + PORTION_BYTES)
+    boundBytes = Infinity
+    answerPing()
+    expect(session.streams.get(1)?.queuedGrantBytes).toBe(0)
+  })
+
   test.each([['FIN', FLAG_FIN], ['RST', FLAG_RST]])('a stream whose update waits to be written when its %s comes is not kept', async (_, flag) => {
     open(1, 3)
     receive(1, WINDOW_BYTES)
     const stream = new WeakRef(session.streams.get(1) as object)
     session.receive(frame(TYPE_WINDOW_UPDATE, flag, 1, 0), nowMs)
-    session.streams.get(1)?.life.isOver === false && session.closeWrite(session.streams.get(1) as never, nowMs)
-    answerPing()
-    answerPing()
+
+    if (flag === FLAG_FIN) {
+      session.closeWrite(session.streams.get(1) as never, nowMs)
+      pullAll(session)
+    }
+
     takeEvents(session)
     await collectGarbage()
 
