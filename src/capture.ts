@@ -30,8 +30,8 @@ import type { Connection, Libp2p, MessageStream, StreamMuxer, StreamMuxerFactory
 export interface CaptureInit {
   /**
    * Takes the next bytes of the file: whole blocks of pcapng, at most one call for each write and each chunk of a connection. It is called
-   * while the muxer works, so it should only store them. If it throws or rejects, the capture ends, and an error is logged; an exception for the
-   * head of the file is the caller's.
+   * while the muxer works, so it should only store them. If it throws or rejects, the capture ends, and an error is logged; what
+   * it throws for the head of the file, `captureFrames` throws.
    */
   write: (bytes: Uint8Array) => unknown
 
@@ -89,7 +89,7 @@ class NodeCapture implements Capture {
     this.#write = write
     this.#payloadBytes = payloadBytes
     // if it throws, nothing is watched yet
-    watch(write(sectionHeader('libp2p-coalescing-yamux')), () => { this.stop() })
+    watch(write(sectionHeader('libp2p-coalescing-yamux')), thrown => { this.#fail(thrown, node.getConnections().map(driverOfConnection).find(driver => driver !== undefined)) })
     node.addEventListener('connection:open', this.#onOpen)
     this.#restoreFactories = factoriesOf(node).map(this.#watch)
     node.getConnections().forEach(this.#describe)
@@ -99,17 +99,23 @@ class NodeCapture implements Capture {
     this.isStopped = true
     this.#node.removeEventListener('connection:open', this.#onOpen)
     this.#restoreFactories.forEach(restore => { restore() })
+    this.#node.getConnections().forEach(connection => { this.#connections.get(driverOfConnection(connection) as Driver)?.leave() })
   }
 
   /** What the program throws must not end the connection */
   write (blocks: readonly Uint8Array[], driver: Driver): void {
-    const fail = (thrown: unknown): void => {
-      this.stop()
-      logError(driver, 'the capture has ended, as its write() failed - %e', toError(thrown, 'write() threw'))
-    }
+    const fail = (thrown: unknown): void => { this.#fail(thrown, driver) }
 
     if (!this.isStopped) {
       attempt(() => { watch(this.#write(concat([...blocks])), fail) }, fail)
+    }
+  }
+
+  #fail (thrown: unknown, driver?: Driver): void {
+    this.stop()
+
+    if (driver !== undefined) {
+      logError(driver, 'the capture has ended, as its write() failed - %e', toError(thrown, 'write() threw'))
     }
   }
 
@@ -187,12 +193,16 @@ class ConnectionCapture {
     this.#write(this.#early.splice(0))
   }
 
+  leave (): void {
+    this.#driver.observers = this.#driver.observers.filter(observer => observer !== this.observer)
+  }
+
   #write (packets: readonly Packet[]): void {
     const id = this.#interfaceId
 
-    // each connection leaves at its next frames, as one that is being set up is not among the node's yet
     if (this.#node.isStopped) {
-      this.#driver.observers = this.#driver.observers.filter(observer => observer !== this.observer)
+      // it was being set up, and not among the node's connections yet
+      this.leave()
     } else if (id === undefined) {
       this.#early.push(...packets)
     } else if (packets.length > 0) {
