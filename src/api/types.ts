@@ -48,7 +48,7 @@ export interface YamuxMuxer extends StreamMuxer<YamuxStream> {
    * Ends the session cleanly: closes every stream for writing, sends all queued data, then sends GoAway. If data was sent, a ping follows it
    * and is awaited for up to 500 ms: its answer shows that the peer has read the data. Streams that cannot be closed before the signal is
    * aborted, or within 5 s without a signal, are aborted. Does not wait for more data of the peer: a stream that is being read ends without
-   * an error. Rejects only if the signal is aborted.
+   * an error. Rejects only if the signal is aborted before the transport has all frames.
    */
   close (options?: CloseOptions): Promise<void>
 }

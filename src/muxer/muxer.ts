@@ -285,7 +285,7 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
       session.goAway(reason)
       this.#driver.request()
       await this.#driver.until(() => !session.hasOutput, signal).catch(() => {
-        // otherwise the transport has it all
+        // without output the transport has all frames
         if (session.hasOutput) {
           throwIfAborted(callersSignal)
         }

@@ -414,7 +414,7 @@ export class BytesInFlight implements PathControl {
       this.peer.heldUntilMs = nowMs
       this.heldMs += Math.max(0, nowMs - this.#heldSinceMs)
 
-      // no pong may come that renews it
+      // perhaps no pong will come to renew it
       if (this.bound.bytes === Infinity) {
         this.#renewUrgent(0, false)
       }

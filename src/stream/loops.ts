@@ -3,8 +3,8 @@
  * asks for the next. So a slow loop makes a fast sender wait.
  *
  * If an iterator is dropped, its loop ends without notice. So listeners do not wait for loops, and a new loop does not wait for those that
- * are not asking: they are left behind, as they are after the peer's last byte. A loop that asks again gets the data it has missed, unless
- * that was too much.
+ * are not asking: they are left behind. After the peer's last byte no loop is waited for. A loop that asks again gets the data it has
+ * missed, unless that was too much.
  */
 import { StreamBufferError } from '@libp2p/interface'
 import { ReadBuffer } from '../core/buffers/read-buffer.ts'

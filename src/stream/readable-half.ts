@@ -66,12 +66,17 @@ export abstract class ReadableHalf<Stream> extends GuardedEmitter<MessageStreamE
   }
 
   pause (): void {
+    // other loops may have read it to its end
+    if (this.#isReadToEnd) {
+      return
+    }
+
     this.#checkReadable('pause')
     this.readStatus = 'paused'
   }
 
   resume (): void {
-    // it may have ended well while it was paused
+    // it may have been read to its end while paused
     if (this.#isReadToEnd) {
       return
     }
@@ -308,7 +313,8 @@ export abstract class ReadableHalf<Stream> extends GuardedEmitter<MessageStreamE
       this.#onRead(chunk.byteLength)
     }
 
-    loops.push(chunk, isListenedTo, this.maxReadBufferLength)
+    // after the FIN no more can be missed than a window
+    loops.push(chunk, isListenedTo, this.remoteWriteStatus === 'closed' ? Infinity : this.maxReadBufferLength)
 
     if (isListenedTo || this.isObserved) {
       this.dispatchEvent(new OwnMessageEvent(chunk))

@@ -318,3 +318,33 @@ describe('an iterator that was dropped while it asked, as a read with a timeout 
     expect(equals(concat(chunks), Sender.bytes(0, 20_000))).toBe(true)
   })
 })
+
+test('slow loops get all that waits at the FIN, however much that is', async () => {
+  const { peer, stream } = await connect({ streamOptions: { maxReadBufferLength: WINDOW_BYTES } })
+  const chunks: Uint8Array[][] = [[], [], []]
+  const reading = Promise.all(chunks.map(async (chunks, index) => {
+    for await (const chunk of stream) {
+      chunks.push(chunk.subarray())
+
+      for (let turn = 0; turn < 3 * index; turn++) {
+        await nextTurn()
+      }
+
+      if (index > 0) {
+        stream.pause()
+        stream.resume()
+      }
+    }
+
+    return 'ended'
+  }))
+  await nextTurn()
+
+  for (let offset = 0; offset < 200_000; offset += 10_000) {
+    peer.deliver(data(1, Sender.bytes(offset, offset + 10_000)))
+  }
+
+  peer.deliver(windowUpdate(1, 0, FIN))
+  expect(await within(reading, 200)).toEqual(['ended', 'ended', 'ended'])
+  chunks.forEach(chunks => { expect(equals(concat(chunks), Sender.bytes(0, 200_000))).toBe(true) })
+})
