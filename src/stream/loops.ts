@@ -1,10 +1,9 @@
 /**
- * The `for await` loops over one stream. Without a listener, a chunk is handed over once every loop asks, and counts as read once every loop
- * asks for the next. So a slow loop makes a fast sender wait.
+ * The `for await` loops over one stream. Without a listener, a chunk is handed over once a loop asks, and counts as read once a loop asks for the
+ * next. So a loop makes a fast sender wait.
  *
- * If an iterator is dropped, its loop ends without notice. So listeners do not wait for loops, and a new loop does not wait for those that
- * are not asking: they are left behind. After the peer's last byte no loop is waited for. A loop that asks again gets the data it has
- * missed, unless that was too much.
+ * If an iterator is dropped, its loop ends without notice. So nobody waits for a loop that is not asking: it is left behind as soon as another
+ * loop asks, or a listener reads on. A loop that asks again gets the data it has missed, unless that was too much.
  */
 import { StreamBufferError } from '@libp2p/interface'
 import { ReadBuffer } from '../core/buffers/read-buffer.ts'
@@ -99,16 +98,17 @@ export class Loops {
     }
   }
 
-  /** The bytes that count as read since the last call: all that were handed over, once every loop has asked again */
+  /** A loop asks again, or has ended: the bytes that were handed over count as read. Leaves behind the loops that are not asking. */
   takeFinishedBytes (): number {
-    const bytes = this.areAllAsking ? this.#unfinishedBytes : 0
-    this.#unfinishedBytes -= bytes
+    const bytes = this.#unfinishedBytes
+    this.#unfinishedBytes = 0
+    this.leaveBehind()
 
     return bytes
   }
 
   /**
-   * Hands over a chunk. If listeners read it, it is `isCounted`. Otherwise all loops must be asking, and it counts as read once they ask again.
+   * Hands over a chunk. If listeners read it, it is `isCounted`. Otherwise a loop must be asking, and it counts as read once one asks again.
    * If all loops together miss more than `maxMissedBytes`, the first to be left behind is given up: it throws when it asks again.
    */
   push (chunk: Uint8ArrayList, isCounted: boolean, maxMissedBytes: number): void {

@@ -183,7 +183,6 @@ export abstract class ReadableHalf<Stream> extends GuardedEmitter<MessageStreamE
     this.#awaitsRetry = false
 
     if (this.#loops !== NO_LOOPS) {
-      this.#loops.leaveBehind()
       this.#onRead(this.#loops.takeFinishedBytes())
     }
 
@@ -266,7 +265,7 @@ export abstract class ReadableHalf<Stream> extends GuardedEmitter<MessageStreamE
 
         if (isListenedTo && loops.all.size === 0) {
           this.#tellListeners()
-        } else if (isListenedTo || (loops.isAnyAsking && (loops.areAllAsking || this.remoteWriteStatus === 'closed'))) {
+        } else if (isListenedTo || loops.isAnyAsking) {
           this.#handOver(loops, readBuffer.take(), isListenedTo)
         } else {
           break
