@@ -103,10 +103,9 @@ export class Portions<Owner> {
    */
   serve (boundBytes: number, grant: (stream: StreamState<Owner>) => boolean, raise: (stream: StreamState<Owner>, wishBytes: number) => number): void {
     const portionBytes = Math.min(MAX_PORTION_BYTES, Math.max(MIN_PORTION_BYTES, Math.floor(boundBytes / PORTIONS_PER_BOUND)))
+    let inFlightBytes = this.waiting.size > 0 ? this.inFlightBytes : 0
 
     for (const stream of this.waiting) {
-      const { inFlightBytes } = this
-
       if (inFlightBytes >= boundBytes) {
         return
       }
@@ -120,7 +119,8 @@ export class Portions<Owner> {
         const wishBytes = bytes < restBytes ? 0 : Math.min(bytes, Math.floor(boundBytes) - stream.receiveWindow.windowBytes)
         const raisedBytes = wishBytes > 0 ? raise(stream, wishBytes) : 0
         stream.queuedGrantBytes += bytes
-        this.#inFlightBytes = inFlightBytes + bytes + raisedBytes
+        inFlightBytes += bytes + raisedBytes
+        this.#inFlightBytes = undefined
         this.#granted.add(stream)
         this.enlist(stream, boundBytes)
       }

@@ -285,7 +285,7 @@ export const mutants: Mutant[] = [
     edits: [
       [
         'src/host/driver.ts',
-        'if (this.session.hasOutput) {\n      this.request()\n',
+        'if (this.session.hasOutput || this.session.credit.portions !== undefined) {\n      this.request()\n',
         'if (this.session.hasOutput) {\n'
       ]
     ]
@@ -492,8 +492,8 @@ export const mutants: Mutant[] = [
       ],
       [
         'src/core/window/portions.ts',
-        'this.#granted.delete(stream)',
-        'stream.queuedGrantBytes += 0'
+        '        this.#granted.delete(stream)',
+        '        stream.queuedGrantBytes += 0'
       ]
     ]
   },
