@@ -95,6 +95,12 @@ export class StreamList implements StreamRegistry<MuxedStream> {
 
   /** The peer has opened a stream */
   onOpenedByPeer (state: StreamState<MuxedStream>): void {
+    // those that have ended wait too, with what they have brought
+    if (this.#unannounced.size >= this.#driver.config.maxInboundStreams) {
+      this.#driver.reset(state, 0)
+      return
+    }
+
     this.#unannounced.add(this.#create(state, this.#driver.config.streamOptions))
     this.#announceWaiting()
 

@@ -1,6 +1,6 @@
 // Faults published for other muxers and for HTTP/2: what a hostile peer can make a muxer hold, say or forget. Each test is named after its source.
 import { describe, expect, test } from 'vitest'
-import { data, GO_AWAY, pattern, ping, PING, RST, SYN, WINDOW_UPDATE, windowUpdate } from '../../testing/protocol/frames.ts'
+import { data, FIN, GO_AWAY, pattern, ping, PING, RST, SYN, WINDOW_UPDATE, windowUpdate } from '../../testing/protocol/frames.ts'
 import { collectGarbage } from '../../testing/protocol/garbage.ts'
 import { NO_LIMITS } from '../../testing/protocol/limits.ts'
 import { converse, endings, expectAlive, expectEnded, receive, WINDOW_BYTES } from '../../testing/protocol/conversation.ts'
@@ -119,6 +119,20 @@ test('CVE-2025-8671: streams that this side resets stay counted until the peer c
 
   await turnsUntil(() => peer.inbound.length === 100)
   expect(peer.inbound).toHaveLength(100)
+})
+
+test('streams that end before they are announced are announced as long as there are places for them, and no longer kept', async () => {
+  const peer = converse({ maxInboundStreams: 10, limits: NO_LIMITS })
+
+  for (let i = 0; i < 200; i++) {
+    const id = 2 + 2 * i
+    peer.deliver(data(id, pattern(1000), SYN), windowUpdate(id, 0, FIN), windowUpdate(id, 0, RST))
+  }
+
+  await turnsUntil(() => false)
+  // a turn announces 32
+  expect(peer.inbound.length).toBeLessThanOrEqual(32 + 10)
+  await expectAlive(peer)
 })
 
 test('CVE-2019-9517: a peer that grants credit and never reads the transport: a stream queues what its writer gave it, and the writer is told to wait', async () => {

@@ -1,7 +1,9 @@
 // Streams that stand still in both directions get more credit; streams that are only read slowly do not.
 import { describe, expect, test } from 'vitest'
 import { data, DATA, FIN, pattern, ping, RST, SYN, WINDOW_UPDATE, windowUpdate } from '../../testing/protocol/frames.ts'
+import { collectGarbage } from '../../testing/protocol/garbage.ts'
 import { nextTurn } from '../../testing/protocol/raw-peer.ts'
+import { converse, expectAlive } from '../../testing/protocol/conversation.ts'
 import { createMeteredPeer, openStreams } from '../muxer/fixtures/metered-peer.ts'
 import { createSink } from '../muxer/fixtures/recording-log.ts'
 import type { YamuxMuxerInit, YamuxStream } from '../../src/index.ts'
@@ -292,4 +294,23 @@ describe('a stall that nothing more can be granted for', () => {
     expect(peer.takeFrames().some(({ flags }) => flags === RST)).toBe(true)
     expect(peer.clock.timerCount).toBe(0)
   })
+})
+
+test('a stalled stream that the peer resets is not kept for the next look', async () => {
+  const peer = converse({ streamOptions: { maxReadBufferLength: WINDOW_BYTES, maxStreamWindowSize: WINDOW_BYTES } })
+  const stall = async (): Promise<WeakRef<object>> => {
+    const stream = await peer.open()
+    stream.send(pattern(WINDOW_BYTES + 1))
+    peer.deliver(data(1, pattern(WINDOW_BYTES)))
+    await nextTurn()
+    peer.deliver(windowUpdate(1, 0, RST))
+
+    return new WeakRef(stream)
+  }
+  const stream = await stall()
+  await nextTurn()
+  await collectGarbage()
+
+  expect(stream.deref()).toBe(undefined)
+  await expectAlive(peer)
 })
