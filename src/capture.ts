@@ -182,7 +182,7 @@ class ConnectionCapture {
     this.observer = new FrameCapture({
       payloadBytes,
       unixMs: () => performance.timeOrigin + driver.clock.nowMs(),
-      unfinished: driver.session.unfinishedFrame,
+      unfinished: driver.session.receiver.decoder.unfinished,
       write: packets => { this.#write(packets) }
     })
   }

@@ -17,7 +17,6 @@ import { FIRST_MARK_VALUE, GoAwayCode, INITIAL_WINDOW_BYTES } from './wire/frame
 import type { PathControl } from './path-control.ts'
 import type { SessionInit } from './session-init.ts'
 import type { StreamState } from './stream-state.ts'
-import type { UnfinishedFrame } from './wire/decoder.ts'
 
 /** Watches a session, and must not call back into it */
 export interface SessionObserver {
@@ -52,7 +51,7 @@ export class Session<Owner> {
   /** A GoAway is queued or written (ControlLane.hasWrittenGoAway) */
   isGoingAway = false
   readonly #observer: SessionObserver
-  readonly #receiver: Receiver<Owner>
+  readonly receiver: Receiver<Owner>
   #hasTolerated = false
   /** Received since the peer control was told */
   #untoldBytes = 0
@@ -67,7 +66,7 @@ export class Session<Owner> {
     this.control = new ControlLane(this)
     this.lanes = new DataLanes(init, this)
     this.sender = new Sender(this)
-    this.#receiver = new Receiver(init, this)
+    this.receiver = new Receiver(init, this)
     this.credit = new Credit(this)
   }
 
@@ -234,7 +233,7 @@ export class Session<Owner> {
    * ProtocolError if the peer breaks a rule; the frames before that have taken effect.
    */
   receive (chunk: Uint8Array | readonly Uint8Array[], nowMs: number, programMs = 0, byteLength = lengthOf(chunk)): void {
-    const { decoder } = this.#receiver
+    const { decoder } = this.receiver
     const parts = chunk instanceof Uint8Array ? [chunk] : chunk
     this.receivedMs = nowMs
     this.credit.programMs = programMs
@@ -254,11 +253,6 @@ export class Session<Owner> {
       this.credit.onReceived(this.#untoldBytes, nowMs)
       this.#untoldBytes = 0
     }
-  }
-
-  /** What a capture needs that begins in the middle of a connection */
-  get unfinishedFrame (): UnfinishedFrame {
-    return this.#receiver.decoder.unfinished
   }
 
   /** The transport has taken the last write: only now are its FINs sent */
@@ -362,10 +356,6 @@ export class Session<Owner> {
   }
 
   /** See Receiver */
-  delaysUpdate (stream: StreamState<Owner>, nowMs: number): boolean {
-    return this.#receiver.delaysUpdate(stream, nowMs)
-  }
-
   handleFin (stream: StreamState<Owner>): void {
     if (stream.life.remoteWriteStatus === 'writable') {
       stream.become('finReceived')

@@ -76,7 +76,7 @@ function sessionOf ({ emit = () => {}, onFinBatched = () => {}, onFinDue = () =>
     onFinBatched,
     ping: () => {},
     failStream: (_: unknown, err: Error) => { throw err },
-    delaysUpdate: () => false
+    receiver: { delaysUpdate: () => false }
   }
 
   return { ...host, credit: new Credit(host) }

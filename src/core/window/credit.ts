@@ -42,7 +42,7 @@ export interface CreditHost<Owner> {
   ping (): void
   schedule (stream: StreamState<Owner>, pending: number, canWait?: boolean): void
   /** An update must wait for the end of a long frame */
-  delaysUpdate (stream: StreamState<Owner>, nowMs: number): boolean
+  readonly receiver: { delaysUpdate (stream: StreamState<Owner>, nowMs: number): boolean }
 }
 
 export class Credit<Owner> {
@@ -105,7 +105,7 @@ export class Credit<Owner> {
     const isDue = receiveWindow.isUpdateDue(nowMs, this.#travelMs, this.programMs)
 
     if ((isDue || hasHeadStart) && !stream.life.isReset) {
-      if (!stream.mayGrant || this.#host.delaysUpdate(stream, nowMs)) {
+      if (!stream.mayGrant || this.#host.receiver.delaysUpdate(stream, nowMs)) {
         stream.hasDelayedUpdate = true
         return
       }
