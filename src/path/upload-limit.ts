@@ -84,7 +84,7 @@ class LimitedControl extends ForwardingControl {
   get #neededBytes (): number {
     const { waiting, burstBytes } = this.#bucket
 
-    return this.#hadTurn ? Math.min(burstBytes - TURN_BYTES, TURN_BYTES * (waiting.has(this) ? waiting.size : waiting.size + 1)) : TURN_BYTES
+    return this.#hadTurn ? Math.min(burstBytes - TURN_BYTES / 2, TURN_BYTES * (waiting.has(this) ? waiting.size : waiting.size + 1)) : TURN_BYTES
   }
 
   get #isEmpty (): boolean {

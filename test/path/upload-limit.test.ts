@@ -148,9 +148,9 @@ test('a connection that sends a message each millisecond leaves their turns to t
 })
 
 describe('beside the upload of another connection', () => {
-  test('requests on new streams leave within its turns', async () => {
+  test.each([undefined, 16_384])('requests on new streams leave within its turns, with a burst of %s', async burstBytes => {
     await simulate({}, async sim => {
-      const { uploaders: [quiet, busy] } = connect(sim, [NEAR, NEAR], { bytesPerS: 1_000_000 })
+      const { uploaders: [quiet, busy] } = connect(sim, [NEAR, NEAR], { bytesPerS: 1_000_000, burstBytes })
       upload(busy, 100_000_000).catch(() => {})
       await sim.sleep(3000)
 
