@@ -22,7 +22,8 @@ export function createLaneOf (priority: Priority = {}): LaneOf {
     return protocol => toLaneIndex(priority(protocol) ?? 'normal', `priority(${JSON.stringify(protocol)})`)
   }
 
-  check(typeof priority === 'object', 'priority', priority, 'an object that maps protocol patterns to lanes, or a function')
+  // of any realm, but no list and no Map, whose entries would be ignored
+  check(Object.prototype.toString.call(priority) === '[object Object]', 'priority', priority, 'an object that maps protocol patterns to lanes, or a function')
   const patterns = Object.entries(priority).map(([pattern, lane]) => ({
     matcher: toMatcher(pattern),
     lane: toLaneIndex(lane, `priority[${JSON.stringify(pattern)}]`)

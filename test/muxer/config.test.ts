@@ -159,7 +159,9 @@ test.each([
   ['limits.pings', 100, 'limits.pings is 100, it must be an object'],
   ['pathControl', 'none', 'pathControl is "none", it must be a function that makes a PathControl'],
   ['pathControl', { isHeld: false }, 'pathControl is [object Object], it must be a function that makes a PathControl'],
-  ['priority', 'urgent', 'priority is "urgent", it must be an object that maps protocol patterns to lanes, or a function']
+  ['priority', 'urgent', 'priority is "urgent", it must be an object that maps protocol patterns to lanes, or a function'],
+  ['priority', ['urgent'], 'priority is urgent, it must be an object that maps protocol patterns to lanes, or a function'],
+  ['priority', new Map([['/a', 'urgent']]), 'priority is [object Map], it must be an object that maps protocol patterns to lanes, or a function']
 ])('%s is refused when it is %j', (path, value, message) => {
   expect(() => yamux(init(path, value))).toThrow(expect.objectContaining({ name: 'InvalidParametersError', message }))
 })
