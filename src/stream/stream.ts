@@ -13,7 +13,7 @@
 import { StreamBufferError, StreamStateError } from '@libp2p/interface'
 import { StreamClosedError } from '@libp2p/utils'
 import { LANES } from '../core/scheduler/lane.ts'
-import { CROWDED_WATERMARK_BYTES } from '../core/scheduler/lanes.ts'
+import { CROWDED_WATERMARK_BYTES } from '../core/scheduler/watermarks.ts'
 import { EVENT_DATA, EVENT_DRAINED, EVENT_FAILED, EVENT_LOCAL_FIN, EVENT_REMOTE_FIN, EVENT_REMOTE_RST, EVENT_STALLED } from '../core/stream-state.ts'
 import { OwnAbortEvent, OwnCloseEvent, OwnResetEvent } from '../foreign/emitter.ts'
 import { RemoteResetError } from '../api/errors.ts'

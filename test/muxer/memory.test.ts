@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { ACK, pattern, windowUpdate } from '../../testing/protocol/frames.ts'
 import { createRawPeer, nextTurn, turnsUntil } from '../../testing/protocol/raw-peer.ts'
-import { CROWDED_FROM_BYTES, CROWDED_WATERMARK_BYTES } from '../../src/core/scheduler/lanes.ts'
+import { CROWDED_FROM_BYTES, CROWDED_WATERMARK_BYTES } from '../../src/core/scheduler/watermarks.ts'
 import type { YamuxStream } from '../../src/index.ts'
 
 const STREAMS = 1000

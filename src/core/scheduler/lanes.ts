@@ -18,10 +18,13 @@
 import { allocUnsafe } from 'uint8arrays/alloc'
 import { EVENT_DRAINED, EVENT_STALLED, PENDING_FIN } from '../stream-state.ts'
 import { encodeHeader, FLAG_ACK, FLAG_FIN, FLAG_SYN, HEADER_BYTES, TYPE_DATA, TYPE_WINDOW_UPDATE } from '../wire/frame.ts'
+import { choosePayloadBytes, leastPayloadBytes } from './frame-length.ts'
 import { BULK, LANES, NORMAL, Ring, URGENT } from './lane.ts'
+import { highWatermarkBytes, LOW_WATERMARK_PART } from './watermarks.ts'
 import type { SessionInit } from '../session-init.ts'
 import type { StreamState } from '../stream-state.ts'
 import type { Batch } from './batch.ts'
+import type { FrameSizes } from './frame-length.ts'
 
 /**
  * How much the lanes before a waiting lane may send; then the waiting lane sends up to a quantum. With eight quanta, a lane that is always
@@ -30,35 +33,12 @@ import type { Batch } from './batch.ts'
 export const MAX_OVERTAKEN_BYTES = 131_072
 const MAX_OVERTAKEN_BURSTS = 8
 
-/**
- * The shortest frame that the end of a batch cuts. A shorter one would cost more, in its header and the receiver's work, than the space is
- * worth. The stream keeps its quantum for the next batch.
- */
-const MIN_CUT_FRAME_BYTES = 1024
-
-/*
- * Watermarks: with how much queued a writer is told to wait, and to go on. What is queued keeps the path busy while the writer fetches more:
- * the kernel's buffer is nearly empty while data is held above it.
- */
-
-/** `send()` returns false from here on. Four Noise records: with one, writers stop often, and records are short. */
-export const HIGH_WATERMARK_BYTES = 262_144
-/** The part of it at which 'drain' is emitted, before the queue is empty */
-export const LOW_WATERMARK_PART = 1 / 2
-
-/** With this much queued in all streams, each may queue less: a thousand writers without credit would queue 256 MB */
-export const CROWDED_FROM_BYTES = 4_194_304
-/** The high watermark then, in addition to a quantum for which there is credit */
-export const CROWDED_WATERMARK_BYTES = 65_536
-
 export interface LanesHost<Owner> {
   emit (stream: StreamState<Owner>, event: number): void
   schedule (stream: StreamState<Owner>, pending: number): void
   failStream (stream: StreamState<Owner>, err: Error, nowMs: number): void
   onFinBatched (stream: StreamState<Owner>): void
 }
-
-type FrameSizes = Pick<SessionInit, 'frameBytes' | 'loneFrameBytes'>
 
 export class DataLanes<Owner> {
   /** Queued in streams that are in the lanes */
@@ -76,38 +56,31 @@ export class DataLanes<Owner> {
   readonly #rings = LANES.map(() => new Ring())
   readonly #sizes: FrameSizes
   readonly #host: LanesHost<Owner>
-  /** How much each stream may send in a round */
-  #quantumBytes = 0
-  /** How much it may send at once: a quantum, or a frame if that is more */
-  #burstBytes = 0
   /** How much may overtake a waiting lane */
   #maxOvertakenBytes = 0
 
-  constructor (sizes: FrameSizes, host: LanesHost<Owner>) {
-    this.#sizes = sizes
+  constructor ({ frameBytes, loneFrameBytes }: Pick<SessionInit, 'frameBytes' | 'loneFrameBytes'>, host: LanesHost<Owner>) {
+    this.#sizes = { frameBytes, loneFrameBytes, quantumBytes: 0, burstBytes: 0 }
     this.#host = host
-    this.setQuantum(sizes.frameBytes)
+    this.setQuantum(frameBytes)
   }
 
   /** Small on a slow path, as writes are, and large on a fast one */
   setQuantum (quantumBytes: number): void {
-    this.#quantumBytes = quantumBytes
-    this.#burstBytes = Math.max(this.#sizes.frameBytes, quantumBytes)
-    this.#maxOvertakenBytes = Math.max(MAX_OVERTAKEN_BYTES, MAX_OVERTAKEN_BURSTS * this.#burstBytes)
+    const burstBytes = Math.max(this.#sizes.frameBytes, quantumBytes)
+    this.#sizes.quantumBytes = quantumBytes
+    this.#sizes.burstBytes = burstBytes
+    this.#maxOvertakenBytes = Math.max(MAX_OVERTAKEN_BYTES, MAX_OVERTAKEN_BURSTS * burstBytes)
   }
 
   /** The writer must wait */
   isFull ({ sendQueue, creditBytes }: StreamState<Owner>): boolean {
-    return sendQueue.byteLength >= this.#highWatermarkBytes(creditBytes) + Math.min(this.extraQueueBytes, creditBytes)
+    return sendQueue.byteLength >= highWatermarkBytes(this.allQueuedBytes, creditBytes, this.#sizes.quantumBytes) + Math.min(this.extraQueueBytes, creditBytes)
   }
 
   /** A waiting writer may go on */
   mayResume ({ sendQueue, creditBytes }: StreamState<Owner>): boolean {
-    return sendQueue.byteLength <= this.#highWatermarkBytes(creditBytes) * LOW_WATERMARK_PART + Math.min(this.extraQueueBytes, creditBytes)
-  }
-
-  #highWatermarkBytes (creditBytes: number): number {
-    return this.allQueuedBytes < CROWDED_FROM_BYTES ? HIGH_WATERMARK_BYTES : Math.min(HIGH_WATERMARK_BYTES, CROWDED_WATERMARK_BYTES + Math.min(creditBytes, this.#quantumBytes))
+    return sendQueue.byteLength <= highWatermarkBytes(this.allQueuedBytes, creditBytes, this.#sizes.quantumBytes) * LOW_WATERMARK_PART + Math.min(this.extraQueueBytes, creditBytes)
   }
 
   /** The stream has queued more bytes. Hot: runs once per send. */
@@ -142,8 +115,8 @@ export class DataLanes<Owner> {
    * of the bytes still follow the round.
    */
   #mayGoAhead (ring: Ring, stream: StreamState<Owner>): boolean {
-    const quantumBytes = Math.min(this.#sizes.frameBytes, this.#quantumBytes)
-    const roundBytes = ring.streamCount * this.#quantumBytes
+    const quantumBytes = Math.min(this.#sizes.frameBytes, this.#sizes.quantumBytes)
+    const roundBytes = ring.streamCount * this.#sizes.quantumBytes
     const rounds = Math.floor((ring.sentBytes - stream.roundFromBytes) / roundBytes)
 
     if (rounds > 0) {
@@ -194,7 +167,7 @@ export class DataLanes<Owner> {
    * Not called while both are true: then no data is sent.
    */
   fill (batch: Batch, reservedBytes: number, nowMs: number, isHeld: boolean, isUrgentSpent: boolean): number {
-    const maxOvertakenBytes = isUrgentSpent ? this.#burstBytes : this.#maxOvertakenBytes
+    const maxOvertakenBytes = isUrgentSpent ? this.#sizes.burstBytes : this.#maxOvertakenBytes
     let hasRoomForOthers = true
     let urgentBytes = 0
 
@@ -213,7 +186,7 @@ export class DataLanes<Owner> {
         continue
       }
 
-      const payloadBytes = this.#choosePayloadBytes(stream, batch, batch.roomBytes - HEADER_BYTES - (lane === URGENT ? 0 : reservedBytes))
+      const payloadBytes = choosePayloadBytes(stream, this.streamCount === 1, this.#sizes, batch, batch.roomBytes - HEADER_BYTES - (lane === URGENT ? 0 : reservedBytes))
 
       if (payloadBytes === 0) {
         if (lane === URGENT) {
@@ -224,7 +197,7 @@ export class DataLanes<Owner> {
       } else if (this.#writeFrame(stream, ring, batch, payloadBytes, nowMs)) {
         if (ring.overtakenBytes > 0) {
           // a whole burst sets it to 0, and a smaller frame takes off its part. Otherwise small messages would pile up behind megabytes
-          ring.overtakenBytes = Math.max(0, ring.overtakenBytes - payloadBytes * maxOvertakenBytes / this.#burstBytes)
+          ring.overtakenBytes = Math.max(0, ring.overtakenBytes - payloadBytes * maxOvertakenBytes / this.#sizes.burstBytes)
         }
 
         urgentBytes += lane === URGENT ? payloadBytes : 0
@@ -350,60 +323,13 @@ export class DataLanes<Owner> {
     }
   }
 
-  /** The length of the stream's next frame; 0 if the batch has no room for it */
-  #choosePayloadBytes (stream: StreamState<Owner>, batch: Batch, roomBytes: number): number {
-    const wholeBytes = stream.sendQueue.wholeFrameBytes
-
-    // the usual case: a whole message
-    if (wholeBytes > 0 && wholeBytes <= roomBytes && wholeBytes <= stream.creditBytes) {
-      return wholeBytes
-    }
-
-    if (wholeBytes > roomBytes && batch.dataFrameCount > 0) {
-      return 0
-    }
-
-    // a batch without data has the most room there will ever be, so a message that must not be cut, or exceeds the quantum of a slow path, goes
-    // now even if it does not fit
-    const exceedsQuantum = this.#quantumBytes < this.#sizes.frameBytes && this.#quantumBytes < wholeBytes + HEADER_BYTES
-
-    if (wholeBytes > 0 && (stream.sendQueue.isNeverCut || exceedsQuantum)) {
-      return Math.min(wholeBytes, stream.creditBytes)
-    }
-
-    const payloadBytes = this.#chooseCutBytes(stream, wholeBytes)
-
-    if (payloadBytes <= roomBytes) {
-      return payloadBytes
-    }
-
-    // an empty batch takes what fits, as the next would have no more room
-    return roomBytes < MIN_CUT_FRAME_BYTES && (batch.frameCount > 0 || roomBytes <= 0) ? 0 : roomBytes
-  }
-
-  /** As above, for data that may be cut: as much as credit and the quantum allow */
-  #chooseCutBytes ({ sendQueue, creditBytes, deficitBytes }: StreamState<Owner>, wholeBytes: number): number {
-    const { loneFrameBytes } = this.#sizes
-    const messageBytes = sendQueue.isMerging ? sendQueue.byteLength : wholeBytes || sendQueue.firstPieceBytes
-    const quantumBytes = this.streamCount === 1 ? Math.max(loneFrameBytes, this.#quantumBytes) : Math.min(deficitBytes, this.#burstBytes)
-    // the peer may grant more credit only after the frame, as this muxer does
-    const usedCreditBytes = Math.max(Math.min(creditBytes, loneFrameBytes), Math.floor(creditBytes / 2))
-
-    return Math.min(messageBytes, usedCreditBytes, quantumBytes)
-  }
-
-  /** The smallest remaining quantum worth a frame. Less than that is carried over to the next quantum. */
-  #leastBytes ({ sendQueue }: StreamState<Owner>): number {
-    return Math.min(this.#quantumBytes, sendQueue.wholeFrameBytes || MIN_CUT_FRAME_BYTES)
-  }
-
   /**
    * Gives the first stream the quantum of a new round if it has used up the last. Returns false if a long message has left it in debt: it goes
    * to the back.
    */
   #grantQuantum (stream: StreamState<Owner>, ring: Ring): boolean {
-    const leastBytes = this.#leastBytes(stream)
-    stream.deficitBytes += stream.deficitBytes < leastBytes ? this.#quantumBytes : 0
+    const leastBytes = leastPayloadBytes(stream, this.#sizes)
+    stream.deficitBytes += stream.deficitBytes < leastBytes ? this.#sizes.quantumBytes : 0
     const mayGo = stream.deficitBytes >= leastBytes
 
     if (!mayGo) {
@@ -428,7 +354,7 @@ export class DataLanes<Owner> {
       if (stream.isStalled) {
         this.#host.emit(stream, EVENT_STALLED)
       }
-    } else if (stream.deficitBytes < this.#leastBytes(stream)) {
+    } else if (stream.deficitBytes < leastPayloadBytes(stream, this.#sizes)) {
       ring.moveToBack(stream)
     }
 

@@ -1,6 +1,6 @@
 // How one stream's bytes become frames: what a frame holds, which flags ride on it, how much of a batch it takes, what its owner is told.
 import { beforeEach, describe, expect, test } from 'vitest'
-import { HIGH_WATERMARK_BYTES, LOW_WATERMARK_PART } from '../../../src/core/scheduler/lanes.ts'
+import { HIGH_WATERMARK_BYTES, LOW_WATERMARK_PART } from '../../../src/core/scheduler/watermarks.ts'
 import { EVENT_DRAINED, PENDING_ACK, PENDING_UPDATE } from '../../../src/core/stream-state.ts'
 import { ACK } from '../../../testing/protocol/frames.ts'
 import { createDataLanes, createStream, fillBatch, shares, WINDOW_BYTES } from '../../../testing/core/lanes.ts'
