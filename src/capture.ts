@@ -30,8 +30,8 @@ import type { Connection, Libp2p, MessageStream, StreamMuxer, StreamMuxerFactory
 export interface CaptureInit {
   /**
    * Takes the next bytes of the file: whole blocks of pcapng, at most one call for each write and each chunk of a connection. It is called
-   * while the muxer works, so it should only store them. If it throws or rejects, the capture ends, and an error is logged; what
-   * it throws for the head of the file, `captureFrames` throws.
+   * while the muxer works, so it should only store them. If it throws or rejects, the capture ends, and an error is logged. If
+   * it throws at the head of the file, `captureFrames` does too.
    */
   write: (bytes: Uint8Array) => unknown
 

@@ -355,7 +355,6 @@ export class Session<Owner> {
     return isAwaited
   }
 
-  /** See Receiver */
   handleFin (stream: StreamState<Owner>): void {
     if (stream.life.remoteWriteStatus === 'writable') {
       stream.become('finReceived')

@@ -272,7 +272,7 @@ export class Writer {
     this.#isBackedUp ||= isFull
   }
 
-  /** The data left after a full write of `writtenBytes` would not fill another, and may wait for more. After a short write, what is left merely did not fit beside it. */
+  /** After a full write, data that would not fill another one may wait for more. After a short write it waits no longer: it only did not fit into that one. */
   #hasRest (writtenBytes: number): boolean {
     const { lanes, control, path } = this.#session
     const isLittle = writtenBytes >= path.fullWriteBytes / 2 && lanes.queuedBytes + HEADER_BYTES < path.fullWriteBytes

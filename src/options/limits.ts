@@ -85,7 +85,7 @@ export interface LimitOptions extends Partial<Record<keyof Limits, Partial<Limit
    * How large all receive windows of a node may be together, on all its connections. A window that would exceed it does not grow, and gets no head
    * start; what `@libp2p/yamux` peers send beyond their windows ends the connection if there is no room. The windows with which streams begin,
    * 262,144 bytes or `streamOptions.initialStreamWindowSize`, count but cannot be refused: `maxInboundStreams` limits these. One peer with 1,000
-   * streams takes 250 MiB, which others lack.
+   * streams takes 250 MiB of it from the others.
    *
    * A connection may grow by seven eighths of what is free, and gives some back when others need it, as far as its streams are read. Head starts, up to
    * 852 KB each, stay until their stream ends. A stream whose window cannot grow is slower on long paths, and otherwise works as before. The nodes

@@ -2,8 +2,8 @@
  * The `for await` loops over one stream. Without a listener, a chunk is handed over once a loop asks, and counts as read once a loop asks for the
  * next. So a loop makes a fast sender wait.
  *
- * If an iterator is dropped, its loop ends without notice. So nobody waits for a loop that is not asking: it is left behind as soon as another
- * loop asks, or a listener reads on. A loop that asks again gets the data it has missed, unless that was too much.
+ * An iterator may be dropped without notice. So no loop is waited for while it is not asking: it is left behind as soon as another loop asks, or a
+ * listener reads on. When it asks again, it gets the data it has missed, unless that was too much.
  */
 import { StreamBufferError } from '@libp2p/interface'
 import { ReadBuffer } from '../core/buffers/read-buffer.ts'
@@ -98,11 +98,10 @@ export class Loops {
     }
   }
 
-  /** A loop asks again, or has ended: the bytes that were handed over count as read. Leaves behind the loops that are not asking. */
+  /** The bytes that were handed over: they count as read when a loop asks again, or has ended */
   takeFinishedBytes (): number {
     const bytes = this.#unfinishedBytes
     this.#unfinishedBytes = 0
-    this.leaveBehind()
 
     return bytes
   }

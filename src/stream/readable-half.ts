@@ -183,6 +183,7 @@ export abstract class ReadableHalf<Stream> extends GuardedEmitter<MessageStreamE
     this.#awaitsRetry = false
 
     if (this.#loops !== NO_LOOPS) {
+      this.#loops.leaveBehind()
       this.#onRead(this.#loops.takeFinishedBytes())
     }
 
@@ -324,6 +325,7 @@ export abstract class ReadableHalf<Stream> extends GuardedEmitter<MessageStreamE
 
   /** A loop asks, or has ended */
   #onAsk (loops: Loops, isNew: boolean): void {
+    loops.leaveBehind()
     this.#onRead(loops.takeFinishedBytes())
 
     if (isNew) {
