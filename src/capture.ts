@@ -25,7 +25,7 @@ import { logError } from './observe/log.ts'
 import { enhancedPacket, interfaceDescription, sectionHeader } from './observe/pcapng.ts'
 import { check, integer, section } from './options/rules.ts'
 import type { Packet } from './observe/pcapng.ts'
-import type { Connection, Libp2p, MessageStream, StreamMuxer, StreamMuxerFactory } from '@libp2p/interface'
+import type { Connection, Libp2p, StreamMuxer, StreamMuxerFactory } from '@libp2p/interface'
 
 export interface CaptureInit {
   /**
@@ -80,7 +80,6 @@ class NodeCapture implements Capture {
   readonly #write: CaptureInit['write']
   readonly #payloadBytes: number
   readonly #connections = new WeakMap<Driver, ConnectionCapture>()
-  readonly #restoreFactories: Array<() => void>
   #interfaceCount = 0
   isStopped = false
 
@@ -91,14 +90,14 @@ class NodeCapture implements Capture {
     // if it throws, nothing is watched yet
     watch(write(sectionHeader('libp2p-coalescing-yamux')), thrown => { this.#fail(thrown, node.getConnections().map(driverOfConnection).find(driver => driver !== undefined)) })
     node.addEventListener('connection:open', this.#onOpen)
-    this.#restoreFactories = factoriesOf(node).map(this.#watch)
+    factoriesOf(node).forEach(factory => { capturesOf(factory).add(this) })
     node.getConnections().forEach(this.#describe)
   }
 
   stop (): void {
     this.isStopped = true
     this.#node.removeEventListener('connection:open', this.#onOpen)
-    this.#restoreFactories.forEach(restore => { restore() })
+    factoriesOf(this.#node).forEach(factory => { capturesOf(factory).delete(this) })
     this.#node.getConnections().forEach(connection => { this.#connections.get(driverOfConnection(connection) as Driver)?.leave() })
   }
 
@@ -125,11 +124,17 @@ class NodeCapture implements Capture {
     const driver = driverOfConnection(connection)
 
     if (driver !== undefined) {
-      this.#observe(driver).describe(this.#interfaceCount++, connection)
+      const observed = this.observe(driver)
+
+      // the program may have begun the capture while libp2p announces this connection
+      if (!observed.isDescribed) {
+        observed.describe(this.#interfaceCount++, connection)
+      }
     }
   }
 
-  #observe (driver: Driver): ConnectionCapture {
+  /** libp2p reads the first frames of a connection that a peer has dialled before it announces it */
+  observe (driver: Driver): ConnectionCapture {
     const known = this.#connections.get(driver)
 
     if (known !== undefined) {
@@ -141,30 +146,6 @@ class NodeCapture implements Capture {
     driver.observers = [...driver.observers, connection.observer]
 
     return connection
-  }
-
-  /** libp2p reads the first frames of a connection that a peer has dialled before it announces it */
-  readonly #watch = (factory: StreamMuxerFactory): () => void => {
-    const { createStreamMuxer } = factory
-    const createObserved = (transport: MessageStream): StreamMuxer => {
-      const muxer = createStreamMuxer(transport)
-      const driver = driverOf(muxer)
-
-      if (driver !== undefined && !this.isStopped) {
-        this.#observe(driver)
-      }
-
-      return muxer
-    }
-
-    factory.createStreamMuxer = createObserved
-
-    return () => {
-      // a capture that began later may have put its own around it
-      if (factory.createStreamMuxer === createObserved) {
-        factory.createStreamMuxer = createStreamMuxer
-      }
-    }
   }
 }
 
@@ -185,6 +166,10 @@ class ConnectionCapture {
       unfinished: driver.session.receiver.decoder.unfinished,
       write: packets => { this.#write(packets) }
     })
+  }
+
+  get isDescribed (): boolean {
+    return this.#interfaceId !== undefined
   }
 
   describe (interfaceId: number, { remotePeer, remoteAddr, direction }: Connection): void {
@@ -214,6 +199,33 @@ class ConnectionCapture {
 /** libp2p's class has its muxer, and its interface does not */
 function driverOfConnection (connection: Connection): Driver | undefined {
   return driverOf((connection as { muxer?: StreamMuxer }).muxer)
+}
+
+/** The captures that see a factory's muxers. A factory is wrapped once and stays so: captures may end in any order. */
+const captured = new WeakMap<StreamMuxerFactory, Set<NodeCapture>>()
+
+function capturesOf (factory: StreamMuxerFactory): Set<NodeCapture> {
+  const known = captured.get(factory)
+
+  if (known !== undefined) {
+    return known
+  }
+
+  const captures = new Set<NodeCapture>()
+  const { createStreamMuxer } = factory
+  captured.set(factory, captures)
+  factory.createStreamMuxer = transport => {
+    const muxer = createStreamMuxer(transport)
+    const driver = driverOf(muxer)
+
+    if (driver !== undefined) {
+      captures.forEach(capture => { capture.observe(driver) })
+    }
+
+    return muxer
+  }
+
+  return captures
 }
 
 /** Those of this package. libp2p's class has its components, and its interface does not. */

@@ -8,6 +8,9 @@ import type { FrameSink, UnfinishedFrame } from '../core/wire/decoder.ts'
 import type { Bytes, ConnectionObserver } from './frame-tap.ts'
 import type { Packet } from './pcapng.ts'
 
+/** Wireshark reads no file with a longer packet */
+const MAX_PACKET_BYTES = 262_144
+
 export interface FrameCaptureInit {
   /** Takes the packets of one write, or of one chunk of the transport */
   readonly write: (packets: readonly Packet[]) => void
@@ -67,7 +70,7 @@ class DirectionCapture implements FrameSink {
 
   onHeader (type: number, flags: number, streamId: number, length: number): boolean {
     const payloadBytes = type === TYPE_DATA ? length : 0
-    this.#frame = new Uint8Array(HEADER_BYTES + Math.min(payloadBytes, this.#init.payloadBytes))
+    this.#frame = new Uint8Array(Math.min(HEADER_BYTES + Math.min(payloadBytes, this.#init.payloadBytes), MAX_PACKET_BYTES))
     this.#frameBytes = encodeHeader(this.#frame, 0, type, flags, streamId, length)
     this.#originalBytes = HEADER_BYTES + payloadBytes
     this.#finish()

@@ -16,6 +16,7 @@ const OPTION_INTERFACE_DESCRIPTION = 3
 const OPTION_PACKET_FLAGS = 2
 
 const TWO_32 = 2 ** 32
+const MAX_UINT32 = TWO_32 - 1
 
 type Option = readonly [code: number, value: Uint8Array]
 
@@ -63,7 +64,7 @@ export function enhancedPacket (interfaceId: number, { direction, unixMs, captur
   view.setUint32(12, Math.floor(unixUs / TWO_32), true)
   view.setUint32(16, unixUs % TWO_32, true)
   view.setUint32(20, captured.byteLength, true)
-  view.setUint32(24, originalBytes, true)
+  view.setUint32(24, Math.min(originalBytes, MAX_UINT32), true)
   bytes.set(captured, 28)
   view.setUint16(optionsAt, OPTION_PACKET_FLAGS, true)
   view.setUint16(optionsAt + 2, 4, true)

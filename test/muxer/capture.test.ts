@@ -5,7 +5,7 @@ import { describe, expect, test, vi } from 'vitest'
 import { captureFrames } from '../../src/capture.ts'
 import { yamux } from '../../src/index.ts'
 import * as light from '../../src/light.ts'
-import { ACK, concat, data, FIN, goAway, parseFrames, pattern, ping, SYN, windowUpdate } from '../../testing/protocol/frames.ts'
+import { ACK, concat, data, DATA, FIN, frame, goAway, parseFrames, pattern, ping, SYN, windowUpdate } from '../../testing/protocol/frames.ts'
 import { frameOf, readCapture } from '../../testing/protocol/pcapng.ts'
 import { createRawPeer, nextTurn, RawTransport } from '../../testing/protocol/raw-peer.ts'
 import { VirtualClock } from '../../testing/protocol/virtual-clock.ts'
@@ -13,7 +13,7 @@ import type { CaptureFile } from '../../testing/protocol/pcapng.ts'
 import type { Capture, CaptureInit } from '../../src/capture.ts'
 import type { Libp2p, MessageStream, StreamMuxer } from '@libp2p/interface'
 
-type Node = Parameters<typeof captureFrames>[0] & { open (muxer?: StreamMuxer): void }
+type Node = Parameters<typeof captureFrames>[0] & { open (muxer?: StreamMuxer, onListed?: () => void): void }
 
 /** As much of a node as a capture sees. Connection 0 is with peer-0, and so on. */
 function createNode (...muxers: StreamMuxer[]): Node {
@@ -29,8 +29,9 @@ function createNode (...muxers: StreamMuxer[]): Node {
     getConnections: () => [...connections],
     addEventListener: events.addEventListener.bind(events),
     removeEventListener: events.removeEventListener.bind(events),
-    open: muxer => {
+    open: (muxer, onListed) => {
       open(muxer)
+      onListed?.()
       events.dispatchEvent(new CustomEvent('connection:open', { detail: connections.at(-1) }))
     }
   }
@@ -173,6 +174,36 @@ describe('a capture', () => {
     expect(linesOf(file).slice(0, 2)).toEqual(['1 out UPDATE 2 flags 1 length 0', '0 in PING 0 flags 1 length 5'])
   })
 
+  test('that begins while a connection is announced has it once', () => {
+    const node = createNode()
+    const { muxer, deliver } = createRawPeer()
+    let recording: Recording | undefined
+    node.open(muxer, () => { recording = record(node) })
+    deliver(goAway(0))
+
+    expect(recording?.file().interfaces).toHaveLength(1)
+    expect(linesOf(recording!.file())).toEqual(['0 in GO_AWAY 0 flags 0 length 0'])
+  })
+
+  test('has no packet that is too long for Wireshark, and says how long the frame was', async () => {
+    const { muxer, deliver } = createRawPeer({ streamOptions: { initialStreamWindowSize: 400_000 } })
+    const recording = record(createNode(muxer), { payloadBytes: Infinity })
+    await muxer.createStream()
+    await nextTurn()
+    deliver(data(1, new Uint8Array(300_000), ACK))
+
+    expect(recording.file().packets.filter(({ direction }) => direction === 'in').map(({ bytes, originalBytes }) => [bytes.byteLength, originalBytes])).toEqual([[262_144, 300_012]])
+  })
+
+  test('has the largest length for a frame that claims to be longer than a file can say', async () => {
+    const { muxer, deliver } = createRawPeer()
+    const recording = record(createNode(muxer))
+    await muxer.createStream()
+    deliver(frame(DATA, ACK, 1, 2 ** 32 - 1))
+
+    expect(recording.file().packets.filter(({ direction }) => direction === 'in').map(({ originalBytes }) => originalBytes)).toEqual([2 ** 32 - 1])
+  })
+
   test('takes the light muxer too', async () => {
     const transport = new RawTransport('outbound')
     const muxer = light.yamux()().createStreamMuxer(transport as unknown as MessageStream)
@@ -288,6 +319,24 @@ test('a capture whose write rejects at the head of the file ends', async () => {
   deliver(ping(1, SYN))
 
   expect(write).not.toHaveBeenCalled()
+})
+
+test('captures that overlap leave nothing behind, in whatever order they end', () => {
+  const factory = yamux({ enableKeepAlive: false })()
+  const node = Object.assign(createNode(), { components: { upgrader: { getStreamMuxers: () => new Map([['/yamux/1.0.0', factory]]) } } })
+  const connect = (): StreamMuxer => factory.createStreamMuxer(new RawTransport('inbound') as unknown as MessageStream)
+  let last = captureFrames(node, { write () {} })
+
+  // as a program does that begins a new file each minute
+  for (let files = 0; files < 20_000; files++) {
+    const next = captureFrames(node, { write () {} })
+    last.stop()
+    last = next
+  }
+
+  expect(observersOf(connect())).toHaveLength(1)
+  last.stop()
+  expect(observersOf(connect())).toEqual([])
 })
 
 test('a capture that ends while a connection is set up keeps none of its frames', async () => {
