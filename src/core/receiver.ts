@@ -132,11 +132,12 @@ export class Receiver<Owner> implements FrameSink {
     const stream = this.#findOrAccept(flags, streamId, length)
 
     if (stream === undefined) {
-      const { maxWindowBytes } = this.#init
+      const { maxWindowBytes, maxToleratedBytes, maxGrowthBytes } = this.#init
+      // the body delays all other frames, so its length is limited: by the largest window there may have been, or by what is tolerated
+      const mostBytes = Math.max(maxWindowBytes, INITIAL_WINDOW_BYTES + Math.min(maxToleratedBytes, maxGrowthBytes))
 
-      // the body delays all other frames, so its length is limited: by the largest window there may have been
-      if (length > maxWindowBytes) {
-        throw new ProtocolError('ERR_RECEIVE_WINDOW_EXCEEDED', `received ${length} bytes on stream ${streamId}, which is not open, allowed ${maxWindowBytes}`)
+      if (length > mostBytes) {
+        throw new ProtocolError('ERR_RECEIVE_WINDOW_EXCEEDED', `received ${length} bytes on stream ${streamId}, which is not open, allowed ${mostBytes}`)
       }
 
       return false

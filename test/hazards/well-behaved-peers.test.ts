@@ -137,6 +137,24 @@ describe.each(LIMITS)('with %s', (_, limits) => {
     await expectUndisturbed(peer, bystander)
   })
 
+  test.each(['aborted', 'refused'])('neither does one long frame that an open stream tolerates, of a stock peer with a larger window, on a stream that is %s', async end => {
+    const peer = connect({ limits, maxInboundStreams: end === 'refused' ? 1 : 2, streamOptions: { maxStreamWindowSize: 500_000 }, maxToleratedBytes: 4_000_000 })
+    const bystander = await bystanderOf(peer)
+    const open = await peer.accept(2)
+    peer.deliver(data(2, new Uint8Array(900_000)))
+
+    if (end === 'refused') {
+      peer.deliver(windowUpdate(4, 0, SYN))
+    } else {
+      (await peer.accept(4)).abort(new Error('Enough'))
+    }
+
+    await peer.written()
+    peer.deliver(data(4, new Uint8Array(900_000)))
+    expect(open.status).toBe('open')
+    await expectUndisturbed(peer, bystander)
+  })
+
   test.each<[string, (id: number) => Uint8Array]>([
     ['with its SYN', id => data(id, pattern(1), SYN)],
     ['behind its SYN', id => concat(windowUpdate(id, 0, SYN), data(id, pattern(1)))]
