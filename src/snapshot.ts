@@ -57,9 +57,12 @@ export interface StreamSnapshot {
   windowBytes: number
   /** Waits to be sent */
   queuedBytes: number
-  /** Has arrived, and was not read, including the chunk that a loop holds: that counts as read when it asks for more */
+  /**
+   * Has arrived, and was not read, including the chunk that a loop holds: that counts as read when it asks for more, or with
+   * `windowUpdateMode: 'onReceive'` when the loop takes it
+   */
   unreadBytes: number
-  /** How long no bytes have moved on the stream, in either direction */
+  /** How long no bytes have moved on the stream, in either direction, and it gave no credit */
   quietMs: number
   /** What has to happen first. Output goes before input: the cause of `unreadBytes` is named if nothing waits to be sent. */
   waitsFor: WaitsFor | undefined
@@ -204,7 +207,7 @@ function snapshotStream (state: State, driver: Driver, nowMs: number): StreamSna
     peerCreditBytes: receiveWindow.availableBytes,
     windowBytes: receiveWindow.windowBytes,
     queuedBytes: sendQueue.byteLength,
-    unreadBytes: unreadBytesOf(state),
+    unreadBytes: state.unreadBytes,
     quietMs: since(lastActiveMs, nowMs),
     waitsFor,
     waitingMs: waitsSinceMs === undefined ? undefined : since(waitsSinceMs, nowMs)
@@ -226,12 +229,7 @@ function causeOf (state: State, { session: { path }, writer }: Driver): WaitsFor
     return writer.isTransportFull ? 'transport' : isHeld ? 'path' : 'turn'
   }
 
-  return awaitsAck ? 'acknowledgement' : unreadBytesOf(state) > 0 ? 'reader' : undefined
-}
-
-function unreadBytesOf ({ readBuffer, receiveWindow: { windowBytes, availableBytes, readBytes } }: State): number {
-  // with credit on receipt the window knows nothing of it
-  return Math.max(readBuffer.byteLength, windowBytes - availableBytes - readBytes)
+  return awaitsAck ? 'acknowledgement' : state.unreadBytes > 0 ? 'reader' : undefined
 }
 
 function sinceMsOf ({ sendQueue, waitsSinceMs, openedMs, lastActiveMs }: State, waitsFor: WaitsFor | undefined): number | undefined {

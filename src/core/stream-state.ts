@@ -81,7 +81,7 @@ export class StreamState<Owner = unknown> extends LaneMember {
   awaitsIdle = false
 
   readonly openedMs: number
-  /** When bytes last moved in either direction, or this side ended writing */
+  /** When bytes last moved in either direction, this side gave credit, or it ended writing */
   lastActiveMs: number
 
   constructor (id: number, isOutbound: boolean, init: StreamInit, nowMs: number) {
@@ -118,6 +118,13 @@ export class StreamState<Owner = unknown> extends LaneMember {
     const isIdle = sendQueue.byteLength > 0 ? !this.canSendData : this.hasClosedPeersStream
 
     return isIdle && life.remoteWriteStatus === 'writable' && receiveWindow.availableBytes < MAX_FRAME_BYTES
+  }
+
+  /** Has arrived, and was not read: with what a loop holds, unless that was given back on receipt */
+  get unreadBytes (): number {
+    const { readBuffer, receiveWindow: { windowBytes, availableBytes, readBytes } } = this
+
+    return Math.max(readBuffer.byteLength, windowBytes - availableBytes - readBytes)
   }
 
   /** The peer has opened the stream, and this side has sent its FIN */

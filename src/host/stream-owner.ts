@@ -15,6 +15,11 @@ export interface StreamOwner {
 
 export type State = StreamState<StreamOwner>
 
+/** This side has sent everything, and its program reads, but has not read all that is here */
+export function waitsForReader ({ life, owner, unreadBytes }: State): boolean {
+  return life.writeStatus === 'closed' && unreadBytes > 0 && owner?.isLeftUnread === false
+}
+
 /** This side has closed a stream of the peer and has not begun to read it, and the peer has used up its window. It may never be read. */
 export function isNeverRead ({ hasClosedPeersStream, isStalled, owner }: State): boolean {
   return hasClosedPeersStream && isStalled && owner?.isLeftUnread === true

@@ -9,7 +9,7 @@
  */
 import { YamuxTimeoutError } from '../api/errors.ts'
 import { WITHHELD_LOOK_MS } from '../core/window/credit.ts'
-import { isNeverRead } from './stream-owner.ts'
+import { isNeverRead, waitsForReader } from './stream-owner.ts'
 import type { Clock } from './clock.ts'
 import type { Session } from '../core/session.ts'
 import type { LimitConfig } from '../options/limits.ts'
@@ -247,6 +247,9 @@ export class Timers {
         this.#sweepDueMs = Math.min(this.#sweepDueMs, Math.max(dueMs, nowMs + timeoutMs * SWEEP_PART_OF_TIMEOUT))
       } else if (isNeverRead(state) && !isInactive(state, dueMs)) {
         state.owner?.refuseRest()
+      } else if (waitsForReader(state) && !isInactive(state, dueMs)) {
+        // a slow program must not lose what has arrived
+        this.#sweepDueMs = Math.min(this.#sweepDueMs, nowMs + this.#host.config.limits.closeTimeoutMs * SWEEP_PART_OF_TIMEOUT)
       } else {
         state.owner?.abort(this.#createError(state, dueMs))
       }

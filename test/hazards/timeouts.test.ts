@@ -107,6 +107,34 @@ describe('a stream that this side has closed', () => {
     await expectAlive(peer)
   })
 
+  test('loses nothing that waits for a slow program, and gives the peer as long again when it has read', async () => {
+    const { peer, clock, events } = await closed()
+    const iterator = peer.muxer.streams[0][Symbol.asyncIterator]()
+    peer.deliver(data(1, pattern(200_000)))
+    peer.deliver(data(1, pattern(60_000)))
+    const read = async (): Promise<number | undefined> => (await iterator.next()).value?.byteLength
+    let readBytes = await read() ?? 0
+    clock.advance(100_000_000)
+    expect(events).toEqual([])
+
+    while (readBytes < 260_000) {
+      readBytes += await read() ?? 0
+    }
+
+    // asking for more gives back the last chunk
+    const more = read()
+    await peer.written()
+    clock.advance(299_999)
+    expect(events).toEqual([])
+    peer.deliver(data(1, pattern(77)))
+    expect(await more).toBe(77)
+    const end = read()
+    clock.advance(330_000)
+
+    expect(events).toEqual(endedWith('CloseTimeoutError', 'ERR_CLOSE_TIMEOUT', /Stream 1 /))
+    await expect(end).rejects.toThrow('closed for writing')
+  })
+
   test('and whose bytes the peer gives no credit for: close() ends with the reset', async () => {
     const { peer, clock, events, closing } = await closed(stream => { stream.send(pattern(WINDOW_BYTES + 77)) })
     clock.advance(300_000)
