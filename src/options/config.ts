@@ -6,7 +6,7 @@ import { HEADER_BYTES, INITIAL_WINDOW_BYTES, MAX_FRAME_BYTES, MAX_UINT32 } from 
 import { coalesce, createCoalesceConfig, MAX_RECORDS, RECORD_BYTES } from './coalesce.ts'
 import { limits } from './limits.ts'
 import { createLaneOf } from './priority.ts'
-import { check, choice, integer, number, optional, readSection, section } from './rules.ts'
+import { check, checkObject, choice, integer, number, optional, readSection, section } from './rules.ts'
 import type { CreatePathControl } from '../core/path-control.ts'
 import type { CoalesceOptions } from './coalesce.ts'
 import type { LimitOptions } from './limits.ts'
@@ -295,6 +295,7 @@ export function createStreamLimits (init: StreamOptions, defaults: StreamLimits)
  * beside the sections may be an option of another muxer, and is reported.
  */
 export function createConfig (init: YamuxMuxerInit, onUnknown: (report: string) => void = () => {}) {
+  checkObject(init, 'init')
   const { maxMessageSize, windowUpdateMode, maxConnectionWindow, priority, coalesce, ...options } = readSection(OPTIONS, init, '', onUnknown)
   const frameBytes = (byDefault: number, mostBytes = MAX_FRAME_BYTES): number => Math.min(mostBytes, maxMessageSize ?? byDefault)
 

@@ -2,7 +2,7 @@
  * The option `priority`: the lane of a protocol's streams.
  */
 import { LANES, NORMAL } from '../core/scheduler/lane.ts'
-import { check, choice } from './rules.ts'
+import { checkObject, choice } from './rules.ts'
 import type { Lane } from '../core/scheduler/lane.ts'
 
 /**
@@ -22,8 +22,7 @@ export function createLaneOf (priority: Priority = {}): LaneOf {
     return protocol => toLaneIndex(priority(protocol) ?? 'normal', `priority(${JSON.stringify(protocol)})`)
   }
 
-  // of any realm, but no list and no Map, whose entries would be ignored
-  check(Object.prototype.toString.call(priority) === '[object Object]', 'priority', priority, 'an object that maps protocol patterns to lanes, or a function')
+  checkObject(priority, 'priority', 'an object that maps protocol patterns to lanes, or a function')
   const patterns = Object.entries(priority).map(([pattern, lane]) => ({
     matcher: toMatcher(pattern),
     lane: toLaneIndex(lane, `priority[${JSON.stringify(pattern)}]`)

@@ -41,7 +41,7 @@ export function choice<const Choice extends string | boolean> (...choices: reado
 /** A group of options. Throws for a name that is not one of them. */
 export function section<const Table extends Rules> (rules: Table): Rule<Values<Table>> {
   return (options = {}, name) => {
-    check(typeof options === 'object' && options !== null, name, options, 'an object')
+    checkObject(options, name)
 
     return readSection(rules, options, `${name}.`, report => { throw new InvalidParametersError(report) })
   }
@@ -67,6 +67,11 @@ export function check (isAllowed: boolean, name: string, value: unknown, allowed
   if (!isAllowed) {
     throw new InvalidParametersError(`${name} is ${typeof value === 'string' ? JSON.stringify(value) : print(value)}, it must be ${allowed}`)
   }
+}
+
+/** Of any realm, but no list and no Map, whose entries would be ignored */
+export function checkObject (value: unknown, name: string, allowed = 'an object'): void {
+  check(typeof value === 'object' && value !== null && !(Symbol.iterator in value), name, value, allowed)
 }
 
 export function anyOf (choices: ReadonlyArray<string | boolean>): string {

@@ -156,6 +156,8 @@ test.each([
   ['streamOptions', 'large', 'streamOptions is "large", it must be an object'],
   ['coalesce', false, 'coalesce is false, it must be an object'],
   ['limits', 5, 'limits is 5, it must be an object'],
+  ['limits', [5], 'limits is 5, it must be an object'],
+  ['coalesce', new Map([['strategy', 'off']]), 'coalesce is [object Map], it must be an object'],
   ['limits.pings', 100, 'limits.pings is 100, it must be an object'],
   ['pathControl', 'none', 'pathControl is "none", it must be a function that makes a PathControl'],
   ['pathControl', { isHeld: false }, 'pathControl is [object Object], it must be a function that makes a PathControl'],
@@ -164,6 +166,10 @@ test.each([
   ['priority', new Map([['/a', 'urgent']]), 'priority is [object Map], it must be an object that maps protocol patterns to lanes, or a function']
 ])('%s is refused when it is %j', (path, value, message) => {
   expect(() => yamux(init(path, value))).toThrow(expect.objectContaining({ name: 'InvalidParametersError', message }))
+})
+
+test.each([[5], ['text'], [() => {}], [[]]])('yamux() takes no %j', init => {
+  expect(() => yamux(init as YamuxMuxerInit)).toThrow(expect.objectContaining({ name: 'InvalidParametersError', message: expect.stringMatching(/^init is .*, it must be an object$/s) }))
 })
 
 test('all windows of a connection may grow by twice what one may have, unless said otherwise', () => {
