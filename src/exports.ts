@@ -2,7 +2,7 @@
 export { isYamuxStream } from './api/types.ts'
 export { GoAwayCode } from './core/wire/frame.ts'
 export { ProtocolError, ReceivedBytesChangedError, SentBytesChangedError } from './core/errors.ts'
-export { InvalidBytesError, RemoteGoAwayError, RemoteResetError, StreamIdsExhaustedError, TransportClosedError, UnsupportedLibp2pError, YamuxTimeoutError } from './api/errors.ts'
+export { InvalidBytesError, PathControlError, RemoteGoAwayError, RemoteResetError, StreamIdsExhaustedError, TransportClosedError, UnsupportedLibp2pError, YamuxTimeoutError } from './api/errors.ts'
 export type { CloseOptions, YamuxMuxer, YamuxStream } from './api/types.ts'
 export type { Limit } from './core/peer-limits.ts'
 export type { ProtocolErrorCode } from './core/errors.ts'

@@ -79,6 +79,16 @@ export class InvalidBytesError extends InvalidParametersError {
   }
 }
 
+/** A member of the program's path control threw, rejected, or returned a value that no write can have; `cause` is what it threw */
+export class PathControlError extends Error {
+  override name = 'PathControlError'
+  readonly code = 'ERR_PATH_CONTROL'
+
+  constructor (member: string, cause: Error) {
+    super(`${member} of the pathControl failed: ${cause.message}`, { cause })
+  }
+}
+
 /** The muxer is used with libp2p 2 */
 export class UnsupportedLibp2pError extends InvalidParametersError {
   readonly code = 'ERR_UNSUPPORTED_LIBP2P'

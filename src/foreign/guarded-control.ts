@@ -6,7 +6,8 @@ import { InvalidParametersError } from '@libp2p/interface'
 import { NoControl } from '../core/path-control.ts'
 import { NO_PEER_CONTROL } from '../core/peer-control.ts'
 import { FIRST_MARK_VALUE } from '../core/wire/frame.ts'
-import { toError } from './values.ts'
+import { PathControlError } from '../api/errors.ts'
+import { toError, watch } from './values.ts'
 import type { PathControl, PathInit, WritePlan } from '../core/path-control.ts'
 import type { PeerControl } from '../core/peer-control.ts'
 
@@ -23,7 +24,7 @@ export function guardControl (control: PathControl, init: PathInit, onError: (er
   const plan: WritePlan = { writeBytes: 0, quantumBytes: 0, extraQueueBytes: 0 }
 
   return guard(control, new NoControl(init), {
-    peer: (peer: PeerControl) => peer === NO_PEER_CONTROL ? peer : guard(peer, NO_PEER_CONTROL, {}, 'peer.', onError),
+    peer: (peer?: PeerControl) => peer && guard(peer, NO_PEER_CONTROL, {}, 'peer.', onError),
     fullWriteBytes: wholeBytes,
     planWrite: ({ writeBytes, quantumBytes, extraQueueBytes }: WritePlan) => {
       plan.writeBytes = wholeBytes(writeBytes)
@@ -34,7 +35,7 @@ export function guardControl (control: PathControl, init: PathInit, onError: (er
     },
     mark: value => {
       // otherwise the next write would begin with a mark again, without end
-      if (control.isMarkDue || (value !== undefined && !(value >= FIRST_MARK_VALUE && value < 2 * FIRST_MARK_VALUE))) {
+      if (control.isMarkDue || (value !== undefined && !(Number.isInteger(value) && value >= FIRST_MARK_VALUE && value < 2 * FIRST_MARK_VALUE))) {
         throw new Error(`it returned ${value}, isMarkDue is ${control.isMarkDue}`)
       }
 
@@ -49,23 +50,27 @@ function guard<Part extends object> (part: Part, none: Part, checks: Checks, pre
   const guarded = {}
   let inner = given
 
-  for (const member of [...Object.keys(fallback), ...Object.getOwnPropertyNames(NoControl.prototype)].filter(name => name in fallback)) {
+  for (const member of [...Object.keys(fallback), ...Object.getOwnPropertyNames(NoControl.prototype)].filter(name => name in fallback && name !== 'constructor')) {
     const isMethod = typeof fallback[member] === 'function'
 
     if (!(member in part)) {
       throw new InvalidParametersError(`What pathControl returns has no ${prefix}${member}, it must be a PathControl`)
     }
 
+    const fail = (thrown: unknown): void => {
+      if (inner !== fallback) {
+        inner = fallback
+        queueMicrotask(() => { onError(new PathControlError(prefix + member, toError(thrown, 'It threw'))) })
+      }
+    }
     const read = (args?: unknown[]): unknown => {
       try {
         const value = isMethod ? inner[member](...args ?? []) : inner[member]
+        watch(value, fail)
 
         return inner === given && member in checks ? checks[member](value) : value
       } catch (err) {
-        if (inner !== fallback) {
-          inner = fallback
-          queueMicrotask(() => { onError(Object.assign(new Error(`${prefix}${member} of the pathControl failed: ${toError(err, 'It threw').message}`), { cause: err })) })
-        }
+        fail(err)
 
         return isMethod ? fallback[member](...args ?? []) : fallback[member]
       }
@@ -79,5 +84,5 @@ function guard<Part extends object> (part: Part, none: Part, checks: Checks, pre
 
 /** Fractions of bytes would be lost, and a write of next to nothing would be followed by another without end */
 function wholeBytes (value: number): number {
-  return value >= LEAST_WRITE_BYTES ? Math.floor(value) : LEAST_WRITE_BYTES
+  return value >= LEAST_WRITE_BYTES && value < Infinity ? Math.floor(value) : LEAST_WRITE_BYTES
 }

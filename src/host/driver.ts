@@ -132,6 +132,8 @@ export class Driver<Owner extends StreamOwner> implements SessionObserver, Reade
     if (state.canSendData) {
       // as urgent data it goes first, and a little of it even while data is held
       const { lane } = state
+      // that is not the lane in which it waited
+      state.waitsSinceMs = undefined
       this.session.setLane(state, URGENT)
       this.flushWhile(() => state.canSendData)
       this.session.setLane(state, lane)

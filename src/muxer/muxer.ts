@@ -3,11 +3,12 @@
  * it to the transport and to the streams, and transport-end.ts ends the transport.
  */
 import { MuxerClosedError } from '@libp2p/interface'
+import { MaxEarlyStreamsError } from '@libp2p/utils'
 import { ProtocolError } from '../core/errors.ts'
 import { ON_OPENING } from '../core/flush.ts'
 import { GoAwayCode } from '../core/wire/frame.ts'
 import { GuardedEmitter } from '../foreign/emitter.ts'
-import { RemoteGoAwayError, TransportClosedError } from '../api/errors.ts'
+import { RemoteGoAwayError, TransportClosedError, YamuxTimeoutError } from '../api/errors.ts'
 import { throwIfAborted, toError, toSignal } from '../foreign/values.ts'
 import { logDebug, logError, reasonOf } from '../observe/log.ts'
 import { createStreamLimits } from '../options/config.ts'
@@ -27,6 +28,8 @@ import type { AbortOptions, CreateStreamOptions, MessageStream, StreamMuxerEvent
 
 export const YAMUX_PROTOCOL_ID = '/yamux/1.0.0'
 
+/** Errors that end a connection because of its peer */
+const PEERS_ERRORS = [ProtocolError, YamuxTimeoutError, MaxEarlyStreamsError]
 /** How long the peer may take to accept queued data if a session is closed without a signal */
 const CLOSE_TIMEOUT_MS = 5000
 /** How long a closing session waits for a peer to answer its last ping */
@@ -225,7 +228,11 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
   /** The peer has broken a rule, is gone, or cannot be served. Ends the connection, and gives the peer the reason. */
   fail (err: Error & { code?: string }): void {
     if (!this.#isOver) {
-      this.#driver.metrics?.gather('violations', { [err.code ?? err.name]: 1 })
+      // others are of this program: its path control, its listeners or its transport
+      if (PEERS_ERRORS.some(PeersError => err instanceof PeersError)) {
+        this.#driver.metrics?.gather('violations', { [err.code ?? err.name]: 1 })
+      }
+
       // set up first, as the transport may fail or end within the call that sends the final frames
       this.#cutNow = cutAfterFinalFrames(this.#transport, this.#driver.clock, err)
       this.#abortSession(err, 'connection ended - %e')

@@ -7,6 +7,7 @@ const errors = [
   new api.ReceivedBytesChangedError(100, 0),
   new api.RemoteGoAwayError(2),
   new api.SentBytesChangedError(100, 0),
+  new api.PathControlError('look', new Error('no')),
   new api.StreamIdsExhaustedError(),
   new api.TransportClosedError()
 ]

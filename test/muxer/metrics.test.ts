@@ -123,6 +123,15 @@ describe('the wait of a frame', () => {
     expect(peer.sink.observedByLabel('frame_wait_seconds')).toEqual({ normal: [0, 0.005, 0] })
   })
 
+  test('is not that of an urgent frame when an aborted stream writes its last data', async () => {
+    const peer = createMeteredPeer()
+    const [stream] = await openStreams(peer, 1)
+    stream.send(new Uint8Array(100_000))
+    stream.abort(new Error('No longer wanted'))
+
+    expect(peer.sink.observedByLabel('frame_wait_seconds')).toEqual({})
+  })
+
   test('does not begin with a send of nothing', async () => {
     const peer = createMeteredPeer()
     const [stream] = await openStreams(peer, 1)
@@ -358,6 +367,7 @@ describe('violations', () => {
 
   test.each<[string, (peer: MeteredPeer) => void]>([
     ['the transport ends', ({ transport }) => { transport.end(new Error('gone')) }],
+    ['the transport delivers no bytes', ({ transport }) => { transport.dispatchEvent(Object.assign(new Event('message'), { data: 'x' }) as any) }],
     ['this side aborts', ({ muxer }) => { muxer.abort(new Error('over')) }],
     ['the peer goes away', ({ deliver }) => { deliver(goAway(1)) }]
   ])('are not counted when %s', (_, end) => {
