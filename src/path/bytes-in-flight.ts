@@ -138,7 +138,16 @@ export class BytesInFlight implements PathControl {
   figures (nowMs: number): PathFigures {
     const { bytesPerMs, roundTripMs = 0 } = this.estimate
 
-    return { inFlightBytes: this.inFlightBytes(nowMs), boundBytes: this.isBounded ? this.bound.bytes : Infinity, bytesPerMs, roundTripMs, heldMs: this.heldMs, heldSinceMs: this.isHeld ? this.#heldSinceMs : undefined }
+    const heldSinceMs = this.isHeld ? this.#heldSinceMs : undefined
+
+    return {
+      inFlightBytes: this.inFlightBytes(nowMs),
+      boundBytes: this.isBounded ? this.bound.bytes : Infinity,
+      bytesPerMs,
+      roundTripMs,
+      heldMs: this.heldMs + Math.max(0, nowMs - (heldSinceMs ?? nowMs)),
+      heldSinceMs
+    }
   }
 
   get unacknowledgedBytes (): number {

@@ -165,13 +165,17 @@ class LimitedControl extends ForwardingControl {
   }
 
   #countHold (nowMs: number): void {
-    this.#limitedMs += Math.max(0, nowMs - (this.#limitedSinceMs ?? nowMs))
+    this.#limitedMs = this.#limitedMsAt(nowMs)
     this.#limitedSinceMs = undefined
+  }
+
+  #limitedMsAt (nowMs: number): number {
+    return this.#limitedMs + Math.max(0, nowMs - (this.#limitedSinceMs ?? nowMs))
   }
 
   override figures (nowMs: number): PathFigures | undefined {
     const figures = super.figures(nowMs)
 
-    return figures && { ...figures, heldSinceMs: figures.heldSinceMs ?? (this.#isEmpty ? this.#limitedSinceMs : undefined), limitedMs: this.#limitedMs }
+    return figures && { ...figures, heldSinceMs: figures.heldSinceMs ?? (this.#isEmpty ? this.#limitedSinceMs : undefined), limitedMs: this.#limitedMsAt(nowMs) }
   }
 }

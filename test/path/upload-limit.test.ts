@@ -414,7 +414,9 @@ describe('metrics and snapshots', () => {
 
   test('show since when it holds data of a stream, and nothing once that is gone', async () => {
     await simulate({}, async sim => {
-      const { uploaders: [uploader] } = connect(sim, [NEAR], { bytesPerS: 10_000 })
+      const sink = new RecordingMetrics()
+      const { uploaders: [uploader] } = connect(sim, [NEAR], { bytesPerS: 10_000 }, sink.asMetrics)
+      const heldS = (): Record<string, number> => sink.calculate('held_seconds_total') as Record<string, number>
       const stream = await uploader.muxer.createStream()
       stream.send(pattern(200_000))
       await sim.sleep(500)
@@ -422,6 +424,10 @@ describe('metrics and snapshots', () => {
       expect(held).toMatchObject({ isHeld: true, streams: [{ waitsFor: 'path' }] })
       expect(held.heldMs).toBeGreaterThan(0)
       expect(held.heldMs).toBeLessThanOrEqual(500)
+      // that hold lasts
+      const beforeS = heldS().upload
+      await sim.sleep(300)
+      expect(heldS().upload - beforeS).toBeCloseTo(0.3)
 
       stream.abort(new Error('No longer wanted'))
       await sim.sleep(10_000)
