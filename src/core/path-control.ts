@@ -2,7 +2,6 @@
  * The seam between the protocol and what is known of the path: how much of a connection's data may be in flight. The session asks before each
  * write, and reports each write and everything that shows what has arrived. Pure: time and bytes go in.
  */
-import { NO_PEER_CONTROL } from './peer-control.ts'
 import { MAX_FRAME_BYTES } from './wire/frame.ts'
 import type { PeerControl } from './peer-control.ts'
 import type { Positions } from './positions.ts'
@@ -52,7 +51,7 @@ export interface PathFigures {
   bytesPerMs: number
   /** Without a queue; 0 until it was measured */
   roundTripMs: number
-  /** How long data was held, in total, without a hold in progress */
+  /** How long data was held, in total, with the hold in progress */
   heldMs: number
   /** When the hold in progress began, on the clock of `nowMs`; undefined if there is none, or the control does not tell */
   heldSinceMs?: number
@@ -62,8 +61,8 @@ export interface PathFigures {
 
 /** One for each connection. `Positions` are up to date when a member is called. Times are milliseconds with fractions. */
 export interface PathControl {
-  /** What the peer may have in flight */
-  readonly peer: PeerControl
+  /** What the peer may have in flight. Undefined: nothing is withheld. Read once. */
+  readonly peer: PeerControl | undefined
   /** Data waits, unless it is urgent or its lane was overtaken for too long. It may change at any time. */
   readonly isHeld: boolean
   /** Urgent data has used up its allowance: it waits while data is held, and otherwise alternates with the rest */
@@ -129,7 +128,7 @@ export type CreatePathControl = (init: PathInit, positions: Positions) => PathCo
 
 /** Holds nothing, and writes no marks */
 export class NoControl implements PathControl {
-  readonly peer = NO_PEER_CONTROL
+  readonly peer: PeerControl | undefined = undefined
   readonly isHeld = false
   readonly isUrgentSpent = false
   readonly isMarkDue = false

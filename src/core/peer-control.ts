@@ -6,7 +6,8 @@
 /** The same one for the whole connection */
 export interface PeerControl {
   /**
-   * The most credit that may be in flight: given back, and not known to be used. The rest waits, and goes back in portions. Infinity: none waits.
+   * How much credit may be in flight: given back, and not known to be used. The rest waits, and goes back in portions; the last portion may exceed
+   * this. Infinity: none waits.
    */
   readonly boundBytes: number
   /** How long credit travels, as far as windows should allow for it. Infinity until that is known. */

@@ -64,8 +64,8 @@ export class Sender<Owner> {
     const writeBytes = lanes.queuedBytes > MIN_WRITE_BYTES ? this.#planWrite(maxBytes) : Math.min(maxBytes, path.fullWriteBytes)
     batch.begin(writeBytes, maxFrames)
 
-    if (path.isMarkDue) {
-      this.#writeMark(nowMs)
+    if (path.isMarkDue && !this.#writeMark(nowMs)) {
+      this.#pingInstead(nowMs)
     }
 
     const freeBytes = batch.roomBytes
@@ -131,11 +131,17 @@ export class Sender<Owner> {
    */
   #followWithMark (spareBytes: number, nowMs: number): void {
     const batch = this.#batch
-    const { path, roundTrip } = this.#host
+    const { path } = this.#host
     const hasRoom = batch.frameCount < batch.maxFrames && batch.roomBytes + spareBytes >= HEADER_BYTES
     const isMarked = hasRoom ? this.#writeMark(nowMs) : path.requestMark()
 
-    if (!isMarked && roundTrip.isStale(nowMs)) {
+    if (!isMarked) {
+      this.#pingInstead(nowMs)
+    }
+  }
+
+  #pingInstead (nowMs: number): void {
+    if (this.#host.roundTrip.isStale(nowMs)) {
       this.#host.ping()
     }
   }

@@ -9,7 +9,7 @@ export class ForwardingControl implements PathControl {
     this.inner = inner
   }
 
-  get peer (): PeerControl { return this.inner.peer }
+  get peer (): PeerControl | undefined { return this.inner.peer }
   get isHeld (): boolean { return this.inner.isHeld }
   get isUrgentSpent (): boolean { return this.inner.isUrgentSpent }
   get isMarkDue (): boolean { return this.inner.isMarkDue }

@@ -6,7 +6,7 @@ import { ForwardingControl, fullControl, NoControl } from '../../src/path-contro
 import { NO_PEER_CONTROL } from '../../src/core/peer-control.ts'
 import { Positions } from '../../src/core/positions.ts'
 import { HEADER_BYTES } from '../../src/core/wire/frame.ts'
-import { ACK, data, DATA, pattern, ping, WINDOW_UPDATE, windowUpdate } from '../../testing/protocol/frames.ts'
+import { ACK, data, DATA, pattern, ping, PING, SYN, WINDOW_UPDATE, windowUpdate } from '../../testing/protocol/frames.ts'
 import { createRawPeer, nextTurn, RawTransport } from '../../testing/protocol/raw-peer.ts'
 import { createMeteredPeer, openStreams } from './fixtures/metered-peer.ts'
 import type { YamuxStream } from '../../src/index.ts'
@@ -185,7 +185,7 @@ describe('a control of the program', () => {
     expect(dataBytes(peer)).toBe(100_000)
   })
 
-  test.each([NaN, undefined, -1, 0, 1, 24])('whose writes hold %s bytes writes all', async value => {
+  test.each([NaN, Infinity, undefined, -1, 0, 1, 24])('whose writes hold %s bytes writes all', async value => {
     class Small extends ForwardingControl {
       override get fullWriteBytes (): number { return value as number }
       override planWrite (): WritePlan { return { writeBytes: value as number, quantumBytes: value as number, extraQueueBytes: value as number } }
@@ -214,8 +214,7 @@ describe('a control of the program', () => {
       stream.send(pattern(10))
     }
 
-    await vi.waitFor(() => { expect(stream.status).not.toBe('open') })
-    expect(peer.transport.abortedWith).toMatchObject({ message: `${member} of the pathControl failed: no`, cause: { message: 'no' } })
+    await vi.waitFor(() => { expect(peer.transport.abortedWith).toMatchObject({ code: 'ERR_PATH_CONTROL', message: `${member} of the pathControl failed: no`, cause: { message: 'no' } }) })
   })
 
   test.each(['boundBytes', 'onReceived', 'onRoundBegun', 'onRoundEnded'] as const)('whose peer control throws in %s ends its connection with an error that names it', async member => {
@@ -240,6 +239,32 @@ describe('a control of the program', () => {
     await nextTurn()
 
     expect(peer.transport.abortedWith).toMatchObject({ message: `peer.${member} of the pathControl failed: no` })
+  })
+
+  test.each(['look', 'onClosing', 'end'] as const)('whose %s is async and rejects ends no process', async member => {
+    class Rejecting extends ForwardingControl {
+      override get isHeld (): boolean { return true }
+      override get lookDelayMs (): number { return 1 }
+    }
+
+    const unhandled = vi.fn()
+    process.on('unhandledRejection', unhandled)
+    const { peer } = await connectWith(Rejecting, 100)
+    let runs = 0
+    Object.defineProperty(Rejecting.prototype, member, {
+      value: async () => {
+        runs++
+        throw new Error('no')
+      }
+    })
+    await new Promise(resolve => { setTimeout(resolve, 20) })
+    await peer.muxer.close({ signal: AbortSignal.timeout(50) }).catch(() => {})
+    peer.transport.end()
+    await nextTurn()
+
+    expect(runs).toBeGreaterThan(0)
+    expect(unhandled).not.toHaveBeenCalled()
+    process.off('unhandledRejection', unhandled)
   })
 
   test.each(['look', 'end', 'figures', 'onClosing'] as const)('that throws in %s ends no process', async member => {
@@ -274,8 +299,59 @@ describe('a control of the program', () => {
     const { peer, stream } = await connectWith(Due, 100)
     isDue = true
     stream.send(pattern(100))
-    await vi.waitFor(() => { expect(stream.status).not.toBe('open') })
-    expect(peer.transport.abortedWith?.message).toMatch(/^mark of the pathControl failed/)
+    await vi.waitFor(() => { expect(peer.transport.abortedWith?.message).toMatch(/^mark of the pathControl failed/) })
+  })
+
+  test('whose mark is a fraction ends its connection', async () => {
+    let isDue = false
+
+    class Fraction extends ForwardingControl {
+      override get isMarkDue (): boolean { return isDue }
+
+      override mark (): number {
+        isDue = false
+
+        return 2 ** 31 + 0.5
+      }
+    }
+
+    const { peer, stream } = await connectWith(Fraction, 100)
+    isDue = true
+    stream.send(pattern(100))
+    await vi.waitFor(() => { expect(peer.transport.abortedWith).toMatchObject({ code: 'ERR_PATH_CONTROL' }) })
+  })
+
+  test('whose mark is due, and then has none, sends an ordinary ping', async () => {
+    let isDue = false
+
+    class Undecided extends ForwardingControl {
+      override get isMarkDue (): boolean { return isDue }
+      override mark (): undefined { isDue = false }
+    }
+
+    const { peer, stream } = await connectWith(Undecided, 100)
+    peer.takeFrames()
+    isDue = true
+    stream.send(pattern(100))
+    await nextTurn()
+
+    expect(peer.takeFrames().map(({ type, flags, length }) => [type, flags, length])).toEqual([[PING, SYN, 0], [DATA, 0, 100]])
+  })
+
+  test('with no prototype is taken', async () => {
+    const peer = createRawPeer({
+      pathControl: init => {
+        const control = new NoControl(init)
+        const members = [...Object.keys(control), ...Object.getOwnPropertyNames(NoControl.prototype)].filter(name => name !== 'constructor')
+
+        return Object.assign(Object.create(null) as PathControl, Object.fromEntries(members.map(name => [name, (control as any)[name]?.bind?.(control) ?? (control as any)[name]])))
+      }
+    })
+    const stream = await peer.muxer.createStream()
+    stream.send(pattern(100))
+    await nextTurn()
+
+    expect(dataBytes(peer)).toBe(100)
   })
 
   test('that lacks a member is refused, and the member is named', () => {

@@ -38,7 +38,7 @@ export interface CreditHost<Owner> {
   readonly remoteGoAwayCode: number | undefined
   readonly roundTrip: RoundTrip
   readonly streams: { readonly budget: ConnectionBudget, values (): Iterable<StreamState<Owner>> }
-  readonly path: { readonly peer: PeerControl, readonly isHeld: boolean }
+  readonly path: { readonly peer: PeerControl | undefined, readonly isHeld: boolean }
   ping (): void
   schedule (stream: StreamState<Owner>, pending: number, canWait?: boolean): void
   /** An update must wait for the end of a long frame */
@@ -70,8 +70,9 @@ export class Credit<Owner> {
 
   constructor (host: CreditHost<Owner>) {
     this.#host = host
-    this.#peer = host.path.peer
-    this.#hasPeerControl = this.#peer !== NO_PEER_CONTROL
+    const { peer } = host.path
+    this.#peer = peer ?? NO_PEER_CONTROL
+    this.#hasPeerControl = peer !== undefined
     this.toldFromBytes = this.#hasPeerControl ? TOLD_FROM_BYTES : Infinity
   }
 
