@@ -1,4 +1,5 @@
-// The link by itself: when bytes arrive, and when the socket buffer is full.
+// The link by itself: what wire.test.ts has no model of, which are other rates, sizes that differ, two directions, and ends.
+import { Uint8ArrayList } from 'uint8arraylist'
 import { describe, expect, it } from 'vitest'
 import { simulate } from '../../testing/simulation/simulate.ts'
 import type { LinkOptions } from '../../testing/simulation/link.ts'
@@ -37,34 +38,6 @@ function expectArrivals (arrived: Arrival[], expected: Array<[atMs: number, byte
 }
 
 describe('the instants at which bytes arrive', () => {
-  it('are their size by the rate, and the delay, on an empty link', async () => {
-    expectArrivals(await arrivals(MEGABYTE_PER_S, send => { send(1000) }), [[1.05, 1000]])
-    expectArrivals(await arrivals({ rateBytesPerS: 3e9, delayMs: 0 }, send => { send(10) }), [[10 / 3e6, 10]])
-  })
-
-  it('count from when the message is sent', async () => {
-    expectArrivals(await arrivals(MEGABYTE_PER_S, async (send, sleep) => {
-      await sleep(0.333)
-      send(1000)
-      await sleep(50)
-      send(1)
-    }), [[1.383, 1000], [50.384, 1]])
-  })
-
-  it('are one behind the other for messages that queue', async () => {
-    expectArrivals(await arrivals(MEGABYTE_PER_S, async (send, sleep) => {
-      send(1000)
-      send(500)
-      await sleep(1.2)
-      send(100)
-    }), [[1.05, 1000], [1.55, 500], [1.65, 100]])
-  })
-
-  it('are those of pieces no larger than a socket reads, each with its last byte', async () => {
-    expectArrivals(await arrivals(MEGABYTE_PER_S, send => { send(150_000) }), [[65.586, 65_536], [131.122, 65_536], [150.05, 18_928]])
-    expectArrivals(await arrivals({ ...MEGABYTE_PER_S, segmentBytes: 1460 }, send => { send(2000) }), [[1.51, 1460], [2.05, 540]])
-  })
-
   it('are those of pieces of sizes that differ, if told to', async () => {
     const sizes = [1, 12, 500]
 
@@ -102,44 +75,8 @@ describe('the instants at which bytes arrive', () => {
   })
 })
 
-describe('a stall', () => {
-  it('keeps what is sent from leaving, and what has left from arriving', async () => {
-    const stalled = { ...MEGABYTE_PER_S, delayMs: 2, stalls: [{ atMs: 2.5, forMs: 100 }] }
-
-    // the first is on its way, the second half sent, the third waits
-    expectArrivals(await arrivals(stalled, send => { [1000, 1000, 1000].forEach(send) }), [[103, 1000], [104, 1000], [105, 1000]])
-  })
-
-  it('does not touch what arrives before it, or when it begins, and starts what is sent within it', async () => {
-    const stalled = { ...MEGABYTE_PER_S, delayMs: 0, stalls: [{ atMs: 5, forMs: 3 }, { atMs: 1, forMs: 1 }, { atMs: 1.5, forMs: 1.5 }] }
-
-    expectArrivals(await arrivals(stalled, async (send, sleep) => {
-      send(1000)
-      await sleep(2)
-      send(500)
-      await sleep(4)
-      send(10)
-    }), [[1, 1000], [3.5, 500], [8.01, 10]])
-  })
-})
-
 describe('the socket buffer', () => {
   const small = { ...MEGABYTE_PER_S, socketBufferBytes: 3000 }
-
-  it('says to wait when what is not on the wire reaches its size, and takes it all the same', async () => {
-    await simulate({}, async sim => {
-      const { diallerEnd, toListener } = sim.link(small)
-      const answers = [1000, 1999, 1, 5000].map(byteLength => diallerEnd.send(new Uint8Array(byteLength)))
-
-      expect(answers).toEqual([true, true, false, false])
-      expect(toListener).toMatchObject({ sends: 4, largestSendBytes: 5000, bytesHandedDown: 8000, bytesOnWire: 0, unsentBytes: 8000, refusals: 2 })
-
-      await sim.sleep(2.5)
-      expect(toListener).toMatchObject({ bytesOnWire: 2500, bytesArrived: 1000 })
-      await sim.idle()
-      expect(toListener).toMatchObject({ bytesOnWire: 8000, bytesArrived: 8000, unsentBytes: 0, drains: 1 })
-    })
-  })
 
   it('says to go on once, when it is empty', async () => {
     await simulate({}, async sim => {
@@ -162,19 +99,6 @@ describe('the socket buffer', () => {
     })
   })
 
-  it('says to go on at its low mark, where it has one', async () => {
-    await simulate({}, async sim => {
-      const { diallerEnd, toListener } = sim.link({ ...small, drainAtBytes: 1000 })
-      diallerEnd.send(new Uint8Array(4500))
-      await diallerEnd.onDrain()
-
-      expect(sim.nowMs).toBeCloseTo(3.5, MICROSECOND_DIGITS)
-      expect(toListener.unsentBytes).toBe(1000)
-      expect(diallerEnd.send(new Uint8Array(1999))).toBe(true)
-      expect(diallerEnd.send(new Uint8Array(1))).toBe(false)
-    })
-  })
-
   it('drains without time passing where the rate has no limit', async () => {
     await simulate({}, async sim => {
       const { diallerEnd } = sim.link({ ...small, rateBytesPerS: Infinity })
@@ -182,6 +106,58 @@ describe('the socket buffer', () => {
       expect(diallerEnd.send(new Uint8Array(3000))).toBe(false)
       await diallerEnd.onDrain()
       expect(sim.nowMs).toBe(0)
+    })
+  })
+})
+
+describe('an end of a link', () => {
+  it('brings the bytes that were sent, although the sender uses its memory again', async () => {
+    await simulate({}, async sim => {
+      const { diallerEnd, listenerEnd } = sim.link(MEGABYTE_PER_S)
+      const bytes = Uint8Array.of(1, 2, 3)
+      const arrived = new Uint8ArrayList()
+      listenerEnd.addEventListener('message', evt => { arrived.append(evt.data) })
+
+      diallerEnd.send(bytes)
+      diallerEnd.send(new Uint8ArrayList(bytes, Uint8Array.of(4)))
+      bytes.fill(0)
+      await sim.idle()
+
+      expect(arrived.subarray()).toEqual(Uint8Array.of(1, 2, 3, 1, 2, 3, 4))
+    })
+  })
+
+  it('closes when all is on the wire, the other one when all has arrived', async () => {
+    await simulate({}, async sim => {
+      const { diallerEnd, listenerEnd, toListener } = sim.link({ ...MEGABYTE_PER_S, delayMs: 7 })
+      let closedAtMs = 0
+      listenerEnd.addEventListener('close', () => { closedAtMs = sim.nowMs })
+
+      diallerEnd.send(new Uint8Array(2000))
+      await diallerEnd.close()
+      expect(sim.nowMs).toBeCloseTo(2, MICROSECOND_DIGITS)
+      await sim.idle()
+
+      expect(closedAtMs).toBeCloseTo(9, MICROSECOND_DIGITS)
+      expect(toListener.bytesArrived).toBe(2000)
+      expect([diallerEnd.status, listenerEnd.status]).toEqual(['closed', 'closed'])
+    })
+  })
+
+  it('that is aborted loses what is not on the wire, which the other one sees behind the rest', async () => {
+    await simulate({}, async sim => {
+      const { diallerEnd, listenerEnd, toListener } = sim.link({ ...MEGABYTE_PER_S, delayMs: 7, socketBufferBytes: 100 })
+      let resetAtMs = 0
+      listenerEnd.addEventListener('close', () => { resetAtMs = sim.nowMs })
+
+      ;[1000, 1000, 1000].forEach(byteLength => diallerEnd.send(new Uint8Array(byteLength)))
+      await sim.sleep(1.5)
+      diallerEnd.abort(new Error('Out of order'))
+      await sim.idle()
+
+      expect(resetAtMs).toBeCloseTo(8.5, MICROSECOND_DIGITS)
+      expect(toListener).toMatchObject({ bytesArrived: 1000, unsentBytes: 0 })
+      expect([diallerEnd.status, listenerEnd.status]).toEqual(['aborted', 'reset'])
     })
   })
 })

@@ -6,7 +6,7 @@ import { snapshot } from '../../src/snapshot.ts'
 import { chunksOf, sendAll } from '../../testing/libp2p/streams.ts'
 import { pattern } from '../../testing/pattern.ts'
 import { simulate } from '../../testing/simulation/simulate.ts'
-import type { YamuxFactory, YamuxMuxer, YamuxMuxerInit, YamuxStream } from '../../src/index.ts'
+import type { YamuxFactory, YamuxMuxer, YamuxStream } from '../../src/index.ts'
 import type { LinkEnd, LinkOptions } from '../../testing/simulation/link.ts'
 import type { Simulation } from '../../testing/simulation/simulate.ts'
 
@@ -25,21 +25,13 @@ interface Download {
 
 class Downloads {
   readonly all: Download[] = []
-  /** The most that windows of the node have been together */
-  mostBytes = 0
-  /** By how much they have risen above the limit, apart from those of new streams */
-  grownTooFarBytes = 0
-  #streams = 0
-  #bytes = 0
-  readonly #maxBytes: number
   readonly #sim: Simulation
   readonly #node: ReturnType<YamuxFactory>
   readonly #peers = yamux({ coalesce: { maxQueueDelayMs: Infinity } })()
 
-  constructor (sim: Simulation, createFactory: typeof yamux, maxNodeWindow?: number, init: YamuxMuxerInit = {}) {
+  constructor (sim: Simulation, createFactory: typeof yamux, maxNodeWindow: number) {
     this.#sim = sim
-    this.#maxBytes = maxNodeWindow ?? Infinity
-    this.#node = createFactory({ ...init, limits: { maxNodeWindow } })()
+    this.#node = createFactory({ limits: { maxNodeWindow } })()
   }
 
   get windowBytes (): number {
@@ -47,8 +39,8 @@ class Downloads {
   }
 
   /** A peer that opens streams and sends on each of them until the connection ends. This side reads all of it at once. */
-  begin (streams: number, link = FAR): Download {
-    const { dialler, listener, diallerEnd } = this.#sim.connect({ ...link, onSend: passage => { this.#note(); link.onSend?.(passage) }, onArrived: () => { this.#note() } }, { dialler: () => this.#node, listener: () => this.#peers })
+  begin (streams: number): Download {
+    const { dialler, listener, diallerEnd } = this.#sim.connect(FAR, { dialler: () => this.#node, listener: () => this.#peers })
     const download: Download = { muxer: dialler, linkEnd: diallerEnd, receivedBytes: 0 }
     dialler.addEventListener('stream', ({ detail }) => { read(detail, download).catch(() => {}) })
     this.all.push(download)
@@ -66,16 +58,6 @@ class Downloads {
     await this.#sim.sleep(seconds * 1000)
 
     return this.all.map(({ receivedBytes }, index) => (receivedBytes - before[index]) / seconds)
-  }
-
-  #note (): void {
-    const { windowBytes } = this
-    const streams = this.all.reduce((sum, { muxer }) => sum + muxer.streams.length, 0)
-    const allowedBytes = Math.max(this.#maxBytes, this.#bytes + WINDOW_BYTES * (streams - this.#streams))
-    this.mostBytes = Math.max(this.mostBytes, windowBytes)
-    this.grownTooFarBytes = Math.max(this.grownTooFarBytes, windowBytes - allowedBytes)
-    this.#bytes = windowBytes
-    this.#streams = streams
   }
 
   end (): void {
@@ -99,24 +81,6 @@ async function sendForever (muxer: YamuxMuxer): Promise<void> {
 }
 
 describe.each([['yamux()', yamux], ['the light yamux()', lightYamux as typeof yamux]])('%s', (_, createFactory) => {
-  test.each([0, 3 * MIB, 10 * MIB])('keeps all windows of four connections within %d bytes at any time, but for those of streams that begin', async maxNodeWindow => {
-    await simulate({}, async sim => {
-      const downloads = new Downloads(sim, createFactory, maxNodeWindow)
-      downloads.begin(1)
-      await sim.sleep(3000)
-      downloads.begin(1)
-      downloads.begin(3, { ...FAR, delayMs: 50 })
-      await sim.sleep(3000)
-      downloads.begin(1, { ...FAR, delayMs: 5 })
-      downloads.begin(2)
-      await sim.sleep(10_000)
-
-      expect(downloads.grownTooFarBytes).toBe(0)
-      expect(downloads.mostBytes).toBeGreaterThan(0.8 * maxNodeWindow)
-      downloads.end()
-    })
-  })
-
   test('lets connections that are denied growth go on with the windows that they have', async () => {
     await simulate({}, async sim => {
       const downloads = new Downloads(sim, createFactory, 0)
@@ -148,7 +112,6 @@ describe.each([['yamux()', yamux], ['the light yamux()', lightYamux as typeof ya
       expect(alone).toBeGreaterThan(10 * WITHOUT_GROWTH_BYTES_PER_S)
       expect(Math.min(...rates)).toBeGreaterThan(3 * WITHOUT_GROWTH_BYTES_PER_S)
       expect(Math.max(...rates)).toBeLessThan(2 * Math.min(...rates))
-      expect(downloads.grownTooFarBytes).toBe(0)
       // the streams that came when it was used up have what others gave back
       expect(downloads.windowBytes).toBeLessThanOrEqual(4 * MIB)
       downloads.end()
@@ -176,28 +139,5 @@ describe.each([['yamux()', yamux], ['the light yamux()', lightYamux as typeof ya
       expect(downloads.windowBytes).toBe(WINDOW_BYTES + (4 * MIB - WINDOW_BYTES) * 7 / 8)
       downloads.end()
     })
-  })
-
-  test('changes no write, nor when it leaves, while the limit is far away', async () => {
-    async function writes (maxNodeWindow?: number): Promise<string[]> {
-      const seen: string[] = []
-
-      await simulate({}, async sim => {
-        const downloads = new Downloads(sim, createFactory, maxNodeWindow, { maxConnectionWindow: 2 * MIB })
-
-        for (const [index, streams] of [1, 3, 20].entries()) {
-          downloads.begin(streams, { ...FAR, onSend: ({ atMs, to, bytes }) => { seen.push(`${index} ${atMs} to ${to} ${Buffer.from(bytes.subarray(0, 100)).toString('hex')} ${bytes.byteLength}`) } })
-        }
-
-        await sim.sleep(3000)
-        downloads.end()
-      })
-
-      return seen
-    }
-
-    const limited = await writes(100 * MIB)
-    expect(limited.length).toBeGreaterThan(500)
-    expect(limited).toEqual(await writes())
   })
 })

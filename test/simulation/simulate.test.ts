@@ -1,6 +1,7 @@
 // Virtual time: what timers, dates and turns of the event loop are in it, and how it ends.
 import { describe, expect, it } from 'vitest'
 import { simulate } from '../../testing/simulation/simulate.ts'
+import type { Simulation, SimulationInit } from '../../testing/simulation/simulate.ts'
 
 const real = { setTimeout, clearTimeout, setInterval, clearInterval, setImmediate, clearImmediate, Date }
 const realSignalTimeout = AbortSignal.timeout
@@ -19,20 +20,6 @@ async function timer (delayMs: number): Promise<void> {
 }
 
 describe('virtual time', () => {
-  it('jumps to the next timer', async () => {
-    const before = real.Date.now()
-    const instants = await simulate({}, async sim => {
-      const startDate = Date.now()
-      await timer(600_000)
-      await timer(1)
-
-      return [sim.nowMs, performance.now(), Date.now() - startDate, new Date().getTime() - startDate]
-    })
-
-    expect(instants).toEqual([600_001, 600_001, 600_001, 600_001])
-    expect(real.Date.now() - before).toBeLessThan(600_000)
-  })
-
   it('has fractions of milliseconds, of which timers and dates count whole ones, as in Node', async () => {
     await simulate({}, async sim => {
       const startDate = Date.now()
@@ -72,15 +59,6 @@ describe('virtual time', () => {
     expect(order.filter((_, i) => i % 2 === 1)).toEqual(['after next turn', 'after first timer', 'after second timer', 'after interval', 'after event'])
   })
 
-  it('does not pass in a turn of the event loop, wherever that is asked for', async () => {
-    await simulate({}, async sim => {
-      const turnMs = async (): Promise<number> => new Promise(resolve => { setImmediate(() => { resolve(sim.nowMs) }) })
-
-      expect(await turnMs()).toBe(0)
-      expect(await new Promise(resolve => { setTimeout(() => { resolve(turnMs()) }, 3) })).toBe(3)
-    })
-  })
-
   it('ends the patience of signals', async () => {
     await simulate({}, async sim => {
       const signal = AbortSignal.timeout(5000)
@@ -88,27 +66,6 @@ describe('virtual time', () => {
 
       expect(sim.nowMs).toBe(5000)
       expect(signal.reason.name).toBe('TimeoutError')
-    })
-  })
-
-  it('comes to rest when nothing is left to happen', async () => {
-    await simulate({}, async sim => {
-      sim.at(3.5, () => { setTimeout(() => {}, 10) })
-      await sim.idle()
-      expect(sim.nowMs).toBe(13)
-    })
-  })
-
-  it('is calm when the next thing is far off', async () => {
-    await simulate({}, async sim => {
-      sim.at(3.5, () => { setTimeout(() => {}, 10) })
-      setTimeout(() => {}, 1000)
-      await sim.calm(20)
-      expect(sim.nowMs).toBe(13)
-      await sim.calm(20)
-      expect(sim.nowMs).toBe(13)
-      await sim.calm(987)
-      expect(sim.nowMs).toBe(1000)
     })
   })
 
@@ -150,27 +107,9 @@ describe('virtual time', () => {
       expect(sim.timerCount).toBe(0)
     })
   })
-
-  it('has random numbers that follow from the seed', async () => {
-    const numbers = async (seed: number): Promise<number[]> => simulate({ seed }, sim => [sim.random(), sim.random(), sim.random()])
-    const first = await numbers(1)
-
-    expect(await numbers(1)).toEqual(first)
-    expect(await numbers(2)).not.toEqual(first)
-    expect(new Set(first).size).toBe(3)
-    expect(first.every(number => number >= 0 && number < 1)).toBe(true)
-  })
 })
 
 describe('a simulation', () => {
-  it('gives back real time when it has ended', async () => {
-    await simulate({}, async () => {
-      expect(setTimeout).not.toBe(real.setTimeout)
-      await timer(10)
-    })
-    expectRealTime()
-  })
-
   it('gives back real time when the application fails, now or later', async () => {
     await expect(simulate({}, () => { throw new Error('now') })).rejects.toThrow('now')
     expectRealTime()
@@ -202,25 +141,19 @@ describe('a simulation', () => {
     expectRealTime()
   })
 
-  it('fails when it waits for what will not happen', async () => {
-    await expect(simulate({}, async sim => { await sim.until(() => false) })).rejects.toThrow('Nothing is left to happen after 0 ms')
-    expectRealTime()
-  })
-
-  it('fails when it takes longer than it may', async () => {
-    await expect(simulate({ endMs: 5000 }, async sim => {
+  it.each<[string, SimulationInit, (sim: Simulation) => Promise<void>, string]>([
+    ['waits for what will not happen', {}, async sim => { await sim.until(() => false) }, 'Nothing is left to happen after 0 ms'],
+    ['takes longer than it may', { endMs: 5000 }, async sim => {
       setInterval(() => {}, 1000)
       await sim.until(() => false)
-    })).rejects.toThrow('not come to its end within 5000 ms')
-    expectRealTime()
-  })
-
-  it('fails when an application that asks in every turn keeps time from passing', async () => {
-    await expect(simulate({ maxEventsOfAnInstant: 100 }, async sim => {
+    }, 'not come to its end within 5000 ms'],
+    ['asks in every turn, and so keeps time from passing', { maxEventsOfAnInstant: 100 }, async sim => {
       while (sim.nowMs < 1) {
         await new Promise(resolve => { setImmediate(resolve) })
       }
-    })).rejects.toThrow('Time stands still at 0 ms')
+    }, 'Time stands still at 0 ms']
+  ])('fails when it %s', async (_, init, application, message) => {
+    await expect(simulate(init, application)).rejects.toThrow(message)
     expectRealTime()
   })
 })

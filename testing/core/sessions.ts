@@ -71,10 +71,3 @@ export function takeEvents (session: Session<unknown>): Array<[id: number, event
     return [id, events]
   })
 }
-
-/** How many streams count against the limits */
-export function counts (session: Session<unknown>): { size: number, inbound: number, outbound: number, unacked: number } {
-  const { size, inboundCount, outboundCount, unackedCount } = session.streams
-
-  return { size, inbound: inboundCount, outbound: outboundCount, unacked: unackedCount }
-}

@@ -12,8 +12,6 @@ interface BottleneckInit {
   steps: BottleneckStep[]
   /** What one write takes longer than the delay */
   jitterMs? (): number
-  /** So much passes ten times as fast after a pause */
-  burstBytes?: number
   /** Something has left the queue; by then the next one is being sent */
   onLeft? (): void
 }
@@ -24,8 +22,9 @@ interface Item {
 }
 
 export class Bottleneck {
-  /** What has not left the queue */
+  /** What has not left the queue, and the most of it since somebody set that */
   queuedBytes = 0
+  mostQueuedBytes = 0
   readonly #timeline: Timeline
   readonly #init: BottleneckInit
   readonly #queue: Item[] = []
@@ -35,15 +34,11 @@ export class Bottleneck {
   #servedMs = 0
   #service = 0
   #lastArrivalMs = 0
-  /** What may pass at once, and when that was so */
-  #tokens: number
-  #tokensMs = 0
 
   constructor (timeline: Timeline, init: BottleneckInit) {
     this.#timeline = timeline
     this.#init = init
     this.#step = init.steps[0]
-    this.#tokens = init.burstBytes ?? 0
 
     for (const step of init.steps.slice(1)) {
       timeline.at(step.atMs, () => {
@@ -71,6 +66,7 @@ export class Bottleneck {
     const wasIdle = this.isIdle
     this.#queue.push({ byteLength, onArrived })
     this.queuedBytes += byteLength
+    this.mostQueuedBytes = Math.max(this.mostQueuedBytes, this.queuedBytes)
 
     if (wasIdle) {
       this.#begin()
@@ -78,15 +74,8 @@ export class Bottleneck {
   }
 
   #begin (): void {
-    const { nowMs } = this.#timeline
-    const { byteLength } = this.#queue[this.#first]
-    const tokens = Math.min(this.#init.burstBytes ?? 0, this.#tokens + Math.max(0, nowMs - this.#tokensMs) * this.#step.rateBytesPerMs)
-    const isBurst = tokens >= byteLength
-    this.#tokens = isBurst ? tokens - byteLength : 0
-    // what comes while a write passes at the link's own rate is spent on it
-    this.#tokensMs = isBurst ? nowMs : nowMs + byteLength / this.#step.rateBytesPerMs
-    this.#leftBytes = isBurst ? byteLength / 10 : byteLength
-    this.#servedMs = nowMs
+    this.#leftBytes = this.#queue[this.#first].byteLength
+    this.#servedMs = this.#timeline.nowMs
     this.#schedule()
   }
 

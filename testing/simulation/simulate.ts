@@ -11,7 +11,6 @@ const DEFAULT_END_MS = 3_600_000
 const DEFAULT_EVENTS_OF_AN_INSTANT = 100_000
 
 export interface SimulationInit {
-  /** Other numbers from random() */
   seed?: number
   /** What happens at one instant happens in an order that follows from the seed, timers first; as planned unless told otherwise */
   shufflesTies?: boolean
@@ -58,15 +57,14 @@ export async function simulate<T> (init: SimulationInit, application: (sim: Simu
     throw new Error('There is one simulation at a time, for there is one clock')
   }
 
-  const random = new Random(init.seed ?? 1)
-  const timeline = new Timeline(init.shufflesTies === true ? random.fork() : undefined)
+  const timeline = new Timeline(init.shufflesTies === true ? new Random(init.seed ?? 1).fork() : undefined)
   const realSetImmediate = globalThis.setImmediate
   const realTurn = async (): Promise<void> => new Promise(resolve => { realSetImmediate(resolve) })
   const globals = new VirtualGlobals(timeline)
   isRunning = true
 
   try {
-    return await new Simulation(init, random, timeline, globals, realTurn).run(application)
+    return await new Simulation(init, timeline, globals, realTurn).run(application)
   } finally {
     isRunning = false
     globals.restore()
@@ -74,7 +72,6 @@ export async function simulate<T> (init: SimulationInit, application: (sim: Simu
 }
 
 export class Simulation {
-  readonly #random: Random
   readonly #timeline: Timeline
   readonly #globals: VirtualGlobals
   readonly #realTurn: () => Promise<void>
@@ -84,8 +81,7 @@ export class Simulation {
   #idlers: Idler[] = []
   #eventsOfThisInstant = 0
 
-  constructor (init: SimulationInit, random: Random, timeline: Timeline, globals: VirtualGlobals, realTurn: () => Promise<void>) {
-    this.#random = random
+  constructor (init: SimulationInit, timeline: Timeline, globals: VirtualGlobals, realTurn: () => Promise<void>) {
     this.#timeline = timeline
     this.#globals = globals
     this.#realTurn = realTurn
@@ -136,11 +132,6 @@ export class Simulation {
   /** Waits until nothing is going to happen for so long, from then on */
   async calm (forMs: number): Promise<void> {
     return new Promise(resolve => { this.#idlers.push({ forMs, resolve }) })
-  }
-
-  /** The next of the numbers, from 0 up to 1, that the seed leads to */
-  random (): number {
-    return this.#random.next()
   }
 
   /** Timers that are set and have not run yet, other than those of AbortSignal.timeout(), which Node forgets with the signal */

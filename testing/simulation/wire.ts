@@ -30,9 +30,6 @@ export interface WireOptions {
 }
 
 export interface WireCounters {
-  /** Calls of the connection's send() */
-  readonly sends: number
-  readonly largestSendBytes: number
   /** Handed to send() so far */
   readonly bytesHandedDown: number
   /** Of these, what has left the socket buffer */
@@ -40,9 +37,6 @@ export interface WireCounters {
   readonly bytesArrived: number
   /** Handed to send() and not yet on the wire */
   readonly unsentBytes: number
-  /** How often send() has answered false */
-  readonly refusals: number
-  readonly drains: number
 }
 
 export interface WireEvents {
@@ -62,12 +56,8 @@ interface InFlight {
 }
 
 export class Wire implements WireCounters {
-  sends = 0
-  largestSendBytes = 0
   bytesHandedDown = 0
   bytesArrived = 0
-  refusals = 0
-  drains = 0
   readonly #timeline: Timeline
   readonly #time: MovingTime | Pace
   readonly #isPaced: boolean
@@ -118,9 +108,6 @@ export class Wire implements WireCounters {
 
   /** Returns false when the socket buffer is full. The bytes must be the wire's own. */
   send (bytes: Uint8Array): boolean {
-    this.sends++
-    this.largestSendBytes = Math.max(this.largestSendBytes, bytes.byteLength)
-
     if (this.unsentBytes === 0) {
       this.#startAt(this.bytesHandedDown)
     }
@@ -136,7 +123,6 @@ export class Wire implements WireCounters {
       return true
     }
 
-    this.refusals++
     this.#planDrain()
 
     return false
@@ -220,7 +206,6 @@ export class Wire implements WireCounters {
 
       // exactly so much is on the wire now, also where its rate has no limit
       this.#startAt(drainedByte)
-      this.drains++
       this.#events.onDrain()
     })
   }

@@ -22,9 +22,9 @@ export type Answers = (nowMs: number) => number | undefined
 
 export interface EndpointInit {
   timeline: Timeline
-  program: Program
-  out: Socket<Content>
-  in: Socket<Content>
+  program: Pick<Program, 'nowMs' | 'post' | 'spend'>
+  out: Pick<Socket<Content>, 'send' | 'onDrain'>
+  in: Pick<Socket<Content>, 'read' | 'onReadable'>
   maxQueueDelayMs: number
   createPathControl: CreatePathControl
   answers: Answers
