@@ -1,9 +1,8 @@
 // Connections of one node that send all they can over one link: each takes its part, and what waits in front of the link stays short.
 import { describe, expect, test } from 'vitest'
 import { Path } from './fixtures/path.ts'
-import { SharedLink } from './fixtures/shared-link.ts'
 import { NodePaths } from '../../src/path/node-paths.ts'
-import type { PathInit } from './fixtures/path.ts'
+import type { PathInit, PathStep } from './fixtures/path.ts'
 
 const QUEUE_MS = 10
 /** Between two marks */
@@ -13,14 +12,55 @@ const TRIED_PART = 1.15
 /** Of each connection: what may have arrived since its last mark, two writes and what the mark waits for */
 const UNMARKED_BYTES = 32_768
 
+interface Measured {
+  /** Of what the link carries, together and of the connection that gets the least */
+  part: number
+  leastPart: number
+  longestWaitMs: number
+}
+
+/** Connections of one node over one link; each always has more to send from its start on, and is dialled then or before any sends */
+class SharedLink {
+  readonly #paths: Path[]
+
+  constructor (steps: PathStep[], [firstMs, ...startsMs]: number[], isDialledLate = false) {
+    const init = { steps, nodePaths: new NodePaths(), bufferBytes: Infinity }
+    const first = new Path({ ...init, startMs: firstMs })
+    this.#paths = [first]
+
+    for (const startMs of startsMs) {
+      const connect = (afterMs: number): void => { this.#paths.push(new Path({ ...init, beside: first, startMs: afterMs })) }
+
+      if (isDialledLate) {
+        first.at(startMs, () => { connect(0) })
+      } else {
+        connect(startMs)
+      }
+    }
+  }
+
+  runUntil (untilMs: number): void {
+    this.#paths[0].runUntil(untilMs)
+  }
+
+  measure (forMs: number): Measured {
+    const [first] = this.#paths
+    const before = this.#paths.map(({ deliveredBytes }) => deliveredBytes)
+    const { mostQueuedBytes } = first.measure(forMs)
+    const parts = this.#paths.map(({ deliveredBytes }, i) => (deliveredBytes - (before[i] ?? 0)) / (forMs * first.rateBytesPerMs))
+
+    return { part: parts.reduce((sum, part) => sum + part), leastPart: Math.min(...parts), longestWaitMs: mostQueuedBytes / first.rateBytesPerMs }
+  }
+}
+
 describe.each([[20, 1], [20, 20], [10, 40], [100, 20]])('a link of %d Mbit/s and a round trip of %d ms', (mbit, roundTripMs) => {
   const rateBytesPerMs = mbit * 125
 
   test.each([
     [1, 0], [2, 300], [3, 300], [3, 3000], [6, 300], [6, 0], [20, 300]
   ])('that %d connections share, each beginning %d ms behind the one before, is full, its queue is as short as the bounds of all of them allow, and each has its part', (connections, everyMs) => {
-    const link = new SharedLink({ rateBytesPerMs, roundTripMs, startsMs: Array.from({ length: connections }, (_, i) => 100 + everyMs * i) })
-    link.timeline.runUntil(20_000 + connections * everyMs)
+    const link = new SharedLink([{ atMs: 0, rateBytesPerMs, roundTripMs }], Array.from({ length: connections }, (_, i) => 100 + everyMs * i))
+    link.runUntil(20_000 + connections * everyMs)
     const { part, longestWaitMs, leastPart } = link.measure(10_000)
 
     expect(part).toBeGreaterThan(0.98)
@@ -34,7 +74,7 @@ test.each([
 ])('a link of %d Mbit/s that is full when each of %d connections is dialled, %d ms apart, has no queue of %d ms, and a short one in the end', (mbit, connections, everyMs, mostMs) => {
   const rateBytesPerMs = mbit * 125
   const roundTripMs = 50
-  const link = new SharedLink({ rateBytesPerMs, roundTripMs, startsMs: Array.from({ length: connections }, (_, i) => everyMs * i), isDialledLate: true })
+  const link = new SharedLink([{ atMs: 0, rateBytesPerMs, roundTripMs }], Array.from({ length: connections }, (_, i) => everyMs * i), true)
 
   expect(link.measure(100_000).longestWaitMs).toBeLessThan(mostMs)
   const { part, longestWaitMs, leastPart } = link.measure(10_000)
@@ -44,13 +84,9 @@ test.each([
 })
 
 test.each([[1, 0.95], [2, 0.95], [3, 0.95], [6, 0.8]])('a link of 10 Mbit/s whose round trip becomes 120 ms instead of 20 while %d connections share it is at %d of it after half a minute', (connections, part) => {
-  const link = new SharedLink({
-    rateBytesPerMs: 1250,
-    roundTripMs: 20,
-    laterRoundTrip: { fromMs: 10_000, roundTripMs: 120 },
-    startsMs: Array.from({ length: connections }, (_, i) => 100 + 300 * i)
-  })
-  link.timeline.runUntil(40_000)
+  const step = { atMs: 0, rateBytesPerMs: 1250, roundTripMs: 20 }
+  const link = new SharedLink([step, { ...step, atMs: 10_000, roundTripMs: 120 }], Array.from({ length: connections }, (_, i) => 100 + 300 * i))
+  link.runUntil(40_000)
 
   expect(link.measure(10_000).part).toBeGreaterThan(part)
 })
