@@ -102,89 +102,41 @@ describe('a silence in front of a pong', () => {
   })
 
   describe('a silence', () => {
-    test('is longer than is usual', () => {
-      expect(lastPong({ coveredSilenceMs: 100 })).toBe(undefined)
-      silence = new PongSilence()
+    /** In order of time: data is handed down first, chunks come, and a pong that tells of so much */
+    interface Before {
+      beganMs?: number
+      chunksMs?: number[]
+      arrived?: [bytes: number, nowMs: number]
+    }
 
-      expect(lastPong({ coveredSilenceMs: 99.9 })).toMatchObject({ silentMs: 100 })
-    })
+    test.each<[what: string, before: Before, last: Partial<typeof first>, silentMs: number | undefined]>([
+      ['is longer than is usual', {}, { coveredSilenceMs: 99.9 }, 100],
+      ['is none if it is as long as is usual', {}, { coveredSilenceMs: 100 }, undefined],
+      ['lasts from when there was something in flight', { beganMs: 30 }, {}, 70],
+      ['lasts from the pong before', { arrived: [10_000, 20] }, { acknowledgedBytes: 10_000 }, 80],
+      ['goes on behind pongs that tell of less than a sixteenth of what is in flight, as of messages that pass what waits', { chunksMs: [50], arrived: [6249, 50] }, { acknowledgedBytes: 6249 }, 100],
+      ['ends with a pong that tells of a sixteenth of what is in flight', { chunksMs: [50], arrived: [6250, 50] }, { acknowledgedBytes: 6250, coveredSilenceMs: 40 }, 50],
+      ['is none when other bytes of the peer came all the time: the pong may have been behind them', { chunksMs: [25, 50, 75] }, {}, undefined],
+      ['is one although other bytes came now and then: nothing did for a third of it', { chunksMs: [33, 66] }, {}, 100],
+      ['is one although other bytes came right in front of the pong', { chunksMs: [99, 99.5] }, {}, 100],
+      ['is none for what was quiet before the last pong', { chunksMs: [1000, 1025, 1050, 1075], arrived: [10_000, 1000] }, { nowMs: 1100, acknowledgedBytes: 10_000 }, undefined],
+      ['behind which marks are found lost is one in any case: they would have told sooner', { chunksMs: [25, 50, 75] }, { lostMarks: 1, positionBytes: 40_000, markedBytes: 40_000 }, 100],
+      ['may last a minute', {}, { nowMs: 60_000 }, 60_000],
+      ['is none of more than a minute: this program stood still', {}, { nowMs: 60_001 }, undefined],
+      ['is none when the clock was set back', { beganMs: 3_600_000 }, {}, undefined]
+    ])('%s', (_, { beganMs: fromMs = 0, chunksMs = [], arrived: [bytes, arrivedMs] = [0, 0] }, last, silentMs) => {
+      beganMs = fromMs
+      chunksMs.filter(nowMs => nowMs <= arrivedMs).forEach(nowMs => { silence.onChunk(nowMs, beganMs) })
 
-    test('lasts from when there was something in flight', () => {
-      beganMs = 30
-
-      expect(lastPong()).toMatchObject({ silentMs: 70 })
-    })
-
-    test('lasts from the pong before', () => {
-      arrive(10_000, 20)
-
-      expect(lastPong({ acknowledgedBytes: 10_000 })).toMatchObject({ silentMs: 80 })
-    })
-
-    test('goes on behind pongs that tell of less than a sixteenth of what is in flight, as of messages that pass what waits', () => {
-      silence.onChunk(50, beganMs)
-      arrive(6249, 50)
-      expect(lastPong({ acknowledgedBytes: 6249 })).toMatchObject({ silentMs: 100 })
-    })
-
-    test('ends with a pong that tells of a sixteenth of what is in flight', () => {
-      silence.onChunk(50, beganMs)
-      arrive(6250, 50)
-      expect(lastPong({ acknowledgedBytes: 6250, coveredSilenceMs: 40 })).toMatchObject({ silentMs: 50 })
-    })
-
-    test('is none when other bytes of the peer came all the time: the pong may have been behind them', () => {
-      for (const nowMs of [25, 50, 75]) {
-        silence.onChunk(nowMs, beganMs)
+      if (bytes > 0) {
+        arrive(bytes, arrivedMs)
       }
 
-      expect(lastPong()).toBe(undefined)
-    })
+      chunksMs.filter(nowMs => nowMs > arrivedMs).forEach(nowMs => { silence.onChunk(nowMs, beganMs) })
+      const caughtUp = lastPong(last)
 
-    test('is one although other bytes came now and then: nothing did for a third of it', () => {
-      silence.onChunk(33, beganMs)
-      silence.onChunk(66, beganMs)
-
-      expect(lastPong()).toMatchObject({ silentMs: 100 })
-    })
-
-    test('is one although other bytes came right in front of the pong', () => {
-      silence.onChunk(99, beganMs)
-      silence.onChunk(99.5, beganMs)
-
-      expect(lastPong()).toMatchObject({ silentMs: 100 })
-    })
-
-    test('is none for what was quiet before the last pong', () => {
-      silence.onChunk(1000, beganMs)
-      arrive(10_000, 1000)
-
-      for (const nowMs of [1025, 1050, 1075]) {
-        silence.onChunk(nowMs, beganMs)
-      }
-
-      expect(lastPong({ nowMs: 1100, acknowledgedBytes: 10_000 })).toBe(undefined)
-    })
-
-    test('behind which marks are found lost is one in any case: they would have told sooner', () => {
-      for (const nowMs of [25, 50, 75]) {
-        silence.onChunk(nowMs, beganMs)
-      }
-
-      expect(pong({ lostMarks: 1, markedBytes: 40_000 })).toMatchObject({ silentMs: 100, hasLost: true })
-    })
-
-    test('is none of more than a minute: this program stood still', () => {
-      expect(lastPong({ nowMs: 60_000 })).toMatchObject({ silentMs: 60_000 })
-      silence = new PongSilence()
-
-      expect(lastPong({ nowMs: 60_001 })).toBe(undefined)
-    })
-
-    test('is none when the clock was set back', () => {
-      beganMs = 3_600_000
-
-      expect(lastPong()).toBe(undefined)
+      expect(caughtUp?.silentMs).toBe(silentMs)
+      expect(caughtUp?.hasLost ?? false).toBe(last.lostMarks === 1)
     })
   })
 })

@@ -56,6 +56,15 @@ function connect (sim: Simulation, links: LinkOptions[], limit: UploadLimit = LI
   return { uploaders, sent }
 }
 
+/** Connections of one node with a limit, which end when the test is over */
+async function uploading (links: LinkOptions[], run: (connected: ReturnType<typeof connect> & { sim: Simulation }) => Promise<void>, limit?: UploadLimit, metrics?: Metrics): Promise<void> {
+  await simulate({}, async sim => {
+    const connected = connect(sim, links, limit, metrics)
+    await run({ sim, ...connected })
+    connected.uploaders.forEach(({ muxer }) => { muxer.abort(new Error('The test is over')) })
+  })
+}
+
 async function count (stream: YamuxStream, uploader: Pick<Uploader, 'deliveredBytes'>): Promise<void> {
   for await (const bytes of chunksOf(stream)) {
     uploader.deliveredBytes += bytes.byteLength
@@ -91,8 +100,7 @@ test.each([
   [{ bytesPerS: 20_000, burstBytes: 16_384 }],
   [{ bytesPerS: 3_000_000, burstBytes: 200_000 }]
 ])('with %o one connection sends that and no more, in any time', async limit => {
-  await simulate({}, async sim => {
-    const { uploaders: [uploader], sent } = connect(sim, [NEAR], limit)
+  await uploading([NEAR], async ({ sim, uploaders: [uploader], sent }) => {
     const byteLength = 10 * limit.bytesPerS
     await upload(uploader, byteLength)
     const tookS = sim.nowMs / 1000
@@ -101,13 +109,11 @@ test.each([
     expect(mostAboveRate(sent, limit.bytesPerS)).toBeLessThanOrEqual(limit.burstBytes)
     expect(mostAboveRate(sent, limit.bytesPerS)).toBeGreaterThan(limit.burstBytes / 2)
     expect(tookS).toBeLessThan(10.1)
-    uploader.muxer.abort(new Error('The test is over'))
-  })
+  }, limit)
 })
 
 test('connections share it, the far ones and the one that comes later too', async () => {
-  await simulate({}, async sim => {
-    const { uploaders, sent } = connect(sim, [NEAR, FAR, NEAR, FAR, NEAR])
+  await uploading([NEAR, FAR, NEAR, FAR, NEAR], async ({ sim, uploaders, sent }) => {
     const all = uploaders.map(async (uploader, index) => {
       await sim.sleep(index === 4 ? 5000 : 0)
       await upload(uploader, 1_000_000)
@@ -124,13 +130,11 @@ test('connections share it, the far ones and the one that comes later too', asyn
     expect(sim.nowMs).toBeLessThan(51_000)
     // each may write a control frame, which nothing holds
     expect(mostAboveRate(sent, LIMIT.bytesPerS)).toBeLessThanOrEqual(LIMIT.burstBytes + 5 * HEADER_BYTES)
-    uploaders.forEach(({ muxer }) => { muxer.abort(new Error('The test is over')) })
   })
 })
 
 test('a connection that sends a message each millisecond leaves their turns to the others', async () => {
-  await simulate({}, async sim => {
-    const { uploaders: [talker, uploader], sent } = connect(sim, [NEAR, NEAR])
+  await uploading([NEAR, NEAR], async ({ sim, uploaders: [talker, uploader], sent }) => {
     const talk = await talker.muxer.createStream()
     const all = upload(uploader, 1_000_000)
 
@@ -143,14 +147,12 @@ test('a connection that sends a message each millisecond leaves their turns to t
     expect(mostAboveRate(sent, LIMIT.bytesPerS)).toBeLessThanOrEqual(LIMIT.burstBytes)
     await all
     await sim.until(() => talker.deliveredBytes === 1_000_000)
-    ;[talker, uploader].forEach(({ muxer }) => { muxer.abort(new Error('The test is over')) })
   })
 })
 
 describe('beside the upload of another connection', () => {
   test.each([undefined, 16_384])('requests on new streams leave within its turns, with a burst of %s', async burstBytes => {
-    await simulate({}, async sim => {
-      const { uploaders: [quiet, busy] } = connect(sim, [NEAR, NEAR], { bytesPerS: 1_000_000, burstBytes })
+    await uploading([NEAR, NEAR], async ({ sim, uploaders: [quiet, busy] }) => {
       upload(busy, 100_000_000).catch(() => {})
       await sim.sleep(3000)
 
@@ -161,14 +163,11 @@ describe('beside the upload of another connection', () => {
         expect(sim.nowMs - atMs).toBeLessThan(100)
         await sim.sleep(500)
       }
-
-      ;[quiet, busy].forEach(({ muxer }) => { muxer.abort(new Error('The test is over')) })
-    })
+    }, { bytesPerS: 1_000_000, burstBytes })
   })
 
   test('connections that only receive take no turns', async () => {
-    await simulate({}, async sim => {
-      const { uploaders: [busy, ...quiet] } = connect(sim, Array.from({ length: 8 }, () => NEAR))
+    await uploading(Array.from({ length: 8 }, () => NEAR), async ({ sim, uploaders: [busy, ...quiet] }) => {
       upload(busy, 10_000_000).catch(() => {})
       const talk = await busy.muxer.createStream()
 
@@ -196,13 +195,11 @@ describe('beside the upload of another connection', () => {
       }
 
       expect(Math.max(...latenciesMs)).toBeLessThan(200)
-      ;[busy, ...quiet].forEach(({ muxer }) => { muxer.abort(new Error('The test is over')) })
     })
   })
 
   test('urgent messages give no connection the turns of the others', async () => {
-    await simulate({}, async sim => {
-      const { uploaders } = connect(sim, [NEAR, NEAR, NEAR], { bytesPerS: 1_000_000 })
+    await uploading([NEAR, NEAR, NEAR], async ({ sim, uploaders }) => {
       uploaders.forEach(uploader => { upload(uploader, 60_000_000).catch(() => {}) })
       const urgent = await uploaders[0].muxer.createStream()
       urgent.priority = 'urgent'
@@ -216,21 +213,18 @@ describe('beside the upload of another connection', () => {
 
       const shares = uploaders.map(({ deliveredBytes }, index) => (deliveredBytes - before[index]) / 5_000_000)
       expect(Math.min(...shares)).toBeGreaterThan(0.25)
-      uploaders.forEach(({ muxer }) => { muxer.abort(new Error('The test is over')) })
-    })
+    }, { bytesPerS: 1_000_000 })
   })
 
   test.each([[5, 0.93], [20, 0.75]])('%d connections whose own links are slow leave it %d of the limit', async (count, part) => {
-    await simulate({}, async sim => {
-      const { uploaders: [fast, ...slow] } = connect(sim, [NEAR, ...Array.from({ length: count }, () => ({ delayMs: 5, rateBytesPerS: 5000 }))], { bytesPerS: 1_000_000 })
+    await uploading([NEAR, ...Array.from({ length: count }, () => ({ delayMs: 5, rateBytesPerS: 5000 }))], async ({ sim, uploaders: [fast, ...slow] }) => {
       ;[...slow, fast].forEach(uploader => { upload(uploader, 60_000_000).catch(() => {}) })
       await sim.sleep(20_000)
       const before = fast.deliveredBytes
       await sim.sleep(10_000)
 
       expect((fast.deliveredBytes - before) / 10_000_000).toBeGreaterThan(part)
-      ;[fast, ...slow].forEach(({ muxer }) => { muxer.abort(new Error('The test is over')) })
-    })
+    }, { bytesPerS: 1_000_000 })
   })
 })
 
@@ -245,8 +239,7 @@ test('a clock that is set back holds no data for longer', () => {
 })
 
 test('the first message after a pause leaves at once, also on another connection', async () => {
-  await simulate({}, async sim => {
-    const { uploaders: [busy, idle], sent } = connect(sim, [NEAR, NEAR])
+  await uploading([NEAR, NEAR], async ({ sim, uploaders: [busy, idle], sent }) => {
     const stream = await idle.muxer.createStream()
     await upload(busy, 300_000)
     await sim.sleep(2000)
@@ -257,14 +250,12 @@ test('the first message after a pause leaves at once, also on another connection
 
     expect(sent.slice(before).map(write => write.atMs)).toContain(atMs)
     expect(sim.nowMs - atMs).toBeLessThan(20)
-    ;[busy, idle].forEach(({ muxer }) => { muxer.abort(new Error('The test is over')) })
   })
 })
 
 describe('urgent data', () => {
   test('leaves at once while other data is held, and other data pays for it', async () => {
-    await simulate({}, async sim => {
-      const { uploaders: [uploader], sent } = connect(sim, [NEAR])
+    await uploading([NEAR], async ({ sim, uploaders: [uploader], sent }) => {
       const all = upload(uploader, 1_000_000)
       const urgent = await uploader.muxer.createStream()
       urgent.priority = 'urgent'
@@ -280,13 +271,11 @@ describe('urgent data', () => {
 
       await all
       expect(mostAboveRate(sent, LIMIT.bytesPerS)).toBeLessThanOrEqual(LIMIT.burstBytes + 20 * 112)
-      uploader.muxer.abort(new Error('The test is over'))
     })
   })
 
   test('in megabytes overdraws the limit by one burst, and then has its rate', async () => {
-    await simulate({}, async sim => {
-      const { uploaders: [uploader], sent } = connect(sim, [NEAR])
+    await uploading([NEAR], async ({ sim, uploaders: [uploader], sent }) => {
       const urgent = await uploader.muxer.createStream()
       urgent.priority = 'urgent'
       await sendAll(urgent, [pattern(1_000_000)])
@@ -295,15 +284,13 @@ describe('urgent data', () => {
 
       // it goes on while anything is left to overdraw, by a frame
       expect(mostAboveRate(sent, LIMIT.bytesPerS)).toBeLessThanOrEqual(2 * LIMIT.burstBytes + 16_384 + 36)
-      uploader.muxer.abort(new Error('The test is over'))
     })
   })
 })
 
 // urgent messages to other peers waited for 19 s behind a close with megabytes queued
 test('the last bytes of a connection that is closed are not held, and other connections wait for a burst of them at most', async () => {
-  await simulate({}, async sim => {
-    const { uploaders: [closed, other], sent } = connect(sim, [NEAR, NEAR])
+  await uploading([NEAR, NEAR], async ({ sim, uploaders: [closed, other], sent }) => {
     const stream = await closed.muxer.createStream()
     stream.send(pattern(1_000_000))
     await sim.sleep(1000)
@@ -319,7 +306,6 @@ test('the last bytes of a connection that is closed are not held, and other conn
     expect(sent.reduce((sum, { byteLength }) => sum + byteLength, 0)).toBeGreaterThan(1_100_000)
     expect(sim.nowMs - beganMs).toBeGreaterThan(msOf(100_000))
     expect(sim.nowMs - beganMs).toBeLessThan(msOf(100_000 + 3 * LIMIT.burstBytes))
-    other.muxer.abort(new Error('The test is over'))
   })
 })
 
@@ -340,15 +326,13 @@ describe('a limit', () => {
     [20_000, 65_536],
     [20_000_000, 1_000_000]
   ])('of %d bytes a second lets %d leave at once unless it says how many', async (bytesPerS, burstBytes) => {
-    await simulate({}, async sim => {
-      const { uploaders: [uploader], sent } = connect(sim, [{ delayMs: 0.1, rateBytesPerS: 1_000_000_000 }], { bytesPerS })
+    await uploading([{ delayMs: 0.1, rateBytesPerS: 1_000_000_000 }], async ({ uploaders: [uploader], sent }) => {
       await upload(uploader, 10 * burstBytes)
 
       // and perhaps a control frame, which nothing holds
       expect(mostAboveRate(sent, bytesPerS)).toBeLessThanOrEqual(burstBytes + HEADER_BYTES)
       expect(mostAboveRate(sent, bytesPerS)).toBeGreaterThan(burstBytes / 2)
-      uploader.muxer.abort(new Error('The test is over'))
-    })
+    }, { bytesPerS })
   })
 })
 
@@ -413,10 +397,9 @@ describe('metrics and snapshots', () => {
   })
 
   test('show since when it holds data of a stream, and nothing once that is gone', async () => {
-    await simulate({}, async sim => {
-      const sink = new RecordingMetrics()
-      const { uploaders: [uploader] } = connect(sim, [NEAR], { bytesPerS: 10_000 }, sink.asMetrics)
-      const heldS = (): Record<string, number> => sink.calculate('held_seconds_total') as Record<string, number>
+    const sink = new RecordingMetrics()
+    const heldS = (): Record<string, number> => sink.calculate('held_seconds_total') as Record<string, number>
+    await uploading([NEAR], async ({ sim, uploaders: [uploader] }) => {
       const stream = await uploader.muxer.createStream()
       stream.send(pattern(200_000))
       await sim.sleep(500)
@@ -432,14 +415,12 @@ describe('metrics and snapshots', () => {
       stream.abort(new Error('No longer wanted'))
       await sim.sleep(10_000)
       expect(snapshot(uploader.muxer)).toMatchObject({ isHeld: false, heldMs: undefined })
-      uploader.muxer.abort(new Error('The test is over'))
-    })
+    }, { bytesPerS: 10_000 }, sink.asMetrics)
   })
 })
 
 test('connections that end with data queued leave their turns to the others', async () => {
-  await simulate({}, async sim => {
-    const { uploaders: [last, ...others] } = connect(sim, Array.from({ length: 60 }, () => NEAR))
+  await uploading(Array.from({ length: 60 }, () => NEAR), async ({ sim, uploaders: [last, ...others] }) => {
     others.forEach(uploader => { upload(uploader, 1_000_000).catch(() => {}) })
     await sim.sleep(2000)
     others.forEach(({ peer }) => { peer.abort(new Error('Enough')) })

@@ -1,22 +1,19 @@
 // The example in the head of bytes-in-flight.ts, number by number: a link of 10 Mbit/s and 40 ms, and later of 5 Mbit/s.
 import { beforeEach, expect, test } from 'vitest'
 import { Path } from '../property/fixtures/path.ts'
-import type { DrivenPath } from '../../testing/core/driven-path.ts'
+import type { BytesInFlight } from '../../src/path/bytes-in-flight.ts'
 
 /** By then the first ping has been answered; the example counts from here */
 const STARTS_MS = 1000
 
 const QUEUE_MS = 10
-/** And what that ping took */
-const PING_BYTES = 12
-const ROUND_TRIP_MS = 40 + PING_BYTES / 1250
 
 let path: Path
-let inFlight: DrivenPath
+let inFlight: BytesInFlight
 let events: string[]
 
 /** Notes what is handed down, marked and answered, and whether it holds data or releases it */
-function note (name: 'write' | 'writeMark' | 'onPong', describeCall: (byteLength: number) => string): void {
+function note (name: 'onWritten' | 'mark' | 'onPong', describeCall: (byteLength: number) => string): void {
   const method = inFlight[name].bind(inFlight) as (...args: number[]) => unknown
 
   Object.defineProperty(inFlight, name, {
@@ -36,9 +33,11 @@ function runUntil (ms: number): void {
   path.runUntil(STARTS_MS + ms)
 }
 
-/** The bytes a millisecond that the path carries, and the bound in kB */
-function learnt (): [number, number] {
-  return [Math.round(inFlight.estimate.bytesPerMs), Math.round(inFlight.estimate.bound.bytes / 1000)]
+/** The bytes a millisecond that the path carries, the bound in kB, how long the last mark was queued, and whether the path is probed */
+function learnt (): [number, number, number, boolean] {
+  const { bytesPerMs, bound, queueMs, isProbing } = inFlight.estimate
+
+  return [Math.round(bytesPerMs), Math.round(bound.bytes / 1000), Math.round(queueMs), isProbing]
 }
 
 beforeEach(() => {
@@ -51,127 +50,58 @@ beforeEach(() => {
   inFlight = path.inFlight
   runUntil(-1)
   // a mark by itself has no data in front of it
-  note('write', byteLength => byteLength > 0 ? `write ${byteLength}` : '')
-  note('writeMark', () => 'mark')
+  note('onWritten', byteLength => byteLength > 0 ? `write ${byteLength}` : '')
+  note('mark', () => 'mark')
   note('onPong', () => 'pong')
 })
 
-test('0 ms: two writes of 8 KiB and three of 16, a mark behind each, and the rest is held', () => {
-  runUntil(0)
-
-  expect(events).toEqual([
+test.each<[when: string, fromMs: number, untilMs: number, events: string[]]>([
+  ['0 ms: two writes of 8 KiB and three of 16, a mark behind each, and the rest is held', -1, 0, [
     ...['0 write 8192', '0 mark', '0 write 8192', '0 mark'],
     ...['0 write 16384', '0 mark', '0 write 16384', '0 mark', '0 write 16384', '0 hold', '0 mark']
-  ])
-  expect(inFlight.estimate.bound.bytes).toBe(65_536)
-})
-
-test('5 to 30 ms: five marks more ask again', () => {
-  runUntil(0)
+  ]],
+  ['5 to 30 ms: five marks more ask again', 0, 46, ['5 mark', '10 mark', '15 mark', '20 mark', '30 mark']],
+  ['53 ms: with the second pong there is room for a write', 53, 54, ['53 pong', '53 release', '53 write 16384', '53 hold', '53 mark']],
+  ['until 1500 ms: each pong releases a write of 11 kB with a mark', 1400, 1408, ['1407 pong', '1407 release', '1407 write 11060', '1407 hold', '1407 mark']]
+])('%s', (_, fromMs, untilMs, expected) => {
+  runUntil(fromMs)
   events = []
-  runUntil(46)
+  runUntil(untilMs)
 
-  expect(events).toEqual(['5 mark', '10 mark', '15 mark', '20 mark', '30 mark'])
+  expect(events).toEqual(expected)
 })
 
-test('47 ms: the first pong says that 8 KiB have arrived, 176 bytes a ms, in 7 ms more than the ping took', () => {
-  runUntil(47)
+test.each<[when: string, ms: number, learnt: ReturnType<typeof learnt>]>([
+  ['0 ms: nothing is known', 0, [0, 66, 0, false]],
+  ['47 ms: the first pong says that 8 KiB have arrived, 176 bytes a ms, in 7 ms more than the ping took', 47, [176, 66, 7, false]],
+  ['93 ms: the marks that asked again have shown all that the path carries and next to no queue', 93, [1250, 213, 3, false]],
+  ['until 167 ms the bound stays', 166, [1250, 210, 16, false]],
+  ['167 ms: there is a queue of 34 ms', 167, [1250, 157, 34, false]],
+  ['until 503 ms the rate is searched for', 502, [1250, 157, 86, false]],
+  ['503 ms: the rate is found, and pongs are 28 ms apart', 503, [1250, 114, 73, false]],
+  ['until 850 ms pongs are rare', 849, [1250, 98, 44, false]],
+  ['850 ms: pongs are rare no more', 850, [1250, 88, 43, false]],
+  ['until 1500 ms: 31 ms of a mark\'s 71 are in the queue', 1408, [1250, 88, 31, false]],
+  ['from 1500 ms on the higher rate counts, and the queue grows', 1875, [1250, 88, 102, false]],
+  ['until 3651 ms pongs become rare, the bound grows to 105 kB, and the queue to 128 ms', 3650, [1250, 105, 128, false]],
+  ['3651 ms: the rate has fallen by half, and a probe leaves 19 kB in flight, three quarters of what the path holds', 3651, [625, 19, 128, true]],
+  ['until 3824 ms the path is not empty', 3823, [625, 19, 0, true]],
+  ['3824 ms: a mark has found the path empty, and its round trip as it was', 3824, [625, 55, 7, false]],
+  ['4027 ms: the bound is that of the path', 4027, [625, 46, 46, false]]
+])('%s', (_, ms, expected) => {
+  runUntil(ms)
 
-  expect(inFlight.acknowledgedBytes - PING_BYTES).toBe(8192)
-  expect(Math.round(inFlight.estimate.queueMs)).toBe(7)
-  expect(learnt()).toEqual([176, 66])
+  expect(learnt()).toEqual(expected)
 })
 
-test('53 ms: with the second pong there is room for a write', () => {
-  runUntil(53)
-  events = []
-  runUntil(54)
+test('gaps between pongs are 28 ms at 503 ms, and 21 at 3650; the round trip is found to be 40 ms at 3824', () => {
+  const gapsMs = [503, 3650].map(ms => {
+    runUntil(ms)
 
-  expect(events).toEqual(['53 pong', '53 release', '53 write 16384', '53 hold', '53 mark'])
-})
-
-test('93 ms: the marks that asked again have shown all that the path carries and next to no queue, and the bound is 213 kB', () => {
-  runUntil(93)
-
-  expect(learnt()).toEqual([1250, 213])
-  expect(Math.round(inFlight.estimate.queueMs)).toBe(3)
-  expect(inFlight.estimate.bound.bytes / inFlight.estimate.bytesPerMs).toBeCloseTo(4 * ROUND_TRIP_MS + QUEUE_MS, 1)
-})
-
-test('167 ms: there is a queue of 34 ms, and the bound is 157 kB', () => {
-  runUntil(166)
-  expect(learnt()).toEqual([1250, 210])
-
-  runUntil(167)
-  expect(learnt()).toEqual([1250, 157])
-  expect(Math.round(inFlight.estimate.queueMs)).toBe(34)
-  expect(inFlight.estimate.bound.bytes / inFlight.estimate.bytesPerMs).toBeCloseTo(2.89 * ROUND_TRIP_MS + QUEUE_MS, 6)
-})
-
-test('503 ms: the rate is found, and pongs are 28 ms apart: the bound is 114 kB', () => {
-  runUntil(502)
-  expect(learnt()).toEqual([1250, 157])
-
-  runUntil(503)
-  expect(learnt()).toEqual([1250, 114])
-  expect(Math.round(inFlight.estimate.learned.pongGap.ms)).toBe(28)
-})
-
-test('850 ms: pongs are rare no more, and the bound is 88 kB', () => {
-  runUntil(849)
-  expect(learnt()).toEqual([1250, 98])
-
-  runUntil(850)
-  const carriedBytes = 1250 * (1.25 * ROUND_TRIP_MS + QUEUE_MS)
-  expect(learnt()).toEqual([1250, 88])
-  expect(Math.round(carriedBytes / 1000)).toBe(75)
-  expect(inFlight.estimate.bound.bytes).toBeCloseTo(carriedBytes * 9 / 8 + 4096, 6)
-})
-
-test('until 1500 ms: each pong releases a write of 11 kB with a mark, which takes 71 ms, 31 of them in the queue', () => {
-  runUntil(1400)
-  events = []
-  runUntil(1408)
-
-  expect(events).toEqual(['1407 pong', '1407 release', '1407 write 11060', '1407 hold', '1407 mark'])
-  expect(Math.round(inFlight.estimate.lastRoundTripMs)).toBe(71)
-  expect(Math.round(inFlight.estimate.queueMs)).toBe(31)
-})
-
-test('from 1500 ms on: while the higher rate counts, pongs become rare, the bound grows to 105 kB, and the queue to 128 ms', () => {
-  runUntil(1875)
-  expect(learnt()).toEqual([1250, 88])
-  expect(Math.round(inFlight.estimate.queueMs)).toBe(102)
-
-  runUntil(3650)
-  const { queueMs, learned: { pongGap } } = inFlight.estimate
-  expect(learnt()).toEqual([1250, 105])
-  expect(inFlight.estimate.bound.bytes).toBeCloseTo(1250 * (1.25 * ROUND_TRIP_MS + QUEUE_MS + pongGap.ms) + 4096, 6)
-  expect(Math.round(pongGap.ms)).toBe(21)
-  expect(Math.round(queueMs)).toBe(128)
-})
-
-test('3651 ms: the rate has fallen by half, and a probe leaves 19 kB in flight, three quarters of what the path holds', () => {
-  runUntil(3650)
-  expect(inFlight.estimate.isProbing).toBe(false)
-
-  runUntil(3651)
-  expect(inFlight.estimate.isProbing).toBe(true)
-  expect(learnt()).toEqual([625, 19])
-  expect(inFlight.estimate.bound.bytes).toBeCloseTo(0.75 * 625 * ROUND_TRIP_MS, 0)
-})
-
-test('3824 ms: a mark has found the path empty, and its round trip as it was', () => {
-  runUntil(3823)
-  expect(inFlight.estimate.isProbing).toBe(true)
-
+    return Math.round(inFlight.estimate.learned.pongGap.ms)
+  })
   runUntil(3824)
-  expect(inFlight.estimate.isProbing).toBe(false)
+
+  expect(gapsMs).toEqual([28, 21])
   expect(inFlight.estimate.roundTripMs).toBeCloseTo(40, 1)
-
-  expect(learnt()).toEqual([625, 55])
-
-  runUntil(4027)
-  expect(learnt()).toEqual([625, 46])
-  expect(inFlight.estimate.bound.bytes).toBeCloseTo(625 * (1.25 * (inFlight.estimate.roundTripMs ?? 0) + QUEUE_MS) * 9 / 8 + 4096, 6)
 })

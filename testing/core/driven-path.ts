@@ -47,10 +47,6 @@ export class DrivenPath extends BytesInFlight {
     return this.positions.writtenBytes
   }
 
-  get confirmedBytes (): number {
-    return this.positions.confirmedBytes
-  }
-
   write (byteLength: number, nowMs: number, isAppLimited: boolean, urgentBytes?: number, hasData?: boolean): boolean {
     return tellWritten(this, this.positions, byteLength, nowMs, isAppLimited, urgentBytes, hasData)
   }
