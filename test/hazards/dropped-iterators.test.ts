@@ -3,66 +3,50 @@ import { concat } from 'uint8arrays/concat'
 import { equals } from 'uint8arrays/equals'
 import { Uint8ArrayList } from 'uint8arraylist'
 import { describe, expect, test } from 'vitest'
-import { data, FIN, pattern, RST, WINDOW_UPDATE, windowUpdate } from '../../testing/protocol/frames.ts'
+import { data, FIN, pattern, RST, windowUpdate } from '../../testing/protocol/frames.ts'
 import { nextTurn } from '../../testing/protocol/raw-peer.ts'
 import { expectAlive, receive, WINDOW_BYTES } from '../../testing/protocol/conversation.ts'
 import { forbidIncidents } from '../../testing/protocol/incidents.ts'
 import { connect, readLoop, within } from './fixtures/connected.ts'
+import { Sender } from './fixtures/sender.ts'
 import type { YamuxMuxerInit, YamuxStream } from '../../src/index.ts'
 import type { Conversation } from '../../testing/protocol/conversation.ts'
 
 forbidIncidents()
 
-/** A peer that sends all it may, and counts the credit it gets */
-class Sender {
-  sentBytes = 0
-  readonly #peer: Conversation
-  readonly #id: number
-  #creditBytes: number
+type Iterator = AsyncGenerator<Uint8Array | Uint8ArrayList>
 
-  constructor (peer: Conversation, creditBytes = WINDOW_BYTES, id = 1) {
-    this.#peer = peer
-    this.#creditBytes = creditBytes
-    this.#id = id
-  }
+/** What an iterator is given until that is so much, or until it is given nothing more */
+async function takeBytes (iterator: Iterator, byteLength: number): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = []
 
-  /** What it has sent, and what it will */
-  static bytes (from: number, to: number): Uint8Array {
-    return pattern(to).subarray(from, to)
-  }
+  for (let bytes = 0; bytes < byteLength;) {
+    const result = await within(iterator.next())
 
-  /** Somebody else has sent so much */
-  spend (bytes: number): void {
-    this.sentBytes += bytes
-    this.#creditBytes -= bytes
-  }
-
-  /** Until so much is sent, or there is no credit for a while */
-  async sendUntil (bytes: number): Promise<void> {
-    for (let idle = 0; idle < 3 && this.sentBytes < bytes;) {
-      const count = Math.min(16_384, this.#creditBytes, bytes - this.sentBytes)
-
-      if (count > 0) {
-        idle = 0
-        this.#creditBytes -= count
-        this.#peer.deliver(data(this.#id, Sender.bytes(this.sentBytes, this.sentBytes + count)))
-        this.sentBytes += count
-      } else {
-        idle++
-      }
-
-      for (const [type, flags, id, length] of await this.#peer.written()) {
-        this.#creditBytes += type === WINDOW_UPDATE && flags === 0 && id === this.#id ? length : 0
-      }
+    if (result === 'nothing' || result.done === true) {
+      break
     }
+
+    chunks.push(result.value.subarray())
+    bytes += result.value.byteLength
   }
+
+  return concat(chunks)
+}
+
+/** Returns what tells how much was read, by a loop up to the end of the stream */
+function readBeside (stream: YamuxStream, beside: string): () => Promise<number> {
+  const reading = beside === 'loop' ? readLoop(stream) : undefined
+  const received = beside === 'loop' ? undefined : receive(stream)
+
+  return async () => received?.byteLength ?? (await reading)?.byteLength ?? 0
 }
 
 describe('an iterator that took a chunk and was dropped without return()', () => {
   const FIRST_BYTES = 1000
   const ALL_BYTES = 1_500_000
 
-  async function dropped (init: YamuxMuxerInit = {}): Promise<{ peer: Conversation, stream: YamuxStream, sender: Sender, iterator: AsyncGenerator<Uint8Array | Uint8ArrayList> }> {
+  async function dropped (init: YamuxMuxerInit = {}): Promise<{ peer: Conversation, stream: YamuxStream, sender: Sender, iterator: Iterator }> {
     // the application's own backlog is bounded, and windows stay what they are
     const { peer, stream } = await connect({ streamOptions: { maxStreamWindowSize: WINDOW_BYTES }, ...init })
     const sender = new Sender(peer, init.streamOptions?.initialStreamWindowSize)
@@ -123,24 +107,10 @@ describe('an iterator that took a chunk and was dropped without return()', () =>
 
   test.each(['listener', 'loop'])('gets what it missed, in order, when it asks again, beside a %s', async beside => {
     const { peer, stream, sender, iterator } = await dropped()
-    const reading = beside === 'loop' ? readLoop(stream) : undefined
-    const received = beside === 'loop' ? undefined : receive(stream)
+    const readBytes = readBeside(stream, beside)
     await sender.sendUntil(ALL_BYTES)
     expect(sender.sentBytes).toBe(ALL_BYTES)
-    const missed: Uint8Array[] = []
-
-    for (let bytes = FIRST_BYTES; bytes < ALL_BYTES;) {
-      const result = await within(iterator.next())
-
-      if (result === 'nothing' || result.done === true) {
-        break
-      }
-
-      missed.push(result.value.subarray())
-      bytes += result.value.byteLength
-    }
-
-    expect(equals(concat(missed), Sender.bytes(FIRST_BYTES, ALL_BYTES))).toBe(true)
+    expect(equals(await takeBytes(iterator, ALL_BYTES - FIRST_BYTES), Sender.bytes(FIRST_BYTES, ALL_BYTES))).toBe(true)
 
     // from here on it keeps up
     const next = iterator.next()
@@ -148,13 +118,12 @@ describe('an iterator that took a chunk and was dropped without return()', () =>
     const result = await within(next)
     expect(result !== 'nothing' && result.value?.byteLength).toBe(77)
     expect(await within(iterator.next())).toEqual({ done: true, value: undefined })
-    expect(received?.byteLength ?? (await reading)?.byteLength).toBe(ALL_BYTES - FIRST_BYTES + 77)
+    expect(await readBytes()).toBe(ALL_BYTES - FIRST_BYTES + 77)
   })
 
   test.each(['listener', 'loop'])('is told with a StreamBufferError when it missed more than maxReadBufferLength, beside a %s that misses nothing', async beside => {
     const { peer, stream, sender, iterator } = await dropped({ streamOptions: { maxStreamWindowSize: WINDOW_BYTES, maxReadBufferLength: 500_000 } })
-    const reading = beside === 'loop' ? readLoop(stream) : undefined
-    const received = beside === 'loop' ? undefined : receive(stream)
+    const readBytes = readBeside(stream, beside)
     await sender.sendUntil(ALL_BYTES)
     expect(sender.sentBytes).toBe(ALL_BYTES)
     const outcome = await within(iterator.next().then(() => 'a chunk', (err: Error) => err.name))
@@ -162,7 +131,7 @@ describe('an iterator that took a chunk and was dropped without return()', () =>
     expect(outcome).toBe('StreamBufferError')
     expect(stream.status).toBe('open')
     peer.deliver(windowUpdate(1, 0, FIN))
-    expect(received?.byteLength ?? (await reading)?.byteLength).toBe(ALL_BYTES - FIRST_BYTES)
+    expect(await readBytes()).toBe(ALL_BYTES - FIRST_BYTES)
     expect(await within(iterator.next())).toEqual({ done: true, value: undefined })
   })
 
@@ -174,20 +143,9 @@ describe('an iterator that took a chunk and was dropped without return()', () =>
     await stream.close()
     expect(stream.status).toBe('closed')
     expect(received.byteLength).toBe(50_000 - FIRST_BYTES)
-    const missed: Uint8Array[] = []
 
-    while (true) {
-      const result = await within(iterator.next())
-
-      if (result === 'nothing' || result.done === true) {
-        expect(result).toEqual({ done: true, value: undefined })
-        break
-      }
-
-      missed.push(result.value.subarray())
-    }
-
-    expect(equals(concat(missed), Sender.bytes(FIRST_BYTES, 50_000))).toBe(true)
+    expect(equals(await takeBytes(iterator, 50_000 - FIRST_BYTES), Sender.bytes(FIRST_BYTES, 50_000))).toBe(true)
+    expect(await within(iterator.next())).toEqual({ done: true, value: undefined })
   })
 
   test.each(['listener', 'loop'])('holds little of what comes when it is one of hundreds, beside a %s', async beside => {
@@ -210,7 +168,7 @@ describe('an iterator that took a chunk and was dropped without return()', () =>
   test('is given up where 16 others were dropped behind it, and others are not', async () => {
     const { stream, sender, iterator } = await dropped()
     const received = receive(stream)
-    const later: Array<AsyncGenerator<Uint8Array | Uint8ArrayList>> = []
+    const later: Iterator[] = []
 
     for (let i = 0; i < 17; i++) {
       later.push(stream[Symbol.asyncIterator]())
@@ -245,21 +203,10 @@ describe('an iterator that took a chunk and was dropped without return()', () =>
     // what it has not taken, and the chunk that it may still be busy with
     expect(sender.sentBytes).toBe(WINDOW_BYTES)
     const sending = sender.sendUntil(ALL_BYTES)
-    const chunks: Uint8Array[] = []
-
-    for (let bytes = FIRST_BYTES; bytes < ALL_BYTES;) {
-      const result = await within(iterator.next())
-
-      if (result === 'nothing' || result.done === true) {
-        break
-      }
-
-      chunks.push(result.value.subarray())
-      bytes += result.value.byteLength
-    }
-
+    const taken = await takeBytes(iterator, ALL_BYTES - FIRST_BYTES)
     await sending
-    expect(equals(concat(chunks), Sender.bytes(FIRST_BYTES, ALL_BYTES))).toBe(true)
+
+    expect(equals(taken, Sender.bytes(FIRST_BYTES, ALL_BYTES))).toBe(true)
   })
 
   test('twice, with nobody else, holds its sender back', async () => {

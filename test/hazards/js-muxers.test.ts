@@ -1,55 +1,26 @@
 // Faults that js muxers were reported for, in what they hold, grant and send. Each test is named after the report.
+import { concat } from 'uint8arrays/concat'
 import { equals } from 'uint8arrays/equals'
 import { describe, expect, test } from 'vitest'
-import { ACK, data, DATA, pattern, ping, WINDOW_UPDATE, windowUpdate } from '../../testing/protocol/frames.ts'
+import { ACK, data, DATA, pattern, ping, windowUpdate } from '../../testing/protocol/frames.ts'
 import { converse, expectAlive, pingValues, receive, WINDOW_BYTES } from '../../testing/protocol/conversation.ts'
 import { forbidIncidents } from '../../testing/protocol/incidents.ts'
 import { VirtualClock } from '../../testing/protocol/virtual-clock.ts'
-import type { Conversation, Header } from '../../testing/protocol/conversation.ts'
+import { Sender } from './fixtures/sender.ts'
+import type { Header } from '../../testing/protocol/conversation.ts'
 
 forbidIncidents()
 
 const MEBIBYTE = 2 ** 20
 
-/** A peer that keeps sending on stream 1 as long as it has credit */
-class EagerSender {
-  sentBytes = 0
-  #creditBytes = WINDOW_BYTES
-  readonly #peer: Conversation
-
-  constructor (peer: Conversation) {
-    this.#peer = peer
-  }
-
-  /** Sends all it may, until no more credit comes; never more than `limitBytes` in all */
-  async sendAll (limitBytes: number): Promise<void> {
-    while (this.#creditBytes > 0 && this.sentBytes < limitBytes) {
-      const count = Math.min(this.#creditBytes, 16_384, limitBytes - this.sentBytes)
-      this.#peer.deliver(data(1, pattern(count, this.sentBytes)))
-      this.sentBytes += count
-      this.#creditBytes -= count
-
-      if (this.#creditBytes === 0) {
-        this.grant(await this.#peer.written())
-      }
-    }
-  }
-
-  grant (frames: Header[]): void {
-    for (const [type, , , delta] of frames) {
-      this.#creditBytes += type === WINDOW_UPDATE ? delta : 0
-    }
-  }
-}
-
 describe('what a stream holds', () => {
   test('a slow for await loop let the peer send 100 MiB: the sender stops within the window while the loop does not ask', async () => {
     const peer = converse()
     const stream = await peer.open()
-    const sender = new EagerSender(peer)
+    const sender = new Sender(peer)
     const loop = stream[Symbol.asyncIterator]()
     const first = loop.next()
-    await sender.sendAll(100 * MEBIBYTE)
+    await sender.sendUntil(5 * MEBIBYTE)
     await first
 
     expect(sender.sentBytes).toBe(WINDOW_BYTES)
@@ -57,13 +28,11 @@ describe('what a stream holds', () => {
 
     // the loop has taken the rest, and has read it when it asks for more
     await loop.next()
-    sender.grant(await peer.written())
-    await sender.sendAll(100 * MEBIBYTE)
+    await sender.sendUntil(5 * MEBIBYTE)
     expect(sender.sentBytes).toBe(WINDOW_BYTES)
 
     const third = loop.next()
-    sender.grant(await peer.written())
-    await sender.sendAll(100 * MEBIBYTE)
+    await sender.sendUntil(5 * MEBIBYTE)
     await third
     expect(sender.sentBytes).toBe(2 * WINDOW_BYTES)
     await expectAlive(peer)
@@ -72,21 +41,15 @@ describe('what a stream holds', () => {
   test('a stream without a listener was aborted at 4 MiB: the peer is held at its window, a late listener gets every byte', async () => {
     const peer = converse()
     const stream = await peer.open()
-    const sender = new EagerSender(peer)
-    await sender.sendAll(5 * MEBIBYTE)
+    const sender = new Sender(peer)
+    await sender.sendUntil(5 * MEBIBYTE)
     expect(sender.sentBytes).toBe(WINDOW_BYTES)
     expect(stream.status).toBe('open')
 
     const received = receive(stream)
-    sender.grant(await peer.written())
-    await sender.sendAll(5 * MEBIBYTE)
+    await sender.sendUntil(5 * MEBIBYTE)
     expect(received.byteLength).toBe(5 * MEBIBYTE)
-    let offset = 0
-
-    for (const part of received.chunks.flatMap(chunk => chunk.byteLength === WINDOW_BYTES ? split(chunk) : [chunk])) {
-      expect(equals(part, pattern(part.byteLength, offset))).toBe(true)
-      offset += part.byteLength
-    }
+    expect(equals(concat(received.chunks), Sender.bytes(0, 5 * MEBIBYTE))).toBe(true)
   })
 })
 
@@ -152,9 +115,4 @@ describe('what is sent', () => {
 
 function sentBytes (frames: Header[]): number {
   return frames.reduce((sum, [type, , , length]) => type === DATA ? sum + length : sum, 0)
-}
-
-/** A chunk that gathers several of the sender's frames, taken apart again */
-function split (chunk: Uint8Array): Uint8Array[] {
-  return Array.from({ length: chunk.byteLength / 16_384 }, (_, i) => chunk.subarray(i * 16_384, (i + 1) * 16_384))
 }

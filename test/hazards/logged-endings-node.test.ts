@@ -1,7 +1,7 @@
 // Ends whose reason is no error, while libp2p's own logger writes errors: it looks at all of them, and may throw. Node alone has its standard error.
 import { disable, enable } from '@libp2p/logger'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { data, GO_AWAY, pattern, RST, SYN, WINDOW_UPDATE } from '../../testing/protocol/frames.ts'
+import { data, GO_AWAY, pattern, RST, WINDOW_UPDATE } from '../../testing/protocol/frames.ts'
 import { nextTurn } from '../../testing/protocol/raw-peer.ts'
 import { endings } from '../../testing/protocol/conversation.ts'
 import { forbidIncidents } from '../../testing/protocol/incidents.ts'
@@ -65,17 +65,6 @@ describe.each(NO_ERRORS)('%s', (_, make) => {
     expect(peer.muxer.streams.length).toBe(0)
     expect((await peer.written()).at(-1)).toEqual([GO_AWAY, 0, 0, 2])
   })
-
-  test('thrown by a transport ends its connection with an error', async () => {
-    const { peer, stream, events } = await neighbours()
-    peer.transport.send = () => { throw make() }
-    stream.send(pattern(10))
-    await nextTurn()
-
-    expectOneError(events)
-    expect(peer.muxer.status).toBe('closed')
-    expect(peer.muxer.streams.length).toBe(0)
-  })
 })
 
 describe.each(FAILURES)('a listener that %s', (_, fail) => {
@@ -89,17 +78,6 @@ describe.each(FAILURES)('a listener that %s', (_, fail) => {
     expectOneError(events)
     expect(stream.status).toBe('aborted')
     expect(await peer.written()).toContainEqual([WINDOW_UPDATE, RST, 1, 0])
-    await expectUndisturbed(both)
-  })
-
-  test.each(NO_ERRORS)('%s for a new stream ends that stream', async (_, make) => {
-    const both = await neighbours()
-    const { peer } = both
-    peer.muxer.addEventListener('stream', () => fail(make()) as undefined)
-    peer.deliver(data(2, pattern(10), SYN))
-    await nextTurn()
-
-    expect(peer.inbound.map(({ status }) => status)).toEqual(['aborted'])
     await expectUndisturbed(both)
   })
 })

@@ -336,30 +336,6 @@ describe.each(STRATEGIES)('with \'%s\'', strategy => {
       { status: 'rejected', reason: { code: 'ERR_SENT_BYTES_CHANGED' } }
     ])
   })
-
-  test('several streams whose bytes change at once all end, and the next one is served', async () => {
-    const wire = connect(strategy)
-    const streams = await Promise.all(Array.from({ length: 2 * Object.keys(CHANGES).length }, async () => wire.peer.muxer.createStream()))
-    await wire.settle()
-    streams.forEach(stream => { wire.hear(windowUpdate(Number(stream.id), 1, ACK)) })
-    wire.peer.transport.isFull = true
-    wire.hear(ping(1, SYN))
-    await wire.settle()
-    const changes = Object.values(CHANGES).map(create => create(5000))
-    streams.forEach((stream, i) => {
-      wire.send(stream, i % 2 === 0 ? changes[i / 2].bytes : pattern(3000, i))
-    })
-    changes.forEach(({ change }) => { change() })
-    wire.peer.transport.drain()
-    await wire.settle()
-
-    expect(streams.map(({ status }) => status)).toEqual(streams.map((_, i) => i % 2 === 0 ? 'aborted' : 'open'))
-    const next = await wire.open()
-    wire.send(next, pattern(1000))
-    await wire.settle()
-    wire.expectOwnBytes([...streams.filter((_, i) => i % 2 === 1), next])
-    await wire.expectAlive()
-  })
 })
 
 describe.each<Strategy>(['off', 'turn'])('with \'%s\', a sink of metrics that', strategy => {
@@ -440,38 +416,6 @@ describe.each<Strategy>(['off', 'turn'])('with \'%s\', a sink of metrics that', 
     await other.expectAlive()
   })
 
-  test.each([10, 2000, 10_000])('sends %i bytes on another connection, which fills the transport, mixes up nothing', async byteLength => {
-    let sends = 0
-    const streams = await streamsOfBoth((_, [stream]) => {
-      if (sends++ < 20) {
-        other.peer.transport.isFull = sends % 2 === 0
-        other.send(stream, pattern(byteLength, sends))
-        other.peer.transport.drain()
-      }
-    })
-    await sendMuch(own, streams.own)
-    await settle()
-    own.expectOwnBytes(streams.own)
-    other.expectOwnBytes(streams.other)
-  })
-
-  test.each([10, 2000, 10_000])('sends %i bytes on the connection that it is told of mixes up nothing', async byteLength => {
-    let sends = 0
-    const streams = await streamsOfBoth(([first, second]) => {
-      if (sends++ < 15) {
-        own.send(sends % 2 === 0 ? first : second, pattern(byteLength, sends))
-      }
-    })
-    // so that nothing waits for credit in the end
-    streams.own.forEach(({ id }) => { own.hear(windowUpdate(Number(id), 1_000_000)) })
-    await sendMuch(own, streams.own)
-    await settle()
-
-    expect(sends).toBeGreaterThan(10)
-    own.expectOwnBytes(streams.own)
-    await own.expectAlive()
-  })
-
   test.each<[string, () => Wire]>([['the connection that it is told of', () => own], ['another connection', () => other]])('sends for everything that it is told on %s never goes too deep', async (_, wireOf) => {
     const MAX_SENDS = 20_000
     const wire = wireOf()
@@ -503,23 +447,6 @@ describe.each<Strategy>(['off', 'turn'])('with \'%s\', a sink of metrics that', 
     expect(errors).toEqual([])
     wire.expectOwnBytes([stream])
     own.expectOwnBytes([first])
-    await own.expectAlive()
-    await other.expectAlive()
-  })
-
-  test.each<[string, (own: YamuxStream[], other: YamuxStream[]) => void]>([
-    ['the stream that it is told of', ([stream]) => { stream.abort(new Error('Enough')) }],
-    ['another stream of its connection', ([, stream]) => { stream.abort(new Error('Enough')) }],
-    ['a stream of another connection', (_, [stream]) => { stream.abort(new Error('Enough')) }]
-  ])('aborts %s leaves each wire legal', async (_, abort) => {
-    const streams = await streamsOfBoth(abort)
-    other.sendToOpen(streams.other, 3000)
-    own.sendToOpen(streams.own, 100_000)
-    await settle()
-
-    expect([...streams.own, ...streams.other].filter(({ status }) => status === 'aborted')).toHaveLength(1)
-    own.expectOwnBytes(streams.own.filter(({ status }) => status === 'open'))
-    other.expectOwnBytes(streams.other.filter(({ status }) => status === 'open'))
     await own.expectAlive()
     await other.expectAlive()
   })

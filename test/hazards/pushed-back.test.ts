@@ -62,23 +62,6 @@ describe.each(['backlog', true, false] as const)('with mergeMessages: %s', merge
       expect(events).toHaveLength(1)
       await expectAlive(peer)
     })
-
-    test('are gone with the muxer', async () => {
-      const { peer, stream } = await putBack()
-      const events = endings(stream)
-      peer.muxer.abort(new Error('Enough'))
-
-      expect(stream.readBufferLength).toBe(0)
-      expect(events).toHaveLength(1)
-    })
-
-    test('are discarded when nobody is to read any more', async () => {
-      const { peer, stream } = await putBack()
-      await stream.closeRead()
-
-      expect(stream.readBufferLength).toBe(0)
-      await expectAlive(peer)
-    })
   })
 
   test('a list of 150,000 parts is put back, and read in the right order', async () => {

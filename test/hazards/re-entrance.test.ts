@@ -8,6 +8,7 @@ import { NO_LIMITS } from '../../testing/protocol/limits.ts'
 import { createRawPeer, nextTurn } from '../../testing/protocol/raw-peer.ts'
 import { converse, endings, expectAlive, receive, WINDOW_BYTES } from '../../testing/protocol/conversation.ts'
 import { forbidIncidents } from '../../testing/protocol/incidents.ts'
+import { oneByteFrames } from './fixtures/connected.ts'
 import { GuardedEmitter } from '../../src/foreign/emitter.ts'
 import type { YamuxMuxerInit, YamuxStream } from '../../src/index.ts'
 import type { RawPeerInit } from '../../testing/protocol/raw-peer.ts'
@@ -17,18 +18,6 @@ forbidIncidents()
 
 const APART: YamuxMuxerInit = { coalesce: { mergeMessages: false } }
 const STREAMS = 2000
-
-/** Frames of one byte for stream 1, each with another byte than its neighbours */
-function oneByteFrames (count: number): Uint8Array {
-  const bytes = pattern(count)
-  const chunk = new Uint8Array(count * 13)
-
-  for (let i = 0; i < count; i++) {
-    chunk.set(data(1, bytes.subarray(i, i + 1)), i * 13)
-  }
-
-  return chunk
-}
 
 /** The bytes of each message event in the order a listener sees them */
 function watch (stream: YamuxStream, onMessage: (count: number) => void = () => {}): number[] {
@@ -71,7 +60,7 @@ describe.each([3, 2000, 100_000])('%i frames in one chunk', count => {
       stream.resume()
     })
     const second = watch(stream)
-    peer.deliver(oneByteFrames(count))
+    peer.deliver(oneByteFrames(pattern(count)))
     await nextTurn()
 
     expectSame(first, pattern(count))
@@ -88,7 +77,7 @@ describe.each([3, 2000, 100_000])('%i frames in one chunk', count => {
     })
     const second = watch(stream)
     stream.pause()
-    peer.deliver(oneByteFrames(count))
+    peer.deliver(oneByteFrames(pattern(count)))
     peer.transport.isFull = true
     stream.send(pattern(1))
     await nextTurn()
@@ -115,28 +104,12 @@ describe.each([3, 2000, 100_000])('%i frames in one chunk', count => {
       }
     })
     const second = watch(stream)
-    peer.deliver(oneByteFrames(count))
+    peer.deliver(oneByteFrames(pattern(count)))
     await nextTurn()
 
     expect(first).toEqual([...pattern(2)])
     expect(second).toEqual([...pattern(2)])
     expect(stream.readBufferLength).toBe(0)
-  })
-
-  test('are all delivered to a listener that closes for writing, and pauses and resumes', async () => {
-    const { peer, stream } = await connect()
-    const first = watch(stream, () => {
-      stream.close().catch(() => {})
-      stream.pause()
-      stream.resume()
-    })
-    const second = watch(stream)
-    peer.deliver(oneByteFrames(count), windowUpdate(1, 0, FIN))
-    await nextTurn()
-
-    expectSame(first, pattern(count))
-    expectSame(second, pattern(count))
-    expect(stream.status).toBe('closed')
   })
 
   test('are delivered in front of what a listener pushes meanwhile, and behind what it puts back', async () => {
@@ -153,7 +126,7 @@ describe.each([3, 2000, 100_000])('%i frames in one chunk', count => {
       stream.resume()
     })
     const second = watch(stream)
-    peer.deliver(oneByteFrames(count))
+    peer.deliver(oneByteFrames(pattern(count)))
     await vi.waitFor(() => { expect(second.length).toBe(count + 4) })
 
     const expected = concat([pattern(count).subarray(0, 1), Uint8Array.of(204, 203), pattern(count).subarray(1), Uint8Array.of(201, 202)])
@@ -173,7 +146,7 @@ test('frames are all delivered in order to a listener that reads on with an iter
     asked.push(iterator.next().then(({ value }) => value?.subarray() ?? new Uint8Array(0)))
   })
   const second = watch(stream)
-  peer.deliver(oneByteFrames(ASKS), windowUpdate(1, 0, FIN))
+  peer.deliver(oneByteFrames(pattern(ASKS)), windowUpdate(1, 0, FIN))
 
   // each may wait for the loop to have taken the one before
   for (let i = 0; i < 1000 && second.length < ASKS; i++) {
@@ -378,19 +351,6 @@ describe('a transport that brings more while it is written to', () => {
     await expectAlive(peer)
   })
 
-  test('is read in order when it brings several chunks, each within the write that another leads to', async () => {
-    const { peer, stream } = await connect()
-    const received = receive(stream)
-    const more = [1, 2, 3, 4].map(i => join(data(1, pattern(10, 10 * i)), pings, data(1, pattern(10, 10 * i + 1))))
-    answer(peer, ...more)
-    peer.deliver(data(1, pattern(10, 0)), pings, data(1, pattern(10, 1)))
-    await nextTurn()
-
-    expect(equals(concat(received.chunks), concat([0, 1, 2, 3, 4].flatMap(i => [pattern(10, 10 * i), pattern(10, 10 * i + 1)])))).toBe(true)
-    expect(peer.takeFrames()).toHaveLength(PINGS * 5)
-    await expectAlive(peer)
-  })
-
   const rest = join(data(1, pattern(100, 1)), data(1, pattern(30, 2)))
 
   test.each([1, 5, 11, 12, 13, 60, 111, 112, 113])('continues the frame that the chunk ends in, cut at byte %i', async cut => {
@@ -475,17 +435,6 @@ describe('a transport that brings more while it is written to', () => {
     expect(equals(concat(received.chunks), concat([pattern(100, 0), pattern(100, 1)]).subarray(0, received.byteLength))).toBe(true)
     expect(received.byteLength).toBeGreaterThanOrEqual(100)
     expect(peer.muxer.status).toBe('closed')
-  })
-
-  test('brings more within the write that a listener\'s send leads to, which is read behind the chunk, with coalescing off', async () => {
-    const { peer, stream } = await connect({ coalesce: { strategy: 'off', mergeMessages: false } })
-    const received = receive(stream)
-    stream.addEventListener('message', () => { stream.send(pattern(5)) }, { once: true })
-    answer(peer, data(1, pattern(10, 3)))
-    peer.deliver(data(1, pattern(10, 0)), data(1, pattern(10, 1)), data(1, pattern(10, 2)))
-    await nextTurn()
-
-    expect(received.chunks).toEqual([0, 1, 2, 3].map(seed => pattern(10, seed)))
   })
 })
 

@@ -158,45 +158,6 @@ describe('with mergeMessages: false, a message of at most maxMessageSize', () =>
     expect(frames.reduce((sum, length) => sum + length, 0)).toBe(maxMessageSize + 1)
   })
 
-  test('stays whole among streams that contend, each with as little credit as can be', async () => {
-    const { peer } = await apart({ coalesce: { maxBytes: 16_500 } })
-    const streams = [...peer.muxer.streams, await peer.open(), await peer.open()]
-    streams.slice(1).forEach(({ id }) => { peer.deliver(windowUpdate(Number(id), 1, ACK)) })
-    const sizes = streams.map((_, i) => Array.from({ length: 60 }, (_, j) => 1 + (i * 7919 + j * 104_729) % 16_384))
-    const seen = new Map<number, number[]>()
-    const collect = async (): Promise<void> => {
-      for (const [type, , id, length] of await peer.written()) {
-        if (type === DATA) {
-          seen.set(id, [...seen.get(id) ?? [], length])
-        }
-      }
-    }
-    streams.forEach((stream, i) => { sizes[i].forEach(size => { stream.send(pattern(size)) }) })
-
-    for (let i = 0; i < 300; i++) {
-      await collect()
-      peer.deliver(...streams.map(({ id }, j) => windowUpdate(Number(id), 1 + (i * 31 + j * 17) % 3000)))
-    }
-
-    peer.deliver(...streams.map(({ id }) => windowUpdate(Number(id), 1_000_000)))
-    await collect()
-    expect(streams.map(({ id }) => seen.get(Number(id)))).toEqual(sizes)
-  })
-
-  test('pushed while half a frame has arrived is an event of its own before that frame', async () => {
-    const { peer, stream } = await apart()
-    const received = receive(stream)
-    const frame = data(1, pattern(100, 5))
-    peer.deliver(data(1, pattern(10)), frame.subarray(0, 12 + 40))
-    stream.push(pattern(7, 1))
-    stream.push(pattern(8, 2))
-    await nextTurn()
-    peer.deliver(frame.subarray(12 + 40), data(1, pattern(3)))
-    await nextTurn()
-
-    expect(received.chunks).toEqual([pattern(10), pattern(7, 1), pattern(8, 2), pattern(100, 5), pattern(3)])
-  })
-
   test('pushed behind frames that wait, while half a frame has arrived, is read between them', async () => {
     const { peer, stream } = await apart()
     const frame = data(1, pattern(100, 5))
@@ -211,19 +172,6 @@ describe('with mergeMessages: false, a message of at most maxMessageSize', () =>
 
     expect(received.chunks).toEqual([concat(pattern(9, 3), pattern(10)), pattern(20), pattern(7, 1), pattern(8, 2), pattern(100, 5), pattern(3)])
     expect(stream.readBufferLength).toBe(0)
-  })
-
-  test('put back while half a frame has arrived is an event of its own before that frame', async () => {
-    const { peer, stream } = await apart()
-    const received = receive(stream)
-    const frame = data(1, pattern(100, 5))
-    peer.deliver(frame.subarray(0, 12 + 40))
-    stream.unshift(pattern(7, 1))
-    await nextTurn()
-    peer.deliver(frame.subarray(12 + 40))
-    await nextTurn()
-
-    expect(received.chunks).toEqual([pattern(7, 1), pattern(100, 5)])
   })
 
   test('of which half had arrived when the stream ended is read behind what was pushed', async () => {
