@@ -2,7 +2,7 @@
 import { statSync } from 'node:fs'
 import { byId } from '../testing/programs/names.ts'
 
-export type ScenarioName = 'file' | 'messages' | 'requests' | 'requests-on-one-stream' | 'beside-bulk'
+export type ScenarioName = 'file' | 'messages' | 'requests' | 'requests-on-one-stream'
 
 export interface Row {
   id: string
@@ -14,12 +14,8 @@ export interface Row {
   unitBytesPerStream: number
   /** Before each request, so that it finds the connection idle */
   pauseMs?: number
-  /** Of the requests, where the muxer lets streams be marked */
-  isUrgent?: boolean
   /** Each side opens streams and sends on them at the same time */
   isBothWays?: boolean
-  /** Instead of what other rows take */
-  atLeastMs?: number
   /** How long the receiver works, without a break, for each 4 MB that arrive */
   receiverWorksMs?: number
 }
@@ -82,17 +78,13 @@ const sizes: Array<[id: string, label: string, bytes: number, unitMessages: numb
 const grid = [1, 10, 1000].flatMap(streams => sizes.map(([id, label, bytes, unitMessages]) =>
   messages(`${streams}x${id}`, `${streams.toLocaleString('en')} × ${label}`, streams, bytes, Math.ceil(unitMessages / streams))))
 
-const BESIDE_BULK_AT_LEAST_MS = 1500
-
 export const matrixRows: Row[] = [
   ...grid,
   { ...messages('both-ways', '10 × 4 KiB, both ways', 10, 4 * KIB, 250), isBothWays: true },
   requests('requests-1', 'requests, 1 stream', 'requests-on-one-stream', 300),
   requests('requests', 'requests, new streams', 'requests', 50),
   requests('requests-60k', 'requests of 60 KB, 1 stream', 'requests-on-one-stream', 100, 60_000),
-  ...idleRows.map(row => ({ ...row, label: `requests 5 ms apart, ${row.label}` })),
-  { ...requests('mixed', 'requests beside 20 × 64 KiB', 'beside-bulk', 20), atLeastMs: BESIDE_BULK_AT_LEAST_MS },
-  { ...requests('mixed-urgent', 'the same, marked urgent', 'beside-bulk', 20), atLeastMs: BESIDE_BULK_AT_LEAST_MS, isUrgent: true }
+  ...idleRows.map(row => ({ ...row, label: `requests 5 ms apart, ${row.label}` }))
 ]
 
 /** The rows of `npm start`: some of the matrix, and a file */

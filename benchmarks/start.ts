@@ -61,7 +61,7 @@ function parseOptions (): Options {
 /** The uplink too, in processes of its own: in the first round, and in each if their number was asked for */
 async function measureAll ({ rows, muxers, rounds, budgetMs, hasUplink, nodeOptions }: Options, measuring: Measuring, stopAtEnd: StopAtEnd): Promise<void> {
   const tasks = groupTasks({
-    group: { transport: 'tcp-noise', rows, muxers, hasIdleConnections: false },
+    group: { transport: 'tcp-noise', rows, muxers },
     measuring,
     nodeOptions,
     atLeastMs: AT_LEAST_MS,

@@ -1,6 +1,5 @@
 // Gossip among 100 hosts, as in a profile of gossipsub in go-libp2p: what a delivery costs with each muxer.
 import { parseOptions, plainContestants } from '../harness/options.ts'
-import { profileAll } from '../harness/profile.ts'
 import { report } from '../harness/report.ts'
 import { runRounds } from '../harness/rounds.ts'
 import { runBenchmark } from '../../testing/programs/run.ts'
@@ -39,14 +38,11 @@ const legend = [
 ].join('\n')
 
 await runBenchmark(async stopAtEnd => {
-  const { muxers, json, counts: { rounds }, own: { only, profiles } } = parseOptions({
+  const { muxers, json, counts: { rounds }, own: { only } } = parseOptions({
     contestants: plainContestants,
     usual: 'ours,stock,mplex',
     counts: { rounds: 3 },
-    own: {
-      only: { takes: 'rows', isList: true, about: 'some of the work', default: rows.map(({ id }) => id).join() },
-      profiles: { takes: 'folder', about: 'writes CPU profiles there' }
-    }
+    own: { only: { takes: 'rows', isList: true, about: 'some of the work', default: rows.map(({ id }) => id).join() } }
   })
   const asked = only.map(id => findRow(id, rows))
   const topology = drawTopology()
@@ -69,10 +65,6 @@ await runBenchmark(async stopAtEnd => {
         measure: async ({ session }, round) => toMetrics(await session.measure(planRound(row, round))),
         describe: ({ cpuUsPerDelivery }) => `${format(cpuUsPerDelivery)} µs per delivery`
       }))
-
-      if (profiles != null) {
-        await profileAll(profiles, row.id, contestants, async ({ session }, path) => session.measure(planRound(row, rounds + 1), path))
-      }
     }
 
     await Promise.all(sessions.map(async session => session.stop()))

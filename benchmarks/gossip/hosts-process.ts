@@ -6,7 +6,6 @@ import { multiaddr } from '@multiformats/multiaddr'
 import { nowMs } from '../../testing/programs/clock.ts'
 import { countSocketWrites, startCounting } from '../pair/counters.ts'
 import { answer } from '../../testing/programs/child.ts'
-import { startProfiling } from '../harness/profile.ts'
 import { createMuxer } from '../pair/endpoints/muxer.ts'
 import { transportInit } from '../pair/endpoints/transport-init.ts'
 import { createNodeWith, manyConnections } from '../node.ts'
@@ -37,7 +36,6 @@ let latenciesMs: number[] = []
 let failure: Error | undefined
 let spentSince: () => Spent
 let maxRssBytes: () => number
-let stopProfiling: (() => Promise<void>) | undefined
 
 function onError (err: Error): void {
   failure ??= err
@@ -102,9 +100,8 @@ const commands = {
     return findHost(host).services.pubsub.getSubscribers(topic).length
   },
 
-  async startCounting (profilePath?: string): Promise<void> {
+  startCounting (): void {
     latenciesMs = []
-    stopProfiling = profilePath == null ? undefined : await startProfiling(profilePath)
     maxRssBytes = watchRss()
     spentSince = startCounting()
   },
@@ -132,11 +129,8 @@ const commands = {
     return latenciesMs.length
   },
 
-  async stopCounting (): Promise<Gossiped> {
-    const spent = spentSince()
-    await stopProfiling?.()
-
-    return { latenciesMs: Float64Array.from(latenciesMs), spent, maxRssBytes: maxRssBytes() }
+  stopCounting (): Gossiped {
+    return { latenciesMs: Float64Array.from(latenciesMs), spent: spentSince(), maxRssBytes: maxRssBytes() }
   }
 }
 

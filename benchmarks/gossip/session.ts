@@ -33,8 +33,7 @@ export interface Measured {
 export interface Session {
   /** Resolves when all hosts run, are connected and know of each other's topics */
   ready: Promise<void>
-  /** With a path, the first process writes a CPU profile to it */
-  measure (plan: Publication[], profilePath?: string): Promise<Measured>
+  measure (plan: Publication[]): Promise<Measured>
   stop (): Promise<void>
 }
 
@@ -120,9 +119,9 @@ export function startSession (muxer: ContestantMuxer, isSigned: boolean, { conne
   return {
     ready: connect(),
 
-    async measure (plan, profilePath) {
+    async measure (plan) {
       const startMs = performance.now()
-      await Promise.all(processes.map(async (process, index) => process.startCounting(index === 0 ? profilePath : undefined)))
+      await Promise.all(processes.map(async process => process.startCounting()))
       await Promise.all(processes.map(async (process, index) => process.publish(plan.filter(({ host }) => processOf(host) === index).sort((a, b) => a.atMs - b.atMs))))
       await untilDelivered(expectedDeliveries(plan))
       const durationMs = performance.now() - startMs

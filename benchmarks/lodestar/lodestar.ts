@@ -2,7 +2,6 @@
 import { quantile } from 'simple-statistics'
 import { startChild } from '../../testing/programs/child.ts'
 import { parseOptions, plainContestants } from '../harness/options.ts'
-import { profileAll } from '../harness/profile.ts'
 import { report } from '../harness/report.ts'
 import { runRounds } from '../harness/rounds.ts'
 import { runBenchmark } from '../../testing/programs/run.ts'
@@ -68,8 +67,8 @@ async function start ({ muxer, node, peers }: Contestant): Promise<void> {
   await peers.commands.load(WARM_UP_MS, 0)
 }
 
-async function measure ({ node, peers }: Contestant, durationMs: number, profilePath?: string): Promise<Record<string, number>> {
-  await node.commands.startCounting(LEAVING, profilePath)
+async function measure ({ node, peers }: Contestant, durationMs: number): Promise<Record<string, number>> {
+  await node.commands.startCounting(LEAVING)
   const { published, requestMs, failed, cpuMs: peersCpuMs } = await peers.commands.load(durationMs, LEAVING)
   const usage = await node.commands.usage(published)
 
@@ -92,11 +91,10 @@ async function measure ({ node, peers }: Contestant, durationMs: number, profile
 }
 
 await runBenchmark(async stopAtEnd => {
-  const { muxers, json, counts: { rounds, seconds }, own: { profiles } } = parseOptions({
+  const { muxers, json, counts: { rounds, seconds } } = parseOptions({
     contestants: [...plainContestants, { id: 'quic', label: 'quic', muxer: 'quic' as const }],
     usual: 'ours,stock,mplex',
-    counts: { rounds: 3, seconds: 60 },
-    own: { profiles: { takes: 'folder', about: 'writes CPU profiles there' } }
+    counts: { rounds: 3, seconds: 60 }
   })
 
   if (muxers.some(({ id }) => id === 'quic') && !await installQuic()) {
@@ -123,10 +121,6 @@ await runBenchmark(async stopAtEnd => {
     measure: async contestant => measure(contestant, seconds * 1000),
     describe: ({ cpuPercent }) => `${format(cpuPercent)} % CPU`
   })
-
-  if (profiles != null) {
-    await profileAll(profiles, row.id, contestants, async (contestant, path) => measure(contestant, seconds * 1000, path))
-  }
 
   await report({
     tables: [columns, comparisons].map(columns => renderSamples(samples, [row], muxers, columns)),

@@ -7,7 +7,6 @@ import { Participant } from '../../testing/lodestar/participant.ts'
 import { eachInterval, nowMs, untilCounted } from '../../testing/programs/clock.ts'
 import { countSocketWrites, startCounting } from '../pair/counters.ts'
 import { answer } from '../../testing/programs/child.ts'
-import { startProfiling } from '../harness/profile.ts'
 import { startObserving } from '../pair/runtime.ts'
 import { transportOf } from './transport.ts'
 import type { Spent } from '../pair/counters.ts'
@@ -74,8 +73,7 @@ const commands = {
   },
 
   /** Of the whole process, also if this is a worker of it. Messages of peers below `firstPeer` do not count. */
-  async startCounting (firstPeer: number, profilePath?: string): Promise<void> {
-    const stopProfiling = profilePath == null ? undefined : await startProfiling(profilePath)
+  startCounting (firstPeer: number): void {
     const receivedBefore = receivedFrom(firstPeer)
     const observed = startObserving()
     const spent = startCounting(process.cpuUsage)
@@ -83,7 +81,8 @@ const commands = {
     usageSince = async messages => {
       await untilCounted(() => receivedFrom(firstPeer) - receivedBefore, messages, MESSAGES_STALL_MS)
       const scores = node.scores()
-      const usage = {
+
+      return {
         ...spent(),
         ...observed(),
         received: receivedFrom(firstPeer) - receivedBefore,
@@ -91,9 +90,6 @@ const commands = {
         meanScore: mean(scores),
         lowestScore: min(scores)
       }
-      await stopProfiling?.()
-
-      return usage
     }
   },
 

@@ -1,9 +1,7 @@
 // Runs the cells: one transport after the other, on each of them rounds in which the muxers take turns at every row.
-import { isMuxer } from '../contestants.ts'
 import { rotated } from '../harness/rounds.ts'
 import { startPair } from '../pair/pair.ts'
 import { toMetrics } from '../report/metrics.ts'
-import { idleConnections, measureIdleConnections } from './idle-connections.ts'
 import { canRun } from './selection.ts'
 import type { PeerKind } from '../../peers/list.ts'
 import type { ContestantMuxer, TransportName } from '../contestants.ts'
@@ -41,7 +39,7 @@ export interface GroupInit {
   programs?: PeerKind[]
   /** For all Node processes that are measured */
   nodeOptions?: string[]
-  /** How long each row is measured that does not say it itself */
+  /** How long each row is measured */
   atLeastMs?: number
 }
 
@@ -75,26 +73,11 @@ export class GroupRun {
     const round = ++this.#rounds
 
     await this.#eachCell(`round ${round}`, async (pair, row) => {
-      const measured = await pair.measure(row, row.atLeastMs ?? this.#atLeastMs)
+      const measured = await pair.measure(row, this.#atLeastMs)
 
       this.#add(pair, row.id, toMetrics(row, measured))
       this.#measuring.processors.push(measured.processors)
     })
-
-    if (this.#group.hasIdleConnections) {
-      await this.#measureIdleConnections()
-    }
-  }
-
-  async #measureIdleConnections (): Promise<void> {
-    for (const pair of [...this.#pairs]) {
-      const { muxer } = pair
-
-      if (isMuxer(muxer)) {
-        this.#measuring.report(`${idleConnections.label}, ${muxer}`)
-        await this.#attempt(pair, async () => { this.#add(pair, idleConnections.id, await measureIdleConnections(muxer)) })
-      }
-    }
   }
 
   #add ({ muxer, transport }: Pair, rowId: string, metrics: Metrics): void {

@@ -1,10 +1,9 @@
 // Which cells are measured: rows x muxers x transports, less what cannot be or says nothing.
-import { findContestantMuxer, findTransport, isCarriedBy, isMuxer, isNative, nativeNames, transportNames } from '../contestants.ts'
+import { findContestantMuxer, findTransport, isCarriedBy, isNative, nativeNames, transportNames } from '../contestants.ts'
 import { recordOptions, recordPathOf, thisBenchmark } from '../harness/options.ts'
 import { parseCount } from '../../testing/programs/names.ts'
 import { readOptions } from '../../testing/programs/options.ts'
 import { findRow, matrixRows } from '../rows.ts'
-import { idleConnections } from './idle-connections.ts'
 import { SHORT } from './short.ts'
 import type { ContestantMuxer, TransportName } from '../contestants.ts'
 import type { Row } from '../rows.ts'
@@ -14,8 +13,6 @@ export interface Group {
   transport: TransportName
   rows: Row[]
   muxers: ContestantMuxer[]
-  /** Measured beside the rows, in processes of their own */
-  hasIdleConnections: boolean
 }
 
 export interface Options {
@@ -34,7 +31,7 @@ const sizes = matrixRows.filter(({ id, isBothWays, scenario }) => scenario === '
 const few = ['1x100', '1000x100', '1x4k', '1x64k', '10x1m']
 
 const defaultRows: Record<TransportName, string[]> = {
-  'tcp-noise': [...matrixRows.map(({ id }) => id).filter(id => id !== LONGEST), idleConnections.id],
+  'tcp-noise': matrixRows.map(({ id }) => id).filter(id => id !== LONGEST),
   tcp: [...sizes, 'requests-1', 'requests'],
   'ws-noise': few,
   memory: few
@@ -54,13 +51,12 @@ export function canRun (muxer: ContestantMuxer, { scenario, isBothWays = false, 
 }
 
 function selectGroup (transport: TransportName, muxers: ContestantMuxer[], rowIds: string[]): Group {
-  const rows = rowIds.filter(id => id !== idleConnections.id).map(id => findRow(id, matrixRows))
+  const rows = rowIds.map(id => findRow(id, matrixRows))
 
   return {
     transport,
     rows,
-    muxers: muxers.filter(muxer => isCarriedBy(muxer, transport) && (isMuxer(muxer) || rows.some(row => canRun(muxer, row)))),
-    hasIdleConnections: transport === 'tcp-noise' && rowIds.includes(idleConnections.id)
+    muxers: muxers.filter(muxer => isCarriedBy(muxer, transport) && rows.some(row => canRun(muxer, row)))
   }
 }
 
@@ -68,7 +64,7 @@ export function parseOptions (): Options {
   const values = readOptions(thisBenchmark(), {
     muxers: { takes: 'names', isList: true, about: `who is compared, of ${MUXERS.join(', ')} and variants of ours; all of these if it is left out` },
     transports: { takes: 'names', isList: true, about: `of ${transportNames.join(', ')}; all if it is left out` },
-    only: { takes: 'rows', isList: true, about: `of ${[...matrixRows, idleConnections].map(({ id }) => id).join(', ')}; some for each transport if it is left out` },
+    only: { takes: 'rows', isList: true, about: `of ${matrixRows.map(({ id }) => id).join(', ')}; some for each transport if it is left out` },
     rounds: { takes: 'number', about: `how often each is measured; ${ROUNDS} if it is left out` },
     short: { about: 'what CI runs: a few cells, which fail on gross loss' },
     ...recordOptions

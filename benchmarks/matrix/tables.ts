@@ -1,11 +1,10 @@
-// The tables of the matrix: for each transport one about throughput, one about latency and one about memory.
+// The tables of the matrix: for each transport one about throughput and one about latency.
 import { transports } from '../contestants.ts'
 import { figure, renderSamples, times } from '../harness/table.ts'
-import { idleConnections } from './idle-connections.ts'
+import { isOfLoneRequests } from '../rows.ts'
 import type { ContestantMuxer } from '../contestants.ts'
 import type { Column, Labelled } from '../harness/table.ts'
 import type { CellSample, Metrics } from '../report/metrics.ts'
-import type { Row } from '../rows.ts'
 import type { Group } from './selection.ts'
 
 type MatrixColumn = Column<keyof Metrics>
@@ -25,27 +24,14 @@ const latencyColumns: MatrixColumn[] = [
   figure('p50 ms', 'p50Ms'),
   figure('p99 ms', 'p99Ms'),
   ...['stock', 'mplex'].flatMap(base => [times('p50', 'p50Ms', base), times('p99', 'p99Ms', base)] as MatrixColumn[]),
-  figure('requests/s', 'messagesPerS'),
-  figure('MB/s\nmeanwhile', 'besideMegabytesPerS')
+  figure('requests/s', 'messagesPerS')
 ]
 
-const memoryColumns: MatrixColumn[] = [
-  figure('KiB a connection\ndialer', 'dialerKibPerConnection'),
-  figure('KiB a connection\nlistener', 'listenerKibPerConnection'),
-  times('dialer', 'dialerKibPerConnection', 'stock'),
-  times('listener', 'listenerKibPerConnection', 'stock')
-]
-
-function isAboutLatency ({ scenario }: Row): boolean {
-  return scenario === 'requests' || scenario === 'requests-on-one-stream' || scenario === 'beside-bulk'
-}
-
-export function renderTables (samples: CellSample[], { transport, rows, muxers, hasIdleConnections }: Group): string[] {
+export function renderTables (samples: CellSample[], { transport, rows, muxers }: Group): string[] {
   const ofThis = samples.filter(sample => sample.transport === transport)
   const tables: Array<[about: string, rows: Labelled[], columns: MatrixColumn[]]> = [
-    ['throughput', rows.filter(row => !isAboutLatency(row)), throughputColumns(BASES.filter(base => muxers.includes(base)))],
-    ['latency of requests', rows.filter(isAboutLatency), latencyColumns],
-    ['memory', hasIdleConnections ? [idleConnections] : [], memoryColumns]
+    ['throughput', rows.filter(row => !isOfLoneRequests(row)), throughputColumns(BASES.filter(base => muxers.includes(base)))],
+    ['latency of requests', rows.filter(isOfLoneRequests), latencyColumns]
   ]
 
   return tables
@@ -65,7 +51,5 @@ export const legend = [
   'quic      @chainsafe/libp2p-quic, which has its own transport and encryption, among those on TCP and Noise',
   'http2     node:http2 with windows of 16 MiB; instead of Noise TLS 1.2 with the same cipher, ChaCha20-Poly1305',
   'go-, rust-yamux  programs in Go and Rust at both ends; rust-yamux-buffered has buffers around its socket',
-  'CPU       user and system time, that of checking included; over message ports of the thread alone',
-  'meanwhile what streams carry that are not measured',
-  'KiB       objects and buffers after a garbage collection, those of libp2p and Noise included'
+  'CPU       user and system time, that of checking included; over message ports of the thread alone'
 ].join('\n')

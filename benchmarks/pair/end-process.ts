@@ -19,8 +19,6 @@ export interface Sent {
   units: number
   durationMs: number
   latenciesMs: number[]
-  /** Confirmed beside the units, by the scenarios that do something else at the same time */
-  besideBytes?: number
   spent: PeerSpent
 }
 
@@ -73,9 +71,8 @@ const commands = {
       throw new Error('Nothing is open to send on')
     }
 
-    const { besideBytes, latenciesMs } = senderHalf
+    const { latenciesMs } = senderHalf
     const requestsBefore = latenciesMs?.length
-    const besideBytesBefore = besideBytes?.()
     const spentSince = countAndObserve()
     const startMs = performance.now()
     await senderHalf.work(1)
@@ -93,7 +90,6 @@ const commands = {
       units,
       durationMs,
       latenciesMs: latenciesMs?.slice(requestsBefore) ?? [],
-      besideBytes: besideBytes == null ? undefined : besideBytes() - (besideBytesBefore ?? 0),
       spent: spentSince()
     }
   },

@@ -34,8 +34,6 @@ export interface Metrics {
   /** Part of the time */
   senderGcPercent?: number
   receiverGcPercent?: number
-  dialerKibPerConnection?: number
-  listenerKibPerConnection?: number
 }
 
 /** Of everything that is sent */
@@ -47,17 +45,15 @@ export interface TransferMetrics extends Metrics {
 export function toMetrics (row: Row, { unitBytes, sent, sentBack, receiverSpent }: Measured): TransferMetrics {
   const megabytes = (sent.units + (sentBack?.units ?? 0)) * unitBytes / 1e6
   const durationS = Math.max(sent.durationMs, sentBack?.durationMs ?? 0) / 1000
-  const carriedMegabytes = megabytes + (sent.besideBytes ?? 0) / 1e6
 
   return {
     megabytesPerS: megabytes / durationS,
     messagesPerS: megabytes * 1e6 / row.messageBytes / durationS,
-    socketWritesPerMegabyte: per(carriedMegabytes, sent.spent.socketWrites),
-    noiseRecordsPerMegabyte: sent.spent.noiseRecords === 0 ? undefined : per(carriedMegabytes, sent.spent.noiseRecords),
+    socketWritesPerMegabyte: per(megabytes, sent.spent.socketWrites),
+    noiseRecordsPerMegabyte: sent.spent.noiseRecords === 0 ? undefined : per(megabytes, sent.spent.noiseRecords),
     ...sent.latenciesMs.length > 0 && latency(sent.latenciesMs),
     // the processes are kept awake to measure the latency of lone requests, so their CPU time says nothing
-    ...!isOfLoneRequests(row) && cpu(carriedMegabytes, sent.spent.cpuMs, receiverSpent.cpuMs),
-    besideMegabytesPerS: per(durationS * 1e6, sent.besideBytes),
+    ...!isOfLoneRequests(row) && cpu(megabytes, sent.spent.cpuMs, receiverSpent.cpuMs),
     senderGcPercent: per(durationS * 10, sent.spent.gcMs),
     receiverGcPercent: per(durationS * 10, receiverSpent.gcMs)
   }

@@ -5,7 +5,6 @@ import { answer } from '../../testing/programs/child.ts'
 import { eachInterval, nowMs } from '../../testing/programs/clock.ts'
 import { startCounting } from '../pair/counters.ts'
 import { createLibp2pEndpoint } from '../pair/endpoints/libp2p.ts'
-import { markUrgent } from '../pair/scenarios/beside-bulk.ts'
 import { REPLY_BYTES } from '../pair/scenarios/messages.ts'
 import { bytesAt, isAt, startOfStream } from '../../testing/verified/pattern.ts'
 import { onIndexed, sendIndex } from '../../testing/verified/stream-index.ts'
@@ -49,6 +48,13 @@ export interface Sender {
 }
 
 const POLL_MS = 10
+
+/** As applications do it, to a muxer that knows what it means */
+function markUrgent (stream: Stream): void {
+  if ('priority' in stream) {
+    stream.priority = 'urgent'
+  }
+}
 
 let contestant: Contestant
 let endpoint: Endpoint

@@ -1,6 +1,5 @@
 // The benchmark of applications: one of them from end to end, and what its figures are called.
 import { expect, onTestFinished, test } from 'vitest'
-import { timeEach } from '../../benchmarks/apps/application.ts'
 import { applications } from '../../benchmarks/apps/applications.ts'
 import { renderVerdicts } from '../../benchmarks/apps/report.ts'
 import { startSession } from '../../benchmarks/apps/session.ts'
@@ -28,23 +27,6 @@ test('requests of one process are answered by another that has another muxer, an
   expect(spent.cpuMs).toBeGreaterThan(0)
   expect(maxRssBytes).toBeGreaterThan(0)
 }, PROCESSES_TIMEOUT_MS)
-
-test('so many tasks run at a time, and each once', async () => {
-  let running = 0
-  const widths: number[] = []
-  const done: number[] = []
-
-  const latenciesMs = await timeEach([1, 2, 3, 4, 5], 2, async item => {
-    widths.push(++running)
-    await Promise.resolve()
-    running--
-    done.push(item)
-  })
-
-  expect(Math.max(...widths)).toBe(2)
-  expect(done.toSorted()).toEqual([1, 2, 3, 4, 5])
-  expect(latenciesMs).toHaveLength(5)
-})
 
 test('a user notices what all rounds agree on, from a tenth on', () => {
   expect(sayWhatChanges(spread(0.5, 0.4, 0.9), same, 'time')).toContain('waits 2.00 times less')

@@ -12,7 +12,7 @@ test('a pair that fails while another one starts is reported as well', async () 
   onTestFinished(() => { process.off('unhandledRejection', collect) })
 
   const run = new GroupRun({
-    group: { transport: 'tcp-noise', rows: [], muxers: ['go-yamux', 'rust-yamux'], hasIdleConnections: false },
+    group: { transport: 'tcp-noise', rows: [], muxers: ['go-yamux', 'rust-yamux'] },
     programs: [{ name: 'go-yamux', command: exitAfter(1000) }, { name: 'rust-yamux', command: exitAfter(0) }] as never,
     measuring
   })

@@ -1,6 +1,6 @@
 // When `npm start` calls its machine too busy.
 import { expect, test } from 'vitest'
-import { describeOthers, percentTakenByOthers, watchProcessors } from '../../benchmarks/processors.ts'
+import { describeOthers, percentTakenByOthers } from '../../benchmarks/processors.ts'
 import type { Watched } from '../../benchmarks/processors.ts'
 
 /** A second, of which the benchmark has one processor and a half */
@@ -22,19 +22,4 @@ test('a clock that counts in coarse steps is not taken for less than nothing', (
 test('a busy machine is told, with how much and what to do, and a quiet one is not', () => {
   expect(describeOthers(38.2)).toEqual([expect.stringMatching(/^Other programs took 38 % of the processors .* Close them/)])
   expect(describeOthers(9)).toEqual([])
-})
-
-test('the processors of this machine are seen at work', () => {
-  const watched = watchProcessors()
-  const untilMs = performance.now() + 100
-
-  while (performance.now() < untilMs) {
-    // the work
-  }
-
-  const { elapsedMs, ownMs, busyMs } = watched(1000)
-
-  expect(elapsedMs).toBeGreaterThanOrEqual(100)
-  expect(ownMs).toBeGreaterThan(1000)
-  expect(busyMs).toBeGreaterThan(0)
 })

@@ -16,7 +16,6 @@ export interface Outcome {
   departed: PeerReport[]
   peerFailures: string[]
   peerLogErrors: string[]
-  departures: number
 }
 
 export interface Network {
@@ -124,8 +123,7 @@ export function startNetwork ({ muxers }: Population): Network {
         peers: reports.flatMap(({ peers }) => peers),
         departed: reports.flatMap(({ departed }) => departed),
         peerFailures: reports.flatMap(({ failures }) => failures),
-        peerLogErrors: reports.flatMap(({ logErrors }) => logErrors),
-        departures: departed
+        peerLogErrors: reports.flatMap(({ logErrors }) => logErrors)
       }
     },
 

@@ -1,5 +1,4 @@
 // All scenarios by name.
-import { besideBulk } from './beside-bulk.ts'
 import { file } from './file.ts'
 import { messages } from './messages.ts'
 import { requests } from './requests.ts'
@@ -10,6 +9,5 @@ export const scenarios: Record<ScenarioName, Scenario> = {
   file,
   messages,
   requests,
-  'requests-on-one-stream': requests,
-  'beside-bulk': besideBulk
+  'requests-on-one-stream': requests
 }

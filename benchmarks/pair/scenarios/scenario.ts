@@ -7,8 +7,6 @@ export interface SenderHalf {
   work(units: number): Promise<void>
   /** One entry per request, for the scenario that measures latency */
   latenciesMs?: number[]
-  /** All that was confirmed so far of what goes on beside the units, from the opening to the end */
-  besideBytes?(): number
   close(): Promise<void>
 }
 
