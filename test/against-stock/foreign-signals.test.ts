@@ -137,29 +137,6 @@ describe.each(kinds)('a signal that is %s', (_, create) => {
     expect(stream.readStatus).toBe('readable')
   })
 
-  test('removes the listener that was added with it', async () => {
-    const { muxer } = createRawPeer()
-    const stream = await muxer.createStream()
-    const { signal, abort } = create()
-    const told: string[] = []
-
-    for (const emitter of [stream, muxer] as EventTarget[]) {
-      emitter.addEventListener('news', ({ type }) => { told.push(type) }, { signal })
-      emitter.dispatchEvent(new Event('news'))
-    }
-
-    abort()
-    stream.dispatchEvent(new Event('news'))
-    muxer.dispatchEvent(new Event('news'))
-
-    for (const emitter of [stream, muxer] as EventTarget[]) {
-      emitter.addEventListener('news', ({ type }) => { told.push(type) }, { signal })
-      emitter.dispatchEvent(new Event('news'))
-    }
-
-    expect(told).toEqual(['news', 'news'])
-  })
-
   test.each([
     ['has been aborted', true],
     ['is aborted while it waits', false]

@@ -6,12 +6,12 @@ import * as index from '../../src/index.ts'
 import * as light from '../../src/light.ts'
 import { FIRST_MARK_VALUE } from '../../src/core/wire/frame.ts'
 import { fullControl, NoControl } from '../../src/path-control.ts'
-import { ACK, concat, DATA, FIN, GO_AWAY, parseFrames, pattern, PING, ping, SYN, WINDOW_UPDATE, windowUpdate } from '../../testing/protocol/frames.ts'
+import { ACK, concat, parseFrames, pattern, PING, ping, SYN, windowUpdate } from '../../testing/protocol/frames.ts'
 import { nextTurn, RawTransport, turnsUntil } from '../../testing/protocol/raw-peer.ts'
 import { marksOf, payloadBytes } from './fixtures/marks.ts'
 import { createSink } from './fixtures/recording-log.ts'
 import { RecordingMetrics } from './fixtures/recording-metrics.ts'
-import type { ComponentLogger, Logger, MessageStream } from '@libp2p/interface'
+import type { Logger, MessageStream } from '@libp2p/interface'
 import type { YamuxComponents, YamuxMuxer, YamuxMuxerInit, YamuxStream } from '../../src/index.ts'
 import type { Frame } from '../../testing/protocol/frames.ts'
 
@@ -138,78 +138,5 @@ describe('bytes in flight', () => {
     const bytes = await bytesOf(light)
     expect(payloadBytes(parseFrames(bytes))).toBe(3 * 300_010)
     expect(equals(bytes, await bytesOf(index, { pathControl: init => new NoControl(init) }))).toBe(true)
-  })
-})
-
-test('light answers the marks of its peer', async () => {
-  const peer = connect(light)
-  peer.deliver(ping(FIRST_MARK_VALUE + 7, SYN))
-  await nextTurn()
-
-  expect(peer.takeFrames()).toMatchObject([{ type: PING, flags: ACK, length: FIRST_MARK_VALUE + 7 }])
-})
-
-test('a light muxer that is closed waits for the answer to an ordinary ping behind its last data, and then says GoAway', async () => {
-  const peer = connect(light)
-  await measureRoundTrip(peer)
-  const stream = await openStream(peer)
-  stream.send(pattern(1000))
-  await nextTurn()
-  let isClosed = false
-  const closing = peer.muxer.close().then(() => { isClosed = true })
-  await nextTurn()
-  const frames = peer.takeFrames()
-  const pings = frames.filter(({ type }) => type === PING)
-
-  expect(frames.map(({ type, flags }) => [type, flags])).toEqual([[WINDOW_UPDATE, SYN], [DATA, 0], [PING, SYN], [WINDOW_UPDATE, FIN]])
-  expect(pings[0].length).toBeLessThan(FIRST_MARK_VALUE)
-  expect(isClosed).toBe(false)
-
-  peer.deliver(ping(pings[0].length, ACK))
-  await closing
-  expect(peer.takeFrames()).toMatchObject([{ type: GO_AWAY, length: light.GoAwayCode.NormalTermination }])
-})
-
-describe('options of light', () => {
-  const errorOf = (entry: Entry, init: YamuxMuxerInit): unknown => {
-    try {
-      entry.yamux(init)
-      return undefined
-    } catch (err) {
-      return err
-    }
-  }
-
-  test.each<Record<string, unknown>>([
-    { maxInboundStreams: -1 },
-    { coalesce: { maxQueueDelayMs: 0 } },
-    { coalesce: { maxQueueDelay: 10 } },
-    { coalesce: { strategy: 'turn', delayMs: 2 } },
-    { streamOptions: { initialWindow: 1 } },
-    { limits: { pings: { burst: -1 } } },
-    { priority: { '/a': 'first' } },
-    { pathControl: 'none' }
-  ])('are refused as those of index: %j', init => {
-    const err = errorOf(light, init)
-
-    expect(err).toMatchObject({ name: 'InvalidParametersError' })
-    expect(err).toEqual(errorOf(index, init))
-  })
-
-  test('are reported as those of index where their names are unknown', () => {
-    const reportsOf = (entry: Entry): string[] => {
-      const reports: string[] = []
-      const logger = { forComponent: (name: string) => ({ error: (text: string) => { reports.push(`${name} ${text}`) } }) } as unknown as ComponentLogger
-      entry.yamux({ maxInboundStream: 5, connectionManager: {} } as YamuxMuxerInit)({ logger })
-
-      return reports
-    }
-
-    expect(reportsOf(light)).toHaveLength(2)
-    expect(reportsOf(light)).toEqual(reportsOf(index))
-  })
-
-  test('may be said as null', () => {
-    expect(light.yamux(null)().protocol).toBe('/yamux/1.0.0')
   })
 })

@@ -25,10 +25,6 @@ test.each([
   }))
 })
 
-test('options are checked before there is a connection', () => {
-  expect(() => yamux({ maxInboundStreams: -1 })).toThrow('maxInboundStreams is -1')
-})
-
 test('no options may be said as null', () => {
   expect(yamux(null)().protocol).toBe('/yamux/1.0.0')
 })

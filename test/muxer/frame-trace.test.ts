@@ -5,7 +5,7 @@ import { Uint8ArrayList } from 'uint8arraylist'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { FrameTap } from '../../src/observe/frame-tap.ts'
 import { createFrameTrace, createFrameTraces } from '../../src/observe/frame-trace.ts'
-import { ACK, concat, data, FIN, frame, GO_AWAY, goAway, pattern, PING, ping, RST, SYN, windowUpdate } from '../../testing/protocol/frames.ts'
+import { ACK, data, FIN, frame, GO_AWAY, goAway, pattern, PING, ping, RST, SYN, windowUpdate } from '../../testing/protocol/frames.ts'
 import { createRawPeer, nextTurn } from '../../testing/protocol/raw-peer.ts'
 import { createServingNode } from '../../testing/libp2p/serving-node.ts'
 import { echo } from '../../testing/libp2p/echo.ts'
@@ -49,22 +49,6 @@ describe('the line of a frame', () => {
 })
 
 describe('a trace', () => {
-  const bytes = concat(windowUpdate(1, 0, SYN), data(1, pattern(7)), data(1, pattern(0), ACK), ping(9, ACK))
-  const lines = ['<- WINDOW_UPDATE 1 SYN +0', '<- DATA 1 7 bytes', '<- DATA 1 ACK 0 bytes', '<- PING ACK 9']
-
-  test('has one line a frame, in order', () => {
-    expect(linesOf(bytes)).toEqual(lines)
-  })
-
-  test('is the same however the frames are cut into chunks', () => {
-    for (let cut = 1; cut < bytes.byteLength; cut++) {
-      expect(linesOf(bytes.subarray(0, cut), bytes.subarray(cut))).toEqual(lines)
-      expect(linesOf(new Uint8ArrayList(bytes.subarray(0, cut), bytes.subarray(cut)))).toEqual(lines)
-    }
-
-    expect(linesOf(...Array.from(bytes, byte => Uint8Array.of(byte)))).toEqual(lines)
-  })
-
   test('stops at bytes that are not yamux, for good and without a word', () => {
     expect(linesOf(ping(1, SYN), new TextEncoder().encode('GET / HTTP/1.1\r\n'), ping(2, SYN))).toEqual(['<- PING SYN 1'])
     expect(linesOf(new Uint8ArrayList(ping(1, SYN), pattern(12, 1), ping(2, SYN)), ping(3, SYN))).toEqual(['<- PING SYN 1'])

@@ -1,14 +1,12 @@
 // Sinks of metrics: none, and such as throw, disturb nobody.
 import { StreamMessageEvent } from '@libp2p/interface'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { Session } from '../../src/core/session.ts'
 import { yamux } from '../../src/index.ts'
 import { ACK, concat, data, frame, GO_AWAY, parseFrames, ping, RST, WINDOW_UPDATE } from '../../testing/protocol/frames.ts'
-import { createRawPeer, nextTurn, RawTransport } from '../../testing/protocol/raw-peer.ts'
+import { nextTurn, RawTransport } from '../../testing/protocol/raw-peer.ts'
 import { createMeteredPeer } from './fixtures/metered-peer.ts'
 import { RecordingMetrics } from './fixtures/recording-metrics.ts'
 import type { Muxer } from '../../src/muxer/muxer.ts'
-import type { StreamState } from '../../src/core/stream-state.ts'
 import type { RawPeer } from '../../testing/protocol/raw-peer.ts'
 import type { ComponentLogger, MessageStream, Metrics } from '@libp2p/interface'
 
@@ -87,23 +85,5 @@ describe('the factory', () => {
 
     expect(new Set(sink.names).size).toBe(18)
     expect(sink.names).toHaveLength(18)
-  })
-})
-
-describe('without metrics', () => {
-  test('nothing is kept for them', async () => {
-    const open = vi.spyOn(Session.prototype, 'open')
-    const { muxer, transport } = createRawPeer()
-    const stream = await muxer.createStream()
-    transport.isFull = true
-    stream.send(new Uint8Array(1000))
-    await nextTurn()
-    stream.send(new Uint8Array(1000))
-
-    const { results: [{ value: state }], contexts: [session] } = open.mock as { results: Array<{ value: StreamState }>, contexts: Array<Session<unknown>> }
-    open.mockRestore()
-    expect(state.sendQueue.byteLength).toBe(1000)
-    expect(state.waitsSinceMs).toBeUndefined()
-    expect(session.roundTrip.onMeasured).toBeUndefined()
   })
 })

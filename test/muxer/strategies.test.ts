@@ -148,6 +148,7 @@ describe('delay', () => {
 
 describe('adaptive', () => {
   test.each([
+    ['4 ms, a quarter of which is the shortest a timer takes,', [4], 20, 1],
     ['8 ms', [8], 20, 2],
     ['40 ms', [40], 20, 10],
     ['400 ms', [400], 20, 20],

@@ -141,27 +141,6 @@ describe.each(ROLES)('as $role', ({ direction, ownId, secondOwnId, peerId, secon
     expect(events).toEqual([expect.objectContaining({ error: expect.objectContaining({ name: 'StreamResetError' }) })])
   })
 
-  test('M: data may follow SYN before the ACK: opening does not wait, a whole window goes out', async () => {
-    const peer = converse({ direction })
-    const stream = await peer.muxer.createStream()
-    stream.send(pattern(WINDOW_BYTES))
-    await nextTurn()
-    const frames = headers(peer.takeFrames())
-
-    expect(frames[0]).toEqual([WINDOW_UPDATE, SYN, ownId, 0])
-    expect(frames.slice(1).every(([type, flags]) => type === DATA && flags === 0)).toBe(true)
-    expect(frames.reduce((sum, [, , , length]) => sum + length, 0)).toBe(WINDOW_BYTES)
-  })
-
-  test('M: data may follow SYN before the ACK: the peer\'s is delivered', async () => {
-    const peer = converse({ direction })
-    peer.deliver(windowUpdate(peerId, 0, SYN), data(peerId, pattern(10)), data(peerId, pattern(20)))
-    const received = receive(peer.inbound[0])
-    await nextTurn()
-
-    expect(received.byteLength).toBe(30)
-  })
-
   test('M: inbound streams are bounded: beyond the limit RST, on an id that is used by then', async () => {
     const peer = converse({ direction, maxInboundStreams: 2 })
     const ids = [0, 2, 4, 6].map(offset => peerId + offset)

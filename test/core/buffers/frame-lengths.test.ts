@@ -32,15 +32,3 @@ test('lengths come out in the order of a plain array, whatever is pushed and tak
     }
   }))
 })
-
-test('100,000 of each size come out again', () => {
-  const lengths = new FrameLengths()
-
-  for (let i = 0; i < 100_000; i++) {
-    lengths.push(1 + i % 40_000)
-  }
-
-  for (let i = 0; i < 100_000; i++) {
-    expect(lengths.shift()).toBe(1 + i % 40_000)
-  }
-})

@@ -2,7 +2,6 @@
 import { describe, expect, test } from 'vitest'
 import { ReadBuffer } from '../../../src/core/buffers/read-buffer.ts'
 import { pattern } from '../../../testing/protocol/frames.ts'
-import { collectGarbage } from '../../../testing/protocol/garbage.ts'
 import type { Uint8ArrayList } from 'uint8arraylist'
 
 const CHUNK_BYTES = 65_536
@@ -27,26 +26,6 @@ describe('what a read buffer keeps', () => {
     expect(memoryOf(list).includes(chunk.buffer)).toBe(false)
     expect(sizeOf(memoryOf(list))).toBeLessThanOrEqual(256)
     expect([...list.subarray()]).toEqual([...chunk.subarray(1000, 1001)])
-  })
-
-  test('lets the chunk be collected while a byte of it waits', async () => {
-    const buffer = new ReadBuffer(0)
-    const chunk = appendFromChunk(buffer)
-    buffer.detach()
-    await collectGarbage()
-
-    expect(chunk.deref()).toBeUndefined()
-    expect(buffer.byteLength).toBe(1)
-  })
-
-  test('is not changed when the transport uses the chunk again', () => {
-    const chunk = Uint8Array.of(1, 2, 3)
-    const buffer = new ReadBuffer(0)
-    buffer.append(chunk)
-    buffer.detach()
-    chunk.fill(9)
-
-    expect([...buffer.take().subarray()]).toEqual([1, 2, 3])
   })
 
   test.each([false, true])('costs few blocks and at most twice its size for 10,000 frames of one byte (frames kept apart: %s)', keepsFramesApart => {
@@ -142,11 +121,4 @@ describe('what a read buffer keeps', () => {
 
     expect(memoryOf(buffer.take()).includes(chunk.buffer)).toBe(false)
   })
-
-  function appendFromChunk (buffer: ReadBuffer): WeakRef<ArrayBufferLike> {
-    const chunk = pattern(CHUNK_BYTES)
-    buffer.append(chunk.subarray(0, 1))
-
-    return new WeakRef(chunk.buffer)
-  }
 })

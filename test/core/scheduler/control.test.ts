@@ -9,7 +9,6 @@ import type { Frame } from '../../../testing/protocol/frames.ts'
 import type { StreamInit } from '../../../testing/core/lanes.ts'
 
 const NOW_MS = 77
-const LARGE_WINDOW_BYTES = 1_048_576
 
 let lane: ReturnType<typeof createControlLane>
 let finsInBatch: number[]
@@ -136,25 +135,5 @@ describe('a stream', () => {
 
     expect(fill()).toMatchObject([{ flags: RST, id: 2 }])
     expect(lane.hasOutput).toBe(false)
-  })
-
-  test('that pending nothing any more writes nothing', () => {
-    const stream = enlist(1, { pending: PENDING_UPDATE | PENDING_FIN })
-    stream.receiveWindow.receive(200_000, 1)
-    stream.receiveWindow.read(200_000, 0)
-    stream.pending = 0
-
-    expect(fill()).toEqual([])
-    expect(lane.hasOutput).toBe(false)
-    expect(finsInBatch).toEqual([])
-  })
-
-  test('still acknowledges a peer that has finished, without credit', () => {
-    const stream = enlist(2, { pending: PENDING_ACK | PENDING_UPDATE, windowBytes: LARGE_WINDOW_BYTES })
-    stream.receiveWindow.receive(200_000, 2)
-    stream.receiveWindow.read(200_000, 0)
-    stream.become('finReceived')
-
-    expect(fillBytes()).toEqual(windowUpdate(2, 0, ACK))
   })
 })

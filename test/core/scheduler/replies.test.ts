@@ -6,52 +6,12 @@ import type { Frame } from '../../../testing/protocol/frames.ts'
 const MAX_REPLIES = 1024
 
 let replies: ReturnType<typeof createControlLane>
-let timesFull: number
 
-beforeEach(() => {
-  timesFull = 0
-  replies = createControlLane()
-  replies.onRepliesFull = () => { timesFull++ }
-})
+beforeEach(() => { replies = createControlLane() })
 
-function fill (maxBytes = 65_519, maxFrames = Infinity): Frame[] {
-  return fillBatch(batch => { replies.fill(batch, 0) }, maxBytes, maxFrames)
+function fill (maxBytes = 65_519): Frame[] {
+  return fillBatch(batch => { replies.fill(batch, 0) }, maxBytes, Infinity)
 }
-
-const KINDS: Array<[name: string, reply: (value: number) => void]> = [
-  ['pongs', value => { replies.pong(value) }],
-  ['refusals', value => { replies.refuse(2 + 2 * value) }]
-]
-
-describe('replies', () => {
-  test('that find no room wait for the next batch, in order', () => {
-    [1, 2, 3].forEach(value => { replies.pong(value) })
-    replies.refuse(2)
-
-    expect(fill(35).map(({ length }) => length)).toEqual([1, 2])
-    expect(fill(65_519, 1).map(({ length }) => length)).toEqual([3])
-    expect(fill().map(({ id }) => id)).toEqual([2])
-  })
-})
-
-describe.each(KINDS)('more than 1,024 %s', (_, reply) => {
-  beforeEach(() => {
-    for (let value = 0; value < MAX_REPLIES; value++) {
-      reply(value)
-    }
-  })
-
-  test('are a protocol error that says how many, if nobody makes room', () => {
-    expect(() => { reply(0) }).toThrow(expect.objectContaining({
-      name: 'ProtocolError',
-      code: 'ERR_TOO_MANY_UNREAD_REPLIES',
-      goAwayCode: 1,
-      message: expect.stringMatching(/1025 replies.*allowed 1024/)
-    }))
-    expect(timesFull).toBe(1)
-    expect(replies.replyCount).toBe(MAX_REPLIES)
-  })
-})
 
 describe('both kinds of replies', () => {
   test('are counted together', () => {
