@@ -23,15 +23,14 @@ await runBenchmark(async stopAtEnd => {
     contestants: plainContestants,
     usual: 'ours,stock,mplex',
     counts: { rounds: 5 },
-    own: { only: { takes: 'recipes', isList: true, about: 'some of them', default: recipes.map(({ id }) => id).join() } }
+    own: { only: { takes: 'recipes', isList: true, isVariant: true, about: 'some of them', default: recipes.map(({ id }) => id).join() } }
   })
   const asked = own.only.map(id => byId('recipe', id, recipes)).filter(({ needsLink }) => !needsLink || canLayLink('npm run bench recipes'))
   const tables: string[] = []
   const measured: Array<Sample<keyof Metrics>> = []
 
-  for (const { id, label, work, variants, columns, measure, describe } of asked) {
-    const contestants = muxers.flatMap(({ muxer }) => variants.map(variant => ({ id: `${muxer}, ${variant.id}`, label: `${muxer}, ${variant.label}`, muxer, variant })))
-    // the rows of a group are one muxer's
+  for (const { label, work, variants, columns, measure, describe } of asked) {
+    const contestants = muxers.flatMap(({ muxer }) => variants.map(variant => ({ id: `${muxer}-${variant.id}`, label: `${muxer}, ${variant.label}`, muxer, variant })))
     const groups = work.flatMap(row => muxers.map(({ muxer }) => ({ id: `${row.id}, ${muxer}`, label: `${row.label}\n${muxer}` })))
     const samples: Array<Sample<keyof Metrics>> = []
 
@@ -44,11 +43,12 @@ await runBenchmark(async stopAtEnd => {
         describe: ({ metrics }) => describe(metrics)
       })
 
+      // a group of the table is one muxer's, a row of the record has all
       samples.push(...rounded.map(({ round, metrics: { muxer, variant, metrics } }) => ({ rowId: `${row.id}, ${muxer}`, muxer: variant.id, round, metrics })))
+      measured.push(...rounded.map(({ round, metrics: { muxer, variant, metrics } }) => ({ rowId: row.id, muxer: `${muxer}-${variant.id}`, round, metrics })))
     }
 
     tables.push(`\n${label}\n${renderSamples(samples, groups, variants, columns)}`)
-    measured.push(...samples.map(sample => ({ ...sample, rowId: `${id}, ${sample.rowId}` })))
   }
 
   await report({ tables, extent: `${rounds} rounds`, legend, json, measured: { samples: measured } })
