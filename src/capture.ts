@@ -22,8 +22,10 @@ import { attempt, toError, watch } from './foreign/values.ts'
 import { driverOf } from './muxer/driver-key.ts'
 import { FrameCapture } from './observe/frame-capture.ts'
 import { logError } from './observe/log.ts'
-import { enhancedPacket, interfaceDescription, sectionHeader } from './observe/pcapng.ts'
+import { enhancedPacket, INBOUND, interfaceDescription, OUTBOUND, sectionHeader } from './observe/pcapng.ts'
 import { check, integer, section } from './options/rules.ts'
+import type { FrameCaptureInit } from './observe/frame-capture.ts'
+import type { ConnectionObserver } from './observe/frame-tap.ts'
 import type { Packet } from './observe/pcapng.ts'
 import type { Connection, Libp2p, StreamMuxer, StreamMuxerFactory } from '@libp2p/interface'
 
@@ -143,15 +145,16 @@ class NodeCapture implements Capture {
 
     const connection = new ConnectionCapture(this, driver, this.#payloadBytes)
     this.#connections.set(driver, connection)
-    driver.observers = [...driver.observers, connection.observer]
+    driver.observers = [...driver.observers, connection]
 
     return connection
   }
 }
 
 /** A connection, which is an interface of the file once its peer is known */
-class ConnectionCapture {
-  readonly observer: FrameCapture
+class ConnectionCapture implements ConnectionObserver {
+  readonly sent: FrameCapture
+  readonly received: FrameCapture
   readonly #node: NodeCapture
   readonly #driver: Driver
   #interfaceId: number | undefined
@@ -160,12 +163,9 @@ class ConnectionCapture {
   constructor (node: NodeCapture, driver: Driver, payloadBytes: number) {
     this.#node = node
     this.#driver = driver
-    this.observer = new FrameCapture({
-      payloadBytes,
-      unixMs: () => performance.timeOrigin + driver.clock.nowMs(),
-      unfinished: driver.session.receiver.decoder.unfinished,
-      write: packets => { this.#write(packets) }
-    })
+    const init: FrameCaptureInit = { payloadBytes, unixMs: () => performance.timeOrigin + driver.clock.nowMs(), write: packets => { this.#write(packets) } }
+    this.sent = new FrameCapture(init, OUTBOUND)
+    this.received = new FrameCapture(init, INBOUND, driver.session.receiver.decoder.unfinished)
   }
 
   get isDescribed (): boolean {
@@ -179,7 +179,7 @@ class ConnectionCapture {
   }
 
   leave (): void {
-    this.#driver.observers = this.#driver.observers.filter(observer => observer !== this.observer)
+    this.#driver.observers = this.#driver.observers.filter(observer => observer !== this)
   }
 
   #write (packets: readonly Packet[]): void {

@@ -3,9 +3,8 @@
  */
 import { encodeHeader, HEADER_BYTES, TYPE_DATA } from '../core/wire/frame.ts'
 import { FrameTap } from './frame-tap.ts'
-import { INBOUND, OUTBOUND } from './pcapng.ts'
 import type { FrameSink, UnfinishedFrame } from '../core/wire/decoder.ts'
-import type { Bytes, ConnectionObserver } from './frame-tap.ts'
+import type { Bytes } from './frame-tap.ts'
 import type { Packet } from './pcapng.ts'
 
 /** Wireshark reads no file with a longer packet */
@@ -17,21 +16,10 @@ export interface FrameCaptureInit {
   readonly payloadBytes: number
   /** Milliseconds since 1970, with fractions */
   readonly unixMs: () => number
-  /** The frame of the peer in whose middle the capture begins */
-  readonly unfinished: UnfinishedFrame
 }
 
-export class FrameCapture implements ConnectionObserver {
-  readonly sent: DirectionCapture
-  readonly received: DirectionCapture
-
-  constructor (init: FrameCaptureInit) {
-    this.sent = new DirectionCapture(init, OUTBOUND)
-    this.received = new DirectionCapture(init, INBOUND, init.unfinished)
-  }
-}
-
-class DirectionCapture implements FrameSink {
+/** One direction of a connection */
+export class FrameCapture implements FrameSink {
   readonly #init: FrameCaptureInit
   readonly #direction: Packet['direction']
   readonly #tap: FrameTap
@@ -44,6 +32,7 @@ class DirectionCapture implements FrameSink {
   #frameBytes = 0
   #originalBytes = 0
 
+  /** `unfinished`: the frame in whose middle the capture begins */
   constructor (init: FrameCaptureInit, direction: Packet['direction'], unfinished?: UnfinishedFrame) {
     this.#init = init
     this.#direction = direction

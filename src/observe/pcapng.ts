@@ -51,27 +51,17 @@ export interface Packet {
   readonly originalBytes: number
 }
 
-/** Without the parts of `block`: there are many of these */
 export function enhancedPacket (interfaceId: number, { direction, unixMs, captured, originalBytes }: Packet): Uint8Array {
   const unixUs = Math.round(unixMs * 1000)
-  const optionsAt = 28 + padded(captured.byteLength)
-  const byteLength = optionsAt + 16
-  const bytes = new Uint8Array(byteLength)
-  const view = new DataView(bytes.buffer)
-  view.setUint32(0, ENHANCED_PACKET, true)
-  view.setUint32(4, byteLength, true)
-  view.setUint32(8, interfaceId, true)
-  view.setUint32(12, Math.floor(unixUs / TWO_32), true)
-  view.setUint32(16, unixUs % TWO_32, true)
-  view.setUint32(20, captured.byteLength, true)
-  view.setUint32(24, Math.min(originalBytes, MAX_UINT32), true)
-  bytes.set(captured, 28)
-  view.setUint16(optionsAt, OPTION_PACKET_FLAGS, true)
-  view.setUint16(optionsAt + 2, 4, true)
-  view.setUint32(optionsAt + 4, direction, true)
-  view.setUint32(byteLength - 4, byteLength, true)
+  const body = new DataView(new ArrayBuffer(20 + padded(captured.byteLength)))
+  body.setUint32(0, interfaceId, true)
+  body.setUint32(4, Math.floor(unixUs / TWO_32), true)
+  body.setUint32(8, unixUs % TWO_32, true)
+  body.setUint32(12, captured.byteLength, true)
+  body.setUint32(16, Math.min(originalBytes, MAX_UINT32), true)
+  new Uint8Array(body.buffer).set(captured, 20)
 
-  return bytes
+  return block(ENHANCED_PACKET, body, [[OPTION_PACKET_FLAGS, Uint8Array.of(direction, 0, 0, 0)]])
 }
 
 /** The option that ends them is 0 */
