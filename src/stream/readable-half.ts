@@ -66,24 +66,13 @@ export abstract class ReadableHalf<Stream> extends GuardedEmitter<MessageStreamE
   }
 
   pause (): void {
-    // other loops may have read it to its end
-    if (this.#isReadToEnd) {
-      return
+    if (this.#isReadable('pause')) {
+      this.readStatus = 'paused'
     }
-
-    this.#checkReadable('pause')
-    this.readStatus = 'paused'
   }
 
   resume (): void {
-    // it may have been read to its end while paused
-    if (this.#isReadToEnd) {
-      return
-    }
-
-    this.#checkReadable('resume')
-
-    if (this.readStatus === 'paused') {
+    if (this.#isReadable('resume') && this.readStatus === 'paused') {
       this.readStatus = 'readable'
       this.#deliver()
 
@@ -95,31 +84,11 @@ export abstract class ReadableHalf<Stream> extends GuardedEmitter<MessageStreamE
   }
 
   push (data: Chunk): void {
-    const bytes = copyOf(data, 'push()')
-
-    if (!this.#mayPushBack(bytes.byteLength)) {
-      return
-    }
-
-    try {
-      this.state.readBuffer.push(bytes)
-    } catch (err: any) {
-      this.#fail(err)
-      return
-    }
-
-    this.#onPushedBack(bytes.byteLength)
+    this.#pushBack(data, 'push')
   }
 
   unshift (data: Chunk): void {
-    const bytes = copyOf(data, 'unshift()')
-
-    if (!this.#mayPushBack(bytes.byteLength)) {
-      return
-    }
-
-    this.state.readBuffer.prepend(bytes)
-    this.#onPushedBack(bytes.byteLength)
+    this.#pushBack(data, 'unshift')
   }
 
   /** Stops reading: further data is discarded and counts as read */
@@ -353,8 +322,28 @@ export abstract class ReadableHalf<Stream> extends GuardedEmitter<MessageStreamE
     }
   }
 
-  #onPushedBack (bytes: number): void {
-    this.#pushedBackBytes += bytes
+  /** Protocol negotiation pushes back what it did not use, perhaps after all data was read */
+  #pushBack (data: Chunk, to: 'push' | 'unshift'): void {
+    const bytes = copyOf(data, `${to}()`)
+    const isReadable = this.#isReadable('push data onto')
+
+    if (bytes.byteLength === 0) {
+      return
+    }
+
+    if (!isReadable) {
+      this.#isReadToEnd = false
+      this.readStatus = 'readable'
+    }
+
+    try {
+      this.state.readBuffer[to](bytes)
+    } catch (err: any) {
+      this.#fail(err)
+      return
+    }
+
+    this.#pushedBackBytes += bytes.byteLength
 
     if (!this.#isDelivering && this.#loops.areAllAsking) {
       this.#deliverSoon()
@@ -425,24 +414,12 @@ export abstract class ReadableHalf<Stream> extends GuardedEmitter<MessageStreamE
     }
   }
 
-  /**
-   * Returns false if there is nothing to push back, and throws if it may not be. Protocol negotiation pushes back what it did not use, perhaps
-   * after all data was read.
-   */
-  #mayPushBack (byteLength: number): boolean {
-    if (!this.#isReadToEnd) {
-      this.#checkReadable('push data onto')
-    } else if (byteLength > 0) {
-      this.#isReadToEnd = false
-      this.readStatus = 'readable'
-    }
-
-    return byteLength > 0
-  }
-
-  #checkReadable (action: string): void {
-    if (this.readStatus === 'closed') {
+  /** Returns false if all data was read, perhaps by other readers or while paused. Throws if reading has ended in another way. */
+  #isReadable (action: string): boolean {
+    if (this.readStatus === 'closed' && !this.#isReadToEnd) {
       throw new StreamStateError(`Cannot ${action} a stream that is ${this.readStatus}`)
     }
+
+    return !this.#isReadToEnd
   }
 }

@@ -11,7 +11,7 @@ const steps = fc.array(fc.oneof(
   { weight: 3, arbitrary: fc.record({ does: fc.constant('endFrame' as const) }) },
   { weight: 3, arbitrary: fc.record({ does: fc.constant('detach' as const) }) },
   { weight: 3, arbitrary: fc.record({ does: fc.constant('take' as const) }) },
-  { weight: 1, arbitrary: fc.record({ does: fc.constantFrom('prepend' as const, 'push' as const), size }) },
+  { weight: 1, arbitrary: fc.record({ does: fc.constantFrom('unshift' as const, 'push' as const), size }) },
   { weight: 1, arbitrary: fc.record({ does: fc.constant('clear' as const) }) }
 ), { maxLength: 50, size: 'max' })
 
@@ -46,7 +46,7 @@ class Model {
     this.#add(bytes)
   }
 
-  prepend (bytes: Uint8Array): void {
+  unshift (bytes: Uint8Array): void {
     this.front = concat(bytes, this.front)
   }
 
@@ -111,7 +111,7 @@ test.each([0, 500, 16_384, Infinity])('a read buffer gives back what it was give
             model.endFrame()
           }
         }
-      } else if (step.does === 'prepend' || step.does === 'push') {
+      } else if (step.does === 'unshift' || step.does === 'push') {
         const bytes = pattern(step.size, seed)
         buffer[step.does](bytes)
         model[step.does](bytes)

@@ -76,23 +76,19 @@ export class ReadBuffer {
     }
   }
 
-  /** Takes over bytes, behind all that can be taken. Throws a ReceivedBytesChangedError. */
+  /** Takes over bytes, at least one, behind all that can be taken. Throws a ReceivedBytesChangedError. */
   push (bytes: Uint8Array): void {
-    if (bytes.byteLength > 0) {
-      this.#queue().insert(bytes, this.readyBytes)
-      this.byteLength += bytes.byteLength
-      this.#noteReady(bytes.byteLength)
-    }
+    this.#queue().insert(bytes, this.readyBytes)
+    this.byteLength += bytes.byteLength
+    this.#noteReady(bytes.byteLength)
   }
 
-  /** Takes over bytes, in front of all others. They become part of the next message. */
-  prepend (bytes: Uint8Array): void {
-    if (bytes.byteLength > 0) {
-      this.#queue().prepend(bytes)
-      this.#frontBytes += bytes.byteLength
-      this.byteLength += bytes.byteLength
-      this.readyBytes += bytes.byteLength
-    }
+  /** Takes over bytes, at least one, in front of all others. They become part of the next message. */
+  unshift (bytes: Uint8Array): void {
+    this.#queue().prepend(bytes)
+    this.#frontBytes += bytes.byteLength
+    this.byteLength += bytes.byteLength
+    this.readyBytes += bytes.byteLength
   }
 
   /** Takes the first message; there must be one. The caller owns the list. Throws a ReceivedBytesChangedError. */
