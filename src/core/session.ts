@@ -393,21 +393,23 @@ export class Session<Owner> {
 
   /** A pong to a ping that is no mark. Returns false if it answers none. */
   #endPing (value: number): boolean {
-    const { roundTrip, streams, positions } = this
-    const isAwaited = roundTrip.end(value, this.receivedMs)
-    streams.isAnswered ||= isAwaited
+    const { roundTrip, positions } = this
+
+    if (!roundTrip.end(value, this.receivedMs)) {
+      return false
+    }
+
+    this.streams.isAnswered = true
 
     // a pong to an earlier ping does not confirm what was written before the last one
-    if (isAwaited && !roundTrip.isPending) {
+    if (!roundTrip.isPending) {
       positions.confirm(positions.pingedBytes)
       this.path.onRoundTrip(positions.pingedBytes, roundTrip.plausibleMs, this.receivedMs)
     }
 
-    if (isAwaited) {
-      this.credit.onPong(roundTrip.plausibleMs, this.receivedMs)
-    }
+    this.credit.onPong(roundTrip.plausibleMs, this.receivedMs)
 
-    return isAwaited
+    return true
   }
 }
 

@@ -80,7 +80,10 @@ export function throwIfAborted (signal?: AbortSignal): void {
 
 /** Returns the error itself, or wraps another value: `what` begins the message, the value ends it and is the cause */
 export function toError (thrown: unknown, what: string): Error {
-  return isError(thrown) ? thrown : new Error(`${what} ${print(thrown)}`, { cause: thrown })
+  // instanceof throws for a revoked proxy
+  const isError = attempt(() => thrown instanceof Error, () => false)
+
+  return isError ? thrown as Error : new Error(`${what} ${print(thrown)}`, { cause: thrown })
 }
 
 /** Calls `onRejected` if the result of foreign code is a promise, of any class, and is rejected */
@@ -88,11 +91,6 @@ export function watch (result: any, onRejected: (thrown: unknown) => void): void
   if (typeof result?.then === 'function') {
     Promise.resolve(result).catch(onRejected)
   }
-}
-
-function isError (thrown: unknown): thrown is Error {
-  // instanceof throws for a revoked proxy
-  return attempt(() => thrown instanceof Error, () => false)
 }
 
 /** Converts any value to a string, and never throws */

@@ -27,9 +27,6 @@ import type { StreamOwner } from './stream-owner.ts'
 import type { Logger, MessageStream } from '@libp2p/interface'
 import type { Uint8ArrayList } from 'uint8arraylist'
 
-/** One for all connections */
-const NO_OBSERVERS: readonly ConnectionObserver[] = []
-
 /** The parts that an entry of the package chooses for the connections of a node */
 export interface NodeParts {
   readonly createPathControl: CreatePathControl
@@ -83,7 +80,7 @@ export class Driver<Owner extends StreamOwner> implements SessionObserver, Reade
     }, this)
     this.metrics = parts.metrics?.connect(this.session, this.log)
     this.timesWaits = this.metrics !== undefined
-    this.observers = parts.createFrameTraces?.(this.log) ?? NO_OBSERVERS
+    this.observers = parts.createFrameTraces?.(this.log) ?? []
     this.streamLog = new StreamLog(() => this.log.newScope('stream'))
     this.timers = new Timers(this)
     this.writer = new Writer(this)

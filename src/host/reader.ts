@@ -149,13 +149,11 @@ export class Reader<Owner extends StreamOwner> {
 
     if (violation === undefined) {
       host.request(ON_CHUNK)
+    } else {
+      this.#events.fail(violation)
     }
 
     host.metrics?.report()
-
-    if (violation !== undefined) {
-      this.#events.fail(violation)
-    }
   }
 
   /** Passes the session's events to the streams */

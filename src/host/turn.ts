@@ -6,9 +6,6 @@ import { RECORD_BYTES } from '../options/coalesce.ts'
 import type { Clock } from './clock.ts'
 import type { Turn } from '../core/flush.ts'
 
-/** Keeps the number of a turn a small integer */
-const TURN_NUMBERS = 2 ** 30
-
 /** A program that seems to have worked for longer was suspended, or the clock has jumped */
 const MAX_PROGRAM_MS = 1000
 
@@ -78,7 +75,7 @@ class EventLoop {
     }
 
     this.writingMs = 0
-    this.turn = (this.turn + 1) % TURN_NUMBERS
+    this.turn++
     this.#isAwaited = false
   }
 }

@@ -187,7 +187,8 @@ export class Writer {
       this.#microtasks = 0
       settled.then(this.#onMicrotask)
     } else if (decision.promptness === LATER) {
-      this.#timer = this.#host.clock.setTimer(this.#onTimer, decision.delayMs)
+      // cleared when another decision, a flush or the end takes its place
+      this.#timer = this.#host.clock.setTimer(() => { this.flush(decision.reason) }, decision.delayMs)
     } else {
       this.#awaitNextTurn()
     }
@@ -293,14 +294,6 @@ export class Writer {
       this.#hasGrown = false
       settled.then(this.#onMicrotask)
     } else {
-      this.flush(this.#scheduled.reason)
-    }
-  }
-
-  readonly #onTimer = (): void => {
-    this.#timer = undefined
-
-    if (this.#scheduled?.promptness === LATER) {
       this.flush(this.#scheduled.reason)
     }
   }

@@ -136,7 +136,7 @@ export class BytesInFlight implements PathControl {
   }
 
   figures (nowMs: number): PathFigures {
-    const { bytesPerMs, roundTripMs = 0 } = this.estimate
+    const { bytesPerMs, learned: { own } } = this.estimate
 
     const heldSinceMs = this.isHeld ? this.#heldSinceMs : undefined
 
@@ -144,7 +144,7 @@ export class BytesInFlight implements PathControl {
       inFlightBytes: this.inFlightBytes(nowMs),
       boundBytes: this.isBounded ? this.bound.bytes : Infinity,
       bytesPerMs,
-      roundTripMs,
+      roundTripMs: own.ms,
       heldMs: this.heldMs + Math.max(0, nowMs - (heldSinceMs ?? nowMs)),
       heldSinceMs
     }
@@ -168,8 +168,8 @@ export class BytesInFlight implements PathControl {
 
   /** How many of the bytes up to a position may still be in flight. A little data behind the last mark counts as arrived after a while. Hot. */
   inFlightBytes (nowMs: number, positionBytes = this.#positions.writtenBytes): number {
-    const { lastRoundTripMs, roundTripMs = 0 } = this.estimate
-    const arrivesInMs = Math.max(ARRIVED_MS, ARRIVED_ROUND_TRIPS * Math.max(lastRoundTripMs, roundTripMs))
+    const { lastRoundTripMs, learned: { own } } = this.estimate
+    const arrivesInMs = Math.max(ARRIVED_MS, ARRIVED_ROUND_TRIPS * Math.max(lastRoundTripMs, own.ms))
     const isLittle = positionBytes - this.#positions.confirmedBytes < UNCONFIRMED_BYTES
     const hasArrived = !this.awaitsPong && isLittle && nowMs - this.#writtenMs >= arrivesInMs
 
@@ -178,7 +178,7 @@ export class BytesInFlight implements PathControl {
 
   /** The peer has answered a ping. One that answers none gets no marks. */
   get canMark (): boolean {
-    return this.estimate.roundTripMs !== undefined
+    return this.estimate.learned.own.isMeasured
   }
 
   requestMark (isLast = false): boolean {
@@ -269,7 +269,7 @@ export class BytesInFlight implements PathControl {
     this.#noteWaiting(nowMs)
 
     if (this.isBounded) {
-      const sample = this.#samples.onPong(mark, estimate.roundTripMs ?? Infinity, peersDelayMs, estimate.learned.peersData.receivedBytes, this.unacknowledgedBytes, wasHeld, nowMs)
+      const sample = this.#samples.onPong(mark, estimate.learned.own.knownMs, peersDelayMs, estimate.learned.peersData.receivedBytes, this.unacknowledgedBytes, wasHeld, nowMs)
 
       if (sample !== undefined) {
         estimate.onSample(sample)

@@ -99,13 +99,6 @@ export class PathEstimate implements NodePath {
     this.#setBound()
   }
 
-  /** The path's own round trip; undefined until it was measured */
-  get roundTripMs (): number | undefined {
-    const { own } = this.learned
-
-    return own.isMeasured ? own.ms : undefined
-  }
-
   /** The rate of the path; 0 until it was measured */
   get bytesPerMs (): number {
     return this.learned.rate.value

@@ -120,7 +120,7 @@ describe('a clock', () => {
 
     expect(inFlight.acknowledgedBytes).toBe(20_000)
     expect(inFlight.estimate.bytesPerMs).toBe(0)
-    expect(inFlight.estimate.roundTripMs).toBe(ROUND_TRIP_MS)
+    expect(inFlight.estimate.learned.own.ms).toBe(ROUND_TRIP_MS)
   })
 
   test('that was set back does not put marks off', () => {

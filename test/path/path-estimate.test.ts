@@ -102,7 +102,7 @@ describe('the rate of a path', () => {
 
   test('is not told by a first mark with less than 4 KiB in front of it, which shows only a round trip', () => {
     sample(81, 50)
-    expect([estimate.bytesPerMs, estimate.roundTripMs, estimate.bound.bytes]).toEqual([0, 50, FIRST_BYTES])
+    expect([estimate.bytesPerMs, estimate.learned.own.ms, estimate.bound.bytes]).toEqual([0, 50, FIRST_BYTES])
 
     sample(82, 50)
     expect(estimate.bytesPerMs).toBe(82)
@@ -296,7 +296,7 @@ describe('if the marks of another path wait for as long', () => {
     sample(500, 70, { inFlightBytes: 4096, intervalMs: 1 })
     expect(estimate.bound.bytes).toBeGreaterThan(0)
     // 70, less what two writes of 4096 bytes take at the rate of before
-    expect(estimate.roundTripMs).toBeCloseTo(70 - 8.192)
+    expect(estimate.learned.own.ms).toBeCloseTo(70 - 8.192)
   })
 
   describe('that is starting up', () => {
@@ -318,7 +318,7 @@ describe('if the marks of another path wait for as long', () => {
 
     test('one that seems to be longer goes on as it was, and asks again after a second', () => {
       seemLonger()
-      expect([estimate.isProbing, estimate.roundTripMs]).toEqual([false, 50])
+      expect([estimate.isProbing, estimate.learned.own.ms]).toEqual([false, 50])
 
       sample(500, 150)
       expect(estimate.isProbing).toBe(false)
@@ -341,7 +341,7 @@ describe('if the marks of another path wait for as long', () => {
       askAfter(5000)
       sample(100, 150, { inFlightBytes: 4096, intervalMs: 300 })
       // less what two writes of 4096 bytes took before; at the rate that is left they would take 82 ms
-      expect(estimate.roundTripMs).toBeCloseTo(150 - 8.192)
+      expect(estimate.learned.own.ms).toBeCloseTo(150 - 8.192)
     })
   })
 })
@@ -419,29 +419,29 @@ describe('a write', () => {
 describe('the round trip of a path', () => {
   test('is the shorter of the first two, and a quarter of what a later one is shorter by less', () => {
     sample(1000, 350)
-    expect(estimate.roundTripMs).toBe(350)
+    expect(estimate.learned.own.ms).toBe(350)
 
     sample(1000, 50)
-    expect(estimate.roundTripMs).toBe(50)
+    expect(estimate.learned.own.ms).toBe(50)
 
     sample(1000, 30)
-    expect(estimate.roundTripMs).toBe(45)
+    expect(estimate.learned.own.ms).toBe(45)
   })
 
   test('is the first where the second has waited longer, and a quarter less than that behind a third', () => {
     sample(1000, 50)
     sample(1000, 90)
-    expect(estimate.roundTripMs).toBe(50)
+    expect(estimate.learned.own.ms).toBe(50)
 
     sample(1000, 30)
-    expect(estimate.roundTripMs).toBe(45)
+    expect(estimate.learned.own.ms).toBe(45)
   })
 
   test('is not that of marks that waited in a queue', () => {
     settle(1000, 50)
     sample(1000, 400)
 
-    expect(estimate.roundTripMs).toBe(50)
+    expect(estimate.learned.own.ms).toBe(50)
     expect(estimate.queueMs).toBe(350)
   })
 
@@ -449,7 +449,7 @@ describe('the round trip of a path', () => {
     estimate.onRoundTrip(40, 0, 0)
     estimate.onRoundTrip(400, 0, 0)
 
-    expect(estimate.roundTripMs).toBe(40)
+    expect(estimate.learned.own.ms).toBe(40)
   })
 
   test('is longer when the rate has fallen and a mark that found the path empty took longer', () => {
@@ -457,7 +457,7 @@ describe('the round trip of a path', () => {
     fallTo(1250, 200)
 
     sample(1250, 200, { inFlightBytes: 40_000 })
-    expect(estimate.roundTripMs).toBeCloseTo(200 - 2 * MIN_WRITE_BYTES / 5000)
+    expect(estimate.learned.own.ms).toBeCloseTo(200 - 2 * MIN_WRITE_BYTES / 5000)
   })
 
   test('is not that of a mark with little in front of it that was written before the probe began: what was in flight then stood in front of it', () => {
@@ -465,9 +465,9 @@ describe('the round trip of a path', () => {
     fallTo(1250, 200)
 
     sample(1250, 201, { inFlightBytes: 40_000, intervalMs: 200 })
-    expect([estimate.isProbing, estimate.roundTripMs]).toEqual([true, 50])
+    expect([estimate.isProbing, estimate.learned.own.ms]).toEqual([true, 50])
     sample(1250, 201, { inFlightBytes: 40_000, intervalMs: 1 })
-    expect([estimate.isProbing, estimate.roundTripMs]).toEqual([false, 201 - 2 * MIN_WRITE_BYTES / 5000])
+    expect([estimate.isProbing, estimate.learned.own.ms]).toEqual([false, 201 - 2 * MIN_WRITE_BYTES / 5000])
   })
 })
 
@@ -480,7 +480,7 @@ describe('while pongs wait with the data of a peer that bounds it', () => {
     fallTo(300, 400)
     sample(300, 400, { ...DELAYED, inFlightBytes: 4000 })
 
-    expect([estimate.isProbing, estimate.roundTripMs, estimate.queueMs]).toEqual([false, 1, 0])
+    expect([estimate.isProbing, estimate.learned.own.ms, estimate.queueMs]).toEqual([false, 1, 0])
   })
 
   test('a look waits for as long as they do', () => {
@@ -597,7 +597,7 @@ describe('a pong that waits behind the peer\'s own data', () => {
       settle(100, 200)
 
       expect(estimate.isProbing).toBe(false)
-      expect(estimate.roundTripMs).toBe(50)
+      expect(estimate.learned.own.ms).toBe(50)
     })
   })
 

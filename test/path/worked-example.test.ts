@@ -103,5 +103,5 @@ test('gaps between pongs are 28 ms at 503 ms, and 21 at 3650; the round trip is 
   runUntil(3824)
 
   expect(gapsMs).toEqual([28, 21])
-  expect(inFlight.estimate.roundTripMs).toBeCloseTo(40, 1)
+  expect(inFlight.estimate.learned.own.ms).toBeCloseTo(40, 1)
 })

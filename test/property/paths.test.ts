@@ -54,7 +54,7 @@ function expectSettled (path: Path, { rateBytesPerMs, roundTripMs, longerMs }: S
 }
 
 function expectSound ({ inFlight }: Path): void {
-  const { bound, bytesPerMs, roundTripMs = 0 } = inFlight.estimate
+  const { bound, bytesPerMs, learned: { own: { ms: roundTripMs } } } = inFlight.estimate
 
   expect(bound.bytes).toBeGreaterThanOrEqual(8192)
   expect(bound.holdsFromBytes).toBeGreaterThan(0)

@@ -28,16 +28,12 @@ export class Batch {
   #headers: number[] = []
   #copiedBytes = 0
 
-  /** Starts an empty batch, even if the last one was not finished */
+  /** Starts an empty batch */
   begin (maxBytes: number, maxFrames: number): void {
     this.roomBytes = maxBytes
     this.maxFrames = maxFrames
     this.frameCount = 0
     this.dataFrameCount = 0
-
-    if (this.#pieceCount > 0) {
-      this.#forget()
-    }
   }
 
   /** A frame without payload fits */
@@ -121,20 +117,16 @@ export class Batch {
       parts.push(runStart === 0 ? copies : copies.subarray(runStart, offset))
     }
 
-    this.#forget()
-
-    return Uint8ArrayList.fromUint8Arrays(parts, byteLength + offset)
-  }
-
-  #forget (): void {
     // releases the pieces to garbage collection
-    this.#pieces.fill(undefined, 0, this.#pieceCount)
+    pieces.fill(undefined, 0, this.#pieceCount)
     this.#pieceCount = 0
     this.#copiedBytes = 0
 
-    if (this.#pieces.length > KEPT_PIECES) {
+    if (pieces.length > KEPT_PIECES) {
       this.#pieces = []
       this.#headers = []
     }
+
+    return Uint8ArrayList.fromUint8Arrays(parts, byteLength + offset)
   }
 }

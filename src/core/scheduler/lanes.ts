@@ -245,11 +245,6 @@ export class DataLanes<Owner> {
 
   /** The first lane that was overtaken by too much, otherwise the first with data */
   #next (hasRoomForOthers: boolean, isHeld: boolean, maxOvertakenBytes: number): number | undefined {
-    // the usual case: no other lane has data
-    if (this.#rings[NORMAL].streamCount === this.streamCount && hasRoomForOthers && !isHeld) {
-      return NORMAL
-    }
-
     const last = hasRoomForOthers ? BULK : URGENT
     let first: number | undefined
 

@@ -153,10 +153,7 @@ export class ConnectionBudget {
     this.#toleratedBytes -= holder.toleratedBytes
     holder.reserveBytes = 0
     holder.toleratedBytes = 0
-
-    if (holder.headStartBytes > 0) {
-      this.#setHeadStart(holder, 0)
-    }
+    this.#setHeadStart(holder, 0)
   }
 
   /** Others are denied their fair part, or other connections have left less for these windows */

@@ -50,8 +50,6 @@ export class Credit<Owner> {
   programMs = 0
   readonly #host: CreditHost<Owner>
   readonly #peer: PeerControl
-  /** Spares calls where nothing is ever withheld */
-  readonly #hasPeerControl: boolean
   /** `onReceived` is told when so much has arrived: each chunk while the peer is bound, so that a few small messages cost nothing */
   toldFromBytes: number
   /** Credit goes back in portions; undefined while the peer is not bound */
@@ -70,10 +68,9 @@ export class Credit<Owner> {
 
   constructor (host: CreditHost<Owner>) {
     this.#host = host
-    const { peer } = host.path
-    this.#peer = peer ?? NO_PEER_CONTROL
-    this.#hasPeerControl = peer !== undefined
-    this.toldFromBytes = this.#hasPeerControl ? TOLD_FROM_BYTES : Infinity
+    const { peer = NO_PEER_CONTROL } = host.path
+    this.#peer = peer
+    this.toldFromBytes = peer === NO_PEER_CONTROL ? Infinity : TOLD_FROM_BYTES
   }
 
   /**
@@ -182,7 +179,7 @@ export class Credit<Owner> {
   onPingWritten (nowMs: number): void {
     this.#wantsPing = false
 
-    if (this.#hasPeerControl && !this.#isInRound) {
+    if (!this.#isInRound) {
       this.#isInRound = true
       this.#roundPing = this.#host.roundTrip.lastValue
       this.portions?.beginRound()
@@ -292,15 +289,16 @@ export class Credit<Owner> {
     }
 
     const answerMs = stream.isOutbound ? receivedMs - stream.openedMs : Math.max(roundTrip.shorterMs ?? 0, this.programMs)
-
-    if (!this.#hasPeerControl) {
-      return answerMs >= FAR_MS && stream.mayGrant && stream.receiveWindow.addHeadStart(answerMs, streams.budget)
-    }
-
     // the first answer of a peer may take long because its program is cold
     const creditMs = Math.min(answerMs, Math.max(this.#peer.shortestMs, this.programMs))
 
-    return creditMs >= FAR_MS && stream.mayGrant && stream.receiveWindow.addHeadStart(creditMs, streams.budget, Math.min(this.#peer.boundBytes - this.#inFlightBytes, this.#lastingBytes(stream, creditMs)))
+    if (creditMs < FAR_MS || !stream.mayGrant) {
+      return false
+    }
+
+    const mostBytes = this.#peer === NO_PEER_CONTROL ? Infinity : Math.min(this.#peer.boundBytes - this.#inFlightBytes, this.#lastingBytes(stream, creditMs))
+
+    return stream.receiveWindow.addHeadStart(creditMs, streams.budget, mostBytes)
   }
 
   /**

@@ -129,13 +129,7 @@ export class Portions<Owner> {
 }
 
 function sumOf (streams: Set<StreamState>, bytesOf: (stream: StreamState) => number): number {
-  let bytes = 0
-
-  for (const stream of streams) {
-    bytes += bytesOf(stream)
-  }
-
-  return bytes
+  return [...streams].reduce((bytes, stream) => bytes + bytesOf(stream), 0)
 }
 
 function givableBytes ({ receiveWindow, queuedGrantBytes }: StreamState): number {

@@ -254,7 +254,6 @@ export const mutants: Mutant[] = [
     edits: [
       ['src/core/sender.ts', 'export class Sender<', 'const sharedBatch = new Batch()\n\nexport class Sender<'],
       ['src/core/sender.ts', 'readonly #batch = new Batch()', 'readonly #batch = sharedBatch'],
-      ['src/core/scheduler/batch.ts', '    if (this.#pieceCount > 0) {\n      this.#forget()\n    }\n', ''],
       ['src/core/buffers/piece-queue.ts', 'if (piece.byteLength < end) {', 'if (end < 0) {']
     ]
   },
