@@ -15,9 +15,12 @@ export interface StreamOwner {
 
 export type State = StreamState<StreamOwner>
 
-/** This side has sent everything, and its program reads, but has not read all that is here */
-export function waitsForReader ({ life, owner, unreadBytes }: State): boolean {
-  return life.writeStatus === 'closed' && unreadBytes > 0 && owner?.isLeftUnread === false
+/**
+ * This side has opened the stream and sent everything, and its program reads, but has not read all that is here. A peer's stream is none: with
+ * iterators that a program drops, a peer could keep as many as it may open.
+ */
+export function waitsForReader ({ isOutbound, life, owner, unreadBytes }: State): boolean {
+  return isOutbound && life.writeStatus === 'closed' && unreadBytes > 0 && owner?.isLeftUnread === false
 }
 
 /** This side has closed a stream of the peer and has not begun to read it, and the peer has used up its window. It may never be read. */

@@ -65,7 +65,7 @@ export interface LimitOptions extends Partial<Record<keyof Limits, Partial<Limit
 
   /**
    * How long a stream that this side has closed for writing may carry no data. After that it is reset with a `CloseTimeoutError`, unless
-   * its program reads and has not read all that is here. From 1 on. Raise it for subscriptions that you close for writing, and that may be silent for longer.
+   * this side has opened it, and its program reads and has not read all that is here. From 1 on. Raise it for subscriptions that you close for writing, and that may be silent for longer.
    *
    * @unit ms
    * @default 300_000

@@ -135,6 +135,19 @@ describe('a stream that this side has closed', () => {
     await expect(end).rejects.toThrow('closed for writing')
   })
 
+  test('and that the peer has opened does not wait for an iterator, which may have been dropped', async () => {
+    const { peer, clock } = connect()
+    const stream = await peer.accept(2)
+    const events = endings(stream)
+    const iterator = stream[Symbol.asyncIterator]()
+    peer.deliver(data(2, pattern(1000)), data(2, pattern(1000)))
+    await iterator.next()
+    await stream.close()
+    clock.advance(300_000)
+
+    expect(events).toEqual(endedWith('CloseTimeoutError', 'ERR_CLOSE_TIMEOUT', /Stream 2 /))
+  })
+
   test('and whose bytes the peer gives no credit for: close() ends with the reset', async () => {
     const { peer, clock, events, closing } = await closed(stream => { stream.send(pattern(WINDOW_BYTES + 77)) })
     clock.advance(300_000)
