@@ -24,7 +24,7 @@ export function guardControl (control: PathControl, init: PathInit, onError: (er
   const plan: WritePlan = { writeBytes: 0, quantumBytes: 0, extraQueueBytes: 0 }
 
   return guard(control, new NoControl(init), {
-    peer: (peer?: PeerControl) => peer && guard(peer, NO_PEER_CONTROL, {}, 'peer.', onError),
+    peer: (peer?: PeerControl | null) => peer == null ? undefined : guard(peer, NO_PEER_CONTROL, {}, 'peer.', onError),
     fullWriteBytes: wholeBytes,
     planWrite: ({ writeBytes, quantumBytes, extraQueueBytes }: WritePlan) => {
       plan.writeBytes = wholeBytes(writeBytes)
