@@ -118,6 +118,12 @@ export const figures: Record<string, Record<string, Figure>> = {
     p99: plain('p99Ms')
   },
   calls: { calls: { metric: 'calls', show: value => value.toLocaleString('en') } },
+  recipes: {
+    writes: whole('socketWritesPerMegabyte'),
+    ...Object.fromEntries(['ours', 'stock', 'mplex'].map(muxer => [`cpu-x-${muxer}`, times('bothCpuSPerGigabyte', `${muxer}-without`)])),
+    ...Object.fromEntries(['ours', 'ours-unbounded', 'stock', 'mplex'].map(muxer => [`p99-x-${muxer}`, times('p99Ms', `${muxer}-without`)]))
+  },
+  attacks: { cpu: plain('cpuS') },
   cold: { 'x-mplex': times('cpuMs', 'mplex') },
   size: { kb: tenths('kilobytes') }
 }

@@ -76,6 +76,14 @@ const uplinkColumns: Column[] = [
   { heading: 'bulk × stock', figure: 'bulk-x-stock', muxers: ['ours-lanes'] }
 ]
 
+/** What each muxer gains from a recipe, divided by what it has without */
+function byRecipe (figure: string, recipe: string, muxers: Record<string, string>): Column[] {
+  return Object.entries(muxers).map(([muxer, heading]) => ({ heading, figure: `${figure}-x-${muxer}`, muxers: [`${muxer}-${recipe}`] }))
+}
+
+const plainMuxers = { ours: 'this muxer', stock: 'stock', mplex: 'mplex' }
+const recipeWork = linesOf({ '1x100': '1 × 100 B', '1x4k': '1 × 4 KiB', '1x64k': '1 × 64 KiB', '10x1m': '10 × 1 MiB' })
+
 export const tables: Record<string, Table> = {
   start: {
     record: 'start',
@@ -309,6 +317,35 @@ export const tables: Record<string, Table> = {
     heading: 'calls for a request',
     lines: linesOf({ 'open-stream': 'on an open stream', 'new-stream': 'on a new stream that is negotiated and closed' }),
     columns: columns('calls', { ours: 'ours', ...others })
+  },
+  'recipes-noise-crypto': {
+    record: 'recipes-noise-crypto',
+    heading: 'CPU time × that without',
+    lines: recipeWork,
+    columns: byRecipe('cpu', 'noise-crypto', plainMuxers)
+  },
+  'recipes-cork': {
+    record: 'recipes-cork',
+    heading: 'CPU time × that without',
+    lines: recipeWork,
+    columns: [...byRecipe('cpu', 'cork-turn', plainMuxers), { heading: 'socket writes/MB, stock without and with', figure: 'writes', muxers: ['stock-without', 'stock-cork-turn'] }]
+  },
+  'recipes-notsent-lowat': {
+    record: 'recipes-notsent-lowat',
+    heading: 'p99 × that without',
+    lines: linesOf({ 10: '10 Mbit/s', 200: '200 Mbit/s' }),
+    columns: byRecipe('p99', '16384', { ours: 'this muxer', 'ours-unbounded': '`maxQueueDelayMs: Infinity`', stock: 'stock', mplex: 'mplex' })
+  },
+  attacks: {
+    record: 'attacks',
+    heading: 'CPU s of 1,000,000 frames',
+    lines: linesOf(Object.fromEntries([
+      'window updates of one byte to a sender that waits',
+      'DATA of one byte, read',
+      'DATA of one byte, read by a loop',
+      'DATA of one byte for many streams, read by loops'
+    ].map(attack => [attack, attack]))),
+    columns: columns('cpu', { 'records, read': 'in chunks of 60 kB', 'frames, read': 'in a chunk each' })
   },
   cold: {
     record: 'cold',
