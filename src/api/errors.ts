@@ -79,7 +79,7 @@ export class InvalidBytesError extends InvalidParametersError {
   }
 }
 
-/** A member of the program's path control threw, rejected, or returned a value that no write can have; `cause` is what it threw */
+/** A member of the program's path control threw, rejected, or returned an unusable value; `cause` is what it threw */
 export class PathControlError extends Error {
   override name = 'PathControlError'
   readonly code = 'ERR_PATH_CONTROL'

@@ -1,5 +1,5 @@
 /**
- * Guards a connection against a path control of the program. If that throws, or returns a value that no write can have, the connection ends
+ * Guards a connection against a path control of the program. If that throws, rejects, or returns an unusable value, the connection ends
  * with an error that names the member. Until then nothing is held or withheld, so that the call in progress can finish.
  */
 import { InvalidParametersError } from '@libp2p/interface'

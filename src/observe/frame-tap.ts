@@ -1,5 +1,5 @@
 /**
- * Takes the bytes of one direction of a connection apart into frames, for somebody who only looks: the trace, or a capture.
+ * Splits the bytes of one direction of a connection into frames, for the trace or a capture.
  */
 import { Decoder } from '../core/wire/decoder.ts'
 import type { FrameSink } from '../core/wire/decoder.ts'

@@ -110,7 +110,7 @@ export interface CoalesceOptions {
 
   /**
    * Whether several small messages of a stream may arrive as one. Several `send()`s then share a frame, and several frames that
-   * have arrived share a `message` event. A stream is a stream of bytes, but some programs take one event for one message.
+   * have arrived share a `message` event. A stream is a stream of bytes, but some programs treat one event as one message.
    *
    * - `'backlog'`: once 16,384 bytes of the stream wait, on either side; then all of them share. While fewer wait, a `send()` of at
    *   most `maxMessageSize` is one frame and one event, as with `@libp2p/yamux`, unless the peer's credit cuts it.

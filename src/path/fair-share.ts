@@ -1,5 +1,5 @@
 /**
- * What is due to a connection on a link that others of this node fill: as much as each of them, and as long a queue as any of them makes.
+ * The share of a connection on a link that others of this node fill: as much as each of them, and as long a queue as any of them makes.
  * Otherwise the connection with the shortest path has the least in flight, the queue of the others lowers its rate, and its bound follows the
  * rate down. The share is limited by what the path has carried recently, as the others may be on other links after all.
  */

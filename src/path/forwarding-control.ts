@@ -1,4 +1,4 @@
-/** A control in front of another one: forwards everything. Extend it, and override what yours does otherwise. */
+/** A control that forwards everything to another one. Extend it, and override the members that differ. */
 import type { PeerControl } from '../core/peer-control.ts'
 import type { PathControl, PathFigures, WritePlan } from '../core/path-control.ts'
 

@@ -3,7 +3,7 @@
  *
  * The law: credit in flight <= rate * (1.25 * the shortest round trip + slack) + the largest chunk. The rate is what arrives, and the highest of
  * the last seconds counts. The slack is `maxPeerQueueDelayMs`, and more while data does not come steadily: a program that works for 100 ms in
- * each turn, at either end, needs credit for 100 ms. A chunk is a record, which nobody can read, and give credit for, before all of it is there.
+ * each turn, at either end, needs credit for 100 ms. A chunk is a record, which can be read, and earn credit, only when complete.
  *
  * Windows grow by the same time, creditMs, whether credit is bound or not: they need not hold the queue at the peer.
  *

@@ -1,6 +1,6 @@
 /**
  * The unread bytes of one stream, as messages. While few bytes wait, a frame is a message. From `mergeFromBytes` on all of them are one, and
- * the bytes of a frame as long as that are ready as they arrive. Hot.
+ * bytes of a frame that long are ready as they arrive. Hot.
  */
 import { Uint8ArrayList } from 'uint8arraylist'
 import { ReceivedBytesChangedError } from '../errors.ts'

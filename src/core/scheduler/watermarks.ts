@@ -1,5 +1,5 @@
 /**
- * Watermarks: with how much queued a writer is told to wait, and to go on. What is queued keeps the path busy while the writer fetches more:
+ * Watermarks: the queued bytes at which a writer must wait, or may go on. Queued data keeps the path busy while the writer fetches more:
  * the kernel's buffer is nearly empty while data is held above it.
  */
 

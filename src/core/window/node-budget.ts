@@ -1,4 +1,4 @@
-/** NodeBudget: what the receive windows of all connections of a node may be together. The budget of each connection asks it. */
+/** NodeBudget: the limit on the sum of all receive windows of a node. The budget of each connection asks it. */
 
 /** Holds less than this apart count as one. A window that still needs more asks again within two round trips. */
 const HOLD_LASTS_MS = 5000
