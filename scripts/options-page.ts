@@ -16,7 +16,7 @@ const INTRO = `# Options
 All may be left out: the defaults suit most programs. These four are the ones that you may need:
 
 - [\`priority\`](#priority): which protocols go first, and which can wait
-- [\`coalesce.mergeMessages\`](#coalescemergemessages): \`false\`, at both ends, for a program that takes one \`message\` event for one message
+- [\`coalesce.mergeMessages\`](#coalescemergemessages): \`false\`, at both ends, for a program that treats one \`message\` event as one message
 - [\`maxInboundStreams\`](#maxinboundstreams): fewer where many strangers connect, as it limits what a peer can take of your memory
 - [\`limits.closeTimeoutMs\`](#limitsclosetimeoutms): more for subscriptions that you close for writing, and that may be silent for five minutes
 
