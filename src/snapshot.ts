@@ -62,7 +62,7 @@ export interface StreamSnapshot {
    * `windowUpdateMode: 'onReceive'` when the loop takes it
    */
   unreadBytes: number
-  /** How long no bytes have moved on the stream, in either direction, and it gave no credit */
+  /** How long no bytes have moved on the stream, in either direction */
   quietMs: number
   /** What has to happen first. Output goes before input: the cause of `unreadBytes` is named if nothing waits to be sent. */
   waitsFor: WaitsFor | undefined

@@ -81,7 +81,7 @@ export class StreamState<Owner = unknown> extends LaneMember {
   awaitsIdle = false
 
   readonly openedMs: number
-  /** When bytes last moved in either direction, this side gave credit, or it ended writing */
+  /** When bytes last moved in either direction, or this side ended writing */
   lastActiveMs: number
 
   constructor (id: number, isOutbound: boolean, init: StreamInit, nowMs: number) {

@@ -6,6 +6,8 @@ export interface StreamOwner {
   readonly maxReadBufferLength: number
   /** The application has not begun to read */
   readonly isLeftUnread: boolean
+  /** It reads, or has paused */
+  readonly isBeingRead: boolean
   /** Something has happened to the stream: bits of EVENT_* */
   handle (events: number): void
   /** Ends the stream without an error: this side has sent everything, and the application reads nothing */
@@ -20,7 +22,7 @@ export type State = StreamState<StreamOwner>
  * iterators that a program drops, a peer could keep as many as it may open.
  */
 export function waitsForReader ({ isOutbound, life, owner, unreadBytes }: State): boolean {
-  return isOutbound && life.writeStatus === 'closed' && unreadBytes > 0 && owner?.isLeftUnread === false
+  return isOutbound && life.writeStatus === 'closed' && unreadBytes > 0 && owner?.isBeingRead === true
 }
 
 /** This side has closed a stream of the peer and has not begun to read it, and the peer has used up its window. It may never be read. */

@@ -58,6 +58,8 @@ export class Timers {
   #firings = 0
   #pingDueMs = Infinity
   #sweepDueMs = Infinity
+  /** When the program of a stream was last seen to read slowly */
+  #readersSeenMs: WeakMap<State, number> | undefined
   #writeDueMs = Infinity
   /** The session's `receivedMs` at the end of the last interval */
   #receivedMsBefore = 0
@@ -234,6 +236,12 @@ export class Timers {
     this.#sweepDueMs = Infinity
 
     for (const state of [...this.#host.session.streams.values()]) {
+      // a slow program must not lose what has arrived, and its peer has time to go on when it has read
+      if (waitsForReader(state)) {
+        this.#readersSeenMs = (this.#readersSeenMs ?? new WeakMap()).set(state, nowMs)
+        this.#sweepDueMs = Math.min(this.#sweepDueMs, nowMs + this.#host.config.limits.closeTimeoutMs * SWEEP_PART_OF_TIMEOUT)
+      }
+
       const dueMs = this.#dueMsOf(state)
 
       // a listener of an aborted stream may have ended this one
@@ -243,13 +251,10 @@ export class Timers {
 
       if (dueMs > nowMs) {
         // this is less than the timeout of a stream that awaits its ACK, whose sweep then comes early; there are at most 256
-        const timeoutMs = dueMs - state.lastActiveMs
+        const timeoutMs = dueMs - this.#quietFromMs(state)
         this.#sweepDueMs = Math.min(this.#sweepDueMs, Math.max(dueMs, nowMs + timeoutMs * SWEEP_PART_OF_TIMEOUT))
       } else if (isNeverRead(state) && !isInactive(state, dueMs)) {
         state.owner?.refuseRest()
-      } else if (waitsForReader(state) && !isInactive(state, dueMs)) {
-        // a slow program must not lose what has arrived
-        this.#sweepDueMs = Math.min(this.#sweepDueMs, nowMs + this.#host.config.limits.closeTimeoutMs * SWEEP_PART_OF_TIMEOUT)
       } else {
         state.owner?.abort(this.#createError(state, dueMs))
       }
@@ -265,8 +270,12 @@ export class Timers {
       // 0 and Infinity: no timeout
       lastActiveMs + (owner?.inactivityTimeout || Infinity),
       state.awaitsAck ? state.openedMs + openTimeoutMs : Infinity,
-      state.life.writeStatus === 'writable' ? Infinity : lastActiveMs + (isNeverRead(state) ? Math.min(closeTimeoutMs, REFUSED_AFTER_MS) : closeTimeoutMs)
+      state.life.writeStatus === 'writable' ? Infinity : this.#quietFromMs(state) + (isNeverRead(state) ? Math.min(closeTimeoutMs, REFUSED_AFTER_MS) : closeTimeoutMs)
     )
+  }
+
+  #quietFromMs (state: State): number {
+    return Math.max(state.lastActiveMs, this.#readersSeenMs?.get(state) ?? 0)
   }
 
   /** The error for the timeout that expired at `dueMs` */

@@ -403,6 +403,11 @@ export abstract class ReadableHalf<Stream> extends GuardedEmitter<MessageStreamE
     return this.readStatus === 'readable' && this.#loops === NO_LOOPS && this.listenerCount('message') === 0
   }
 
+  /** Somebody reads, or has paused. An iterator that was dropped looks like a slow loop. */
+  get isBeingRead (): boolean {
+    return this.readStatus === 'paused' || this.#hasReader
+  }
+
   /** There is a listener, or a loop that was not left behind */
   get #hasReader (): boolean {
     return this.readStatus === 'readable' && (this.listenerCount('message') > 0 || this.#loops.areWaitedFor)

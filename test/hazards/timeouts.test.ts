@@ -121,18 +121,50 @@ describe('a stream that this side has closed', () => {
       readBytes += await read() ?? 0
     }
 
-    // asking for more gives back the last chunk
     const more = read()
     await peer.written()
-    clock.advance(299_999)
+    clock.advance(260_000)
     expect(events).toEqual([])
     peer.deliver(data(1, pattern(77)))
     expect(await more).toBe(77)
     const end = read()
-    clock.advance(330_000)
+    clock.advance(340_000)
 
     expect(events).toEqual(endedWith('CloseTimeoutError', 'ERR_CLOSE_TIMEOUT', /Stream 1 /))
     await expect(end).rejects.toThrow('closed for writing')
+  })
+
+  test('does not wait for a loop that has ended', async () => {
+    const { peer, clock, events } = await closed()
+    const iterator = peer.muxer.streams[0][Symbol.asyncIterator]()
+    peer.deliver(data(1, pattern(1000)))
+    await iterator.next()
+    peer.deliver(data(1, pattern(2000)))
+    await iterator.return(undefined)
+    clock.advance(340_000)
+    expect(events).toEqual(endedWith('CloseTimeoutError', 'ERR_CLOSE_TIMEOUT', /Stream 1 /))
+  })
+
+  test.each(['a slow loop', 'a listener that has paused'])('waits for %s until its inactivityTimeout, also if that is longer', async reader => {
+    const { peer, clock } = connect({ streamOptions: { inactivityTimeout: 600_000 } })
+    const stream = await peer.open()
+    const events = endings(stream)
+    const iterator = reader === 'a slow loop' ? stream[Symbol.asyncIterator]() : undefined
+
+    if (iterator === undefined) {
+      stream.addEventListener('message', () => { stream.pause() })
+    }
+
+    peer.deliver(data(1, pattern(1000), ACK))
+    await iterator?.next()
+    peer.deliver(data(1, pattern(1000)))
+    await stream.close()
+    await peer.written()
+    clock.advance(599_000)
+    expect(events).toEqual([])
+    clock.advance(90_000)
+
+    expect(events).toEqual(endedWith('InactivityTimeoutError', 'ERR_INACTIVITY_TIMEOUT', /600000 ms/))
   })
 
   test('and that the peer has opened does not wait for an iterator, which may have been dropped', async () => {

@@ -194,10 +194,6 @@ export class ControlLane<Owner> {
       return
     }
 
-    if (deltaBytes > 0) {
-      stream.lastActiveMs = nowMs
-    }
-
     batch.header(TYPE_WINDOW_UPDATE, flags, stream.id, deltaBytes)
 
     if ((flags & PENDING_FIN) !== 0) {
