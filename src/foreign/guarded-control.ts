@@ -82,7 +82,7 @@ function guard<Part extends object> (part: Part, none: Part, checks: Checks, pre
   return guarded as Part
 }
 
-/** Fractions of bytes would be lost, and a write of next to nothing would be followed by another without end */
+/** Fractions of bytes would be lost, positions could not be counted on from Infinity, and a write of next to nothing would be followed by another without end */
 function wholeBytes (value: number): number {
-  return value >= LEAST_WRITE_BYTES && value < Infinity ? Math.floor(value) : LEAST_WRITE_BYTES
+  return value >= LEAST_WRITE_BYTES ? Math.min(Math.floor(value), Number.MAX_SAFE_INTEGER) : LEAST_WRITE_BYTES
 }

@@ -185,7 +185,33 @@ describe('a control of the program', () => {
     expect(dataBytes(peer)).toBe(100_000)
   })
 
-  test.each([NaN, Infinity, undefined, -1, 0, 1, 24])('whose writes hold %s bytes writes all', async value => {
+  test('whose writes have no limit loses no count of what it has written', async () => {
+    class Unlimited extends ForwardingControl {
+      override get peer (): undefined { return null as unknown as undefined }
+      override get fullWriteBytes (): number { return Infinity }
+      override planWrite (): WritePlan { return { writeBytes: Infinity, quantumBytes: Infinity, extraQueueBytes: 0 } }
+    }
+
+    let positions: Positions | undefined
+    const peer = createRawPeer({
+      pathControl: (init, of) => {
+        positions = of
+
+        return new Unlimited(new NoControl(init))
+      }
+    })
+    const stream = await peer.muxer.createStream()
+    peer.deliver(windowUpdate(1, 1_000_000, ACK))
+    stream.send(pattern(200_000))
+    await nextTurn()
+    await nextTurn()
+
+    expect(positions?.writtenBytes).toBe(peer.transport.writes.reduce((sum, { byteLength }) => sum + byteLength, 0))
+    expect(peer.transport.writes.length).toBeLessThan(10)
+    expect(dataBytes(peer)).toBe(200_000)
+  })
+
+  test.each([NaN, undefined, -1, 0, 1, 24])('whose writes hold %s bytes writes all', async value => {
     class Small extends ForwardingControl {
       override get fullWriteBytes (): number { return value as number }
       override planWrite (): WritePlan { return { writeBytes: value as number, quantumBytes: value as number, extraQueueBytes: value as number } }
