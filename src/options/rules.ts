@@ -69,9 +69,9 @@ export function check (isAllowed: boolean, name: string, value: unknown, allowed
   }
 }
 
-/** Of any realm, but no list and no Map, whose entries would be ignored */
+/** Of any realm, but no list, Map or Promise, whose contents would be ignored */
 export function checkObject (value: unknown, name: string, allowed = 'an object'): void {
-  check(typeof value === 'object' && value !== null && !(Symbol.iterator in value), name, value, allowed)
+  check(['[object Object]', '[object Module]'].includes(Object.prototype.toString.call(value)), name, value, allowed)
 }
 
 export function anyOf (choices: ReadonlyArray<string | boolean>): string {

@@ -163,6 +163,7 @@ test.each([
   ['pathControl', { isHeld: false }, 'pathControl is [object Object], it must be a function that makes a PathControl'],
   ['priority', 'urgent', 'priority is "urgent", it must be an object that maps protocol patterns to lanes, or a function'],
   ['priority', ['urgent'], 'priority is urgent, it must be an object that maps protocol patterns to lanes, or a function'],
+  ['priority', Promise.resolve({}), 'priority is [object Promise], it must be an object that maps protocol patterns to lanes, or a function'],
   ['priority', new Map([['/a', 'urgent']]), 'priority is [object Map], it must be an object that maps protocol patterns to lanes, or a function']
 ])('%s is refused when it is %j', (path, value, message) => {
   expect(() => yamux(init(path, value))).toThrow(expect.objectContaining({ name: 'InvalidParametersError', message }))
