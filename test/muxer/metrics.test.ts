@@ -354,6 +354,14 @@ describe('violations', () => {
     expect(peer.sink.counts('violations_total')).toEqual({ [code]: 1 })
   })
 
+  test('are counted when the peer opens streams that nobody listens for, too', async () => {
+    const peer = createMeteredPeer({ maxEarlyStreams: 1 })
+    peer.deliver(windowUpdate(2, 0, SYN), windowUpdate(4, 0, SYN))
+    await nextTurn()
+
+    expect(peer.sink.counts('violations_total')).toEqual({ MaxEarlyStreamsError: 1 })
+  })
+
   test('are counted when the peer is silent for too long, too', async () => {
     const peer = createMeteredPeer({ enableKeepAlive: true, keepAliveInterval: 1000 })
 

@@ -168,9 +168,10 @@ describe('what is in flight', () => {
     inFlight.write(1, 5, false)
     expect(inFlight.isHeld).toBe(true)
 
+    expect(inFlight.figures(20)).toMatchObject({ heldMs: 15, heldSinceMs: 5 })
     inFlight.onRoundTrip(HOLDS_FROM_BYTES, ROUND_TRIP_MS, 25)
     expect(inFlight.isHeld).toBe(false)
-    expect(inFlight.heldMs).toBe(20)
+    expect(inFlight.figures(30)).toMatchObject({ heldMs: 20, heldSinceMs: undefined })
   })
 
   test('is not bounded when the peer may queue for ever: nothing is marked, held or learnt', () => {
