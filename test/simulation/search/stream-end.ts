@@ -289,7 +289,12 @@ export class StreamEnd {
       this.conversation.isAborted ||= evt.error?.name === 'StreamBufferError'
       this.#noteRefusal(evt.error)
       this.#checkChange(evt.error)
-      this.hasAborted ||= this.isFailing
+
+      if (this.isFailing) {
+        this.#noteUnread()
+        this.hasAborted = true
+      }
+
       // 'aborted' without our doing: maxWriteBufferLength
       law(evt.error == null || this.conversation.isAborted || this.side.mayLose(this) || evt.error.name === 'StreamBufferError', () => `${this.name} closed with ${evt.error} for no reason that the application gave`)
     })
