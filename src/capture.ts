@@ -92,14 +92,14 @@ class NodeCapture implements Capture {
     // if it throws, nothing is watched yet
     watch(write(sectionHeader('libp2p-coalescing-yamux')), thrown => { this.#fail(thrown, node.getConnections().map(driverOfConnection).find(driver => driver !== undefined)) })
     node.addEventListener('connection:open', this.#onOpen)
-    factoriesOf(node).forEach(factory => { capturesOf(factory).add(this) })
+    factoriesOf(node).forEach(factory => { capturesOf(factory).captures.add(this) })
     node.getConnections().forEach(this.#describe)
   }
 
   stop (): void {
     this.isStopped = true
     this.#node.removeEventListener('connection:open', this.#onOpen)
-    factoriesOf(this.#node).forEach(factory => { capturesOf(factory).delete(this) })
+    factoriesOf(this.#node).forEach(factory => { captured.get(factory)?.end(this) })
     this.#node.getConnections().forEach(connection => { this.#connections.get(driverOfConnection(connection) as Driver)?.leave() })
   }
 
@@ -201,20 +201,24 @@ function driverOfConnection (connection: Connection): Driver | undefined {
   return driverOf((connection as { muxer?: StreamMuxer }).muxer)
 }
 
-/** The captures that see a factory's muxers. A factory is wrapped once and stays so: captures may end in any order. */
-const captured = new WeakMap<StreamMuxerFactory, Set<NodeCapture>>()
+/** The captures of a node, which see the muxers that its factory makes. They may end in any order. */
+interface Captures {
+  readonly captures: Set<NodeCapture>
+  end (capture: NodeCapture): void
+}
 
-function capturesOf (factory: StreamMuxerFactory): Set<NodeCapture> {
+const captured = new WeakMap<StreamMuxerFactory, Captures>()
+
+function capturesOf (factory: StreamMuxerFactory): Captures {
   const known = captured.get(factory)
 
   if (known !== undefined) {
     return known
   }
 
-  const captures = new Set<NodeCapture>()
   const { createStreamMuxer } = factory
-  captured.set(factory, captures)
-  factory.createStreamMuxer = transport => {
+  const captures = new Set<NodeCapture>()
+  const createObserved: typeof createStreamMuxer = transport => {
     const muxer = createStreamMuxer(transport)
     const driver = driverOf(muxer)
 
@@ -224,8 +228,22 @@ function capturesOf (factory: StreamMuxerFactory): Set<NodeCapture> {
 
     return muxer
   }
+  const own = {
+    captures,
+    end (capture: NodeCapture): void {
+      captures.delete(capture)
 
-  return captures
+      // somebody else may have wrapped it since; then the next capture uses this again
+      if (captures.size === 0 && factory.createStreamMuxer === createObserved) {
+        factory.createStreamMuxer = createStreamMuxer
+        captured.delete(factory)
+      }
+    }
+  }
+  factory.createStreamMuxer = createObserved
+  captured.set(factory, own)
+
+  return own
 }
 
 /** Those of this package. libp2p's class has its components, and its interface does not. */

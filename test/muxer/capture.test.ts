@@ -324,6 +324,7 @@ test('a capture whose write rejects at the head of the file ends', async () => {
 test('captures that overlap leave nothing behind, in whatever order they end', () => {
   const factory = yamux({ enableKeepAlive: false })()
   const node = Object.assign(createNode(), { components: { upgrader: { getStreamMuxers: () => new Map([['/yamux/1.0.0', factory]]) } } })
+  const { createStreamMuxer } = factory
   const connect = (): StreamMuxer => factory.createStreamMuxer(new RawTransport('inbound') as unknown as MessageStream)
   let last = captureFrames(node, { write () {} })
 
@@ -337,6 +338,7 @@ test('captures that overlap leave nothing behind, in whatever order they end', (
   expect(observersOf(connect())).toHaveLength(1)
   last.stop()
   expect(observersOf(connect())).toEqual([])
+  expect(factory.createStreamMuxer).toBe(createStreamMuxer)
 })
 
 test('a capture that ends while a connection is set up keeps none of its frames', async () => {
