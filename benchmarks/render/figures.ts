@@ -119,7 +119,7 @@ export const figures: Record<string, Record<string, Figure>> = {
   },
   calls: { calls: { metric: 'calls', show: value => value.toLocaleString('en') } },
   recipes: {
-    writes: whole('socketWritesPerMegabyte'),
+    writes: plain('socketWritesPerMegabyte'),
     ...Object.fromEntries(['ours', 'stock', 'mplex'].map(muxer => [`cpu-x-${muxer}`, times('bothCpuSPerGigabyte', `${muxer}-without`)])),
     ...Object.fromEntries(['ours', 'ours-unbounded', 'stock', 'mplex'].map(muxer => [`p99-x-${muxer}`, times('p99Ms', `${muxer}-without`)]))
   },
