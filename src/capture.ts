@@ -92,14 +92,14 @@ class NodeCapture implements Capture {
     // if it throws, nothing is watched yet
     watch(write(sectionHeader('libp2p-coalescing-yamux')), thrown => { this.#fail(thrown, node.getConnections().map(driverOfConnection).find(driver => driver !== undefined)) })
     node.addEventListener('connection:open', this.#onOpen)
-    factoriesOf(node).forEach(factory => { capturesOf(factory).captures.add(this) })
+    factoriesOf(node).forEach(factory => { tapOf(factory).captures.add(this) })
     node.getConnections().forEach(this.#describe)
   }
 
   stop (): void {
     this.isStopped = true
     this.#node.removeEventListener('connection:open', this.#onOpen)
-    factoriesOf(this.#node).forEach(factory => { captured.get(factory)?.end(this) })
+    factoriesOf(this.#node).forEach(factory => { taps.get(factory)?.end(this) })
     this.#node.getConnections().forEach(connection => { this.#connections.get(driverOfConnection(connection) as Driver)?.leave() })
   }
 
@@ -128,7 +128,7 @@ class NodeCapture implements Capture {
     if (driver !== undefined) {
       const observed = this.observe(driver)
 
-      // the program may have begun the capture while libp2p announces this connection
+      // it is already, if the capture began while libp2p announces this connection
       if (!observed.isDescribed) {
         observed.describe(this.#interfaceCount++, connection)
       }
@@ -201,16 +201,16 @@ function driverOfConnection (connection: Connection): Driver | undefined {
   return driverOf((connection as { muxer?: StreamMuxer }).muxer)
 }
 
-/** The captures of a node, which see the muxers that its factory makes. They may end in any order. */
-interface Captures {
+/** Shows the muxers that a factory makes to the captures of its node, which may end in any order */
+interface FactoryTap {
   readonly captures: Set<NodeCapture>
   end (capture: NodeCapture): void
 }
 
-const captured = new WeakMap<StreamMuxerFactory, Captures>()
+const taps = new WeakMap<StreamMuxerFactory, FactoryTap>()
 
-function capturesOf (factory: StreamMuxerFactory): Captures {
-  const known = captured.get(factory)
+function tapOf (factory: StreamMuxerFactory): FactoryTap {
+  const known = taps.get(factory)
 
   if (known !== undefined) {
     return known
@@ -228,22 +228,22 @@ function capturesOf (factory: StreamMuxerFactory): Captures {
 
     return muxer
   }
-  const own = {
+  const tap: FactoryTap = {
     captures,
-    end (capture: NodeCapture): void {
+    end (capture) {
       captures.delete(capture)
 
-      // somebody else may have wrapped it since; then the next capture uses this again
+      // if other code has wrapped the factory since, this stays and the next capture uses it
       if (captures.size === 0 && factory.createStreamMuxer === createObserved) {
         factory.createStreamMuxer = createStreamMuxer
-        captured.delete(factory)
+        taps.delete(factory)
       }
     }
   }
   factory.createStreamMuxer = createObserved
-  captured.set(factory, own)
+  taps.set(factory, tap)
 
-  return own
+  return tap
 }
 
 /** Those of this package. libp2p's class has its components, and its interface does not. */
