@@ -51,7 +51,7 @@ export interface PathFigures {
   bytesPerMs: number
   /** Without a queue; 0 until it was measured */
   roundTripMs: number
-  /** How long data was held, in total, with the hold in progress */
+  /** How long data was held, in total, including the hold in progress */
   heldMs: number
   /** When the hold in progress began, on the clock of `nowMs`; undefined if there is none, or the control does not tell */
   heldSinceMs?: number

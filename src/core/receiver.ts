@@ -133,7 +133,7 @@ export class Receiver<Owner> implements FrameSink {
 
     if (stream === undefined) {
       const { maxWindowBytes, maxToleratedBytes, maxGrowthBytes } = this.#init
-      // the body delays all other frames, so its length is limited: by the largest window there may have been, or by what is tolerated
+      // a body delays all other frames, so it may be no longer than the largest window of a stream, or than an open stream would tolerate
       const mostBytes = Math.max(maxWindowBytes, INITIAL_WINDOW_BYTES + Math.min(maxToleratedBytes, maxGrowthBytes))
 
       if (length > mostBytes) {

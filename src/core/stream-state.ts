@@ -120,7 +120,7 @@ export class StreamState<Owner = unknown> extends LaneMember {
     return isIdle && life.remoteWriteStatus === 'writable' && receiveWindow.availableBytes < MAX_FRAME_BYTES
   }
 
-  /** Has arrived, and was not read: with what a loop holds, unless that was given back on receipt */
+  /** Bytes that have arrived and are not read, including the chunk of a loop unless its credit was given back on receipt */
   get unreadBytes (): number {
     const { readBuffer, receiveWindow: { windowBytes, availableBytes, readBytes } } = this
 

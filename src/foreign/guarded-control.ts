@@ -82,7 +82,7 @@ function guard<Part extends object> (part: Part, none: Part, checks: Checks, pre
   return guarded as Part
 }
 
-/** Fractions of bytes would be lost, positions could not be counted on from Infinity, and a write of next to nothing would be followed by another without end */
+/** Fractions would lose bytes, Infinity would make positions NaN, and after a tiny write another would follow, without end */
 function wholeBytes (value: number): number {
   return value >= LEAST_WRITE_BYTES ? Math.min(Math.floor(value), Number.MAX_SAFE_INTEGER) : LEAST_WRITE_BYTES
 }

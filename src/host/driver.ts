@@ -129,7 +129,7 @@ export class Driver<Owner extends StreamOwner> implements SessionObserver, Reade
     if (state.canSendData) {
       // as urgent data it goes first, and a little of it even while data is held
       const { lane } = state
-      // that is not the lane in which it waited
+      // metrics must not count the wait, as it was in another lane
       state.waitsSinceMs = undefined
       this.session.setLane(state, URGENT)
       this.flushWhile(() => state.canSendData)

@@ -6,7 +6,7 @@ export interface StreamOwner {
   readonly maxReadBufferLength: number
   /** The application has not begun to read */
   readonly isLeftUnread: boolean
-  /** It reads, or has paused */
+  /** The application reads, or has paused */
   readonly isBeingRead: boolean
   /** Something has happened to the stream: bits of EVENT_* */
   handle (events: number): void
@@ -18,8 +18,8 @@ export interface StreamOwner {
 export type State = StreamState<StreamOwner>
 
 /**
- * This side has opened the stream and sent everything, and its program reads, but has not read all that is here. A peer's stream is none: with
- * iterators that a program drops, a peer could keep as many as it may open.
+ * This side has opened the stream and sent everything, and its program has still to read data that has arrived. Streams of the peer do not count:
+ * a program may drop their iterators, and the peer could then keep all that it may open.
  */
 export function waitsForReader ({ isOutbound, life, owner, unreadBytes }: State): boolean {
   return isOutbound && life.writeStatus === 'closed' && unreadBytes > 0 && owner?.isBeingRead === true

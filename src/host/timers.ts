@@ -58,7 +58,7 @@ export class Timers {
   #firings = 0
   #pingDueMs = Infinity
   #sweepDueMs = Infinity
-  /** When the program of a stream was last seen to read slowly */
+  /** When a sweep last found a stream with data that its program had still to read */
   #readersSeenMs: WeakMap<State, number> | undefined
   #writeDueMs = Infinity
   /** The session's `receivedMs` at the end of the last interval */
@@ -236,7 +236,7 @@ export class Timers {
     this.#sweepDueMs = Infinity
 
     for (const state of [...this.#host.session.streams.values()]) {
-      // a slow program must not lose what has arrived, and its peer has time to go on when it has read
+      // a slow program must not lose data that has arrived; once it has read, the peer gets most of closeTimeoutMs to send more
       if (waitsForReader(state)) {
         this.#readersSeenMs = (this.#readersSeenMs ?? new WeakMap()).set(state, nowMs)
         this.#sweepDueMs = Math.min(this.#sweepDueMs, nowMs + this.#host.config.limits.closeTimeoutMs * SWEEP_PART_OF_TIMEOUT)

@@ -228,7 +228,7 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
   /** The peer has broken a rule, is gone, or cannot be served. Ends the connection, and gives the peer the reason. */
   fail (err: Error & { code?: string }): void {
     if (!this.#isOver) {
-      // others are of this program: its path control, its listeners or its transport
+      // all other errors are this program's: from its path control, its listeners or its transport
       if (PEERS_ERRORS.some(PeersError => err instanceof PeersError)) {
         this.#driver.metrics?.gather('violations', { [err.code ?? err.name]: 1 })
       }

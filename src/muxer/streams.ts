@@ -95,7 +95,7 @@ export class StreamList implements StreamRegistry<MuxedStream> {
 
   /** The peer has opened a stream */
   onOpenedByPeer (state: StreamState<MuxedStream>): void {
-    // those that have ended wait too, with what they have brought
+    // streams that have ended wait too, with their data
     if (this.#unannounced.size >= this.#driver.config.maxInboundStreams) {
       this.#driver.reset(state, 0)
       return

@@ -64,8 +64,9 @@ export interface LimitOptions extends Partial<Record<keyof Limits, Partial<Limit
   openTimeoutMs?: number
 
   /**
-   * How long a stream that this side has closed for writing may carry no data. After that it is reset with a `CloseTimeoutError`, unless
-   * this side has opened it, and its program reads and has not read all that is here. From 1 on. Raise it for subscriptions that you close for writing, and that may be silent for longer.
+   * How long a stream that this side has closed for writing may carry no data. After that it is reset with a `CloseTimeoutError`. If
+   * this side has opened the stream, it waits longer while the program has data to read. From 1 on. Raise it for subscriptions that
+   * you close for writing, and that may be silent for longer.
    *
    * @unit ms
    * @default 300_000

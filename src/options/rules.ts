@@ -69,7 +69,7 @@ export function check (isAllowed: boolean, name: string, value: unknown, allowed
   }
 }
 
-/** Of any realm, but no list, Map or Promise, whose contents would be ignored */
+/** Accepts objects of any realm. Refuses lists, Maps and Promises, as their contents would be ignored. */
 export function checkObject (value: unknown, name: string, allowed = 'an object'): void {
   check(['[object Object]', '[object Module]'].includes(Object.prototype.toString.call(value)), name, value, allowed)
 }

@@ -66,7 +66,7 @@ export class PathEstimate implements NodePath {
   lastRoundTripMs = 0
   queueMs = 0
   sampledMs = 0
-  /** How much of what is in flight has probably arrived: its pongs wait behind the peer's data */
+  /** Bytes in flight that have probably arrived, as their pongs wait behind the peer's data */
   arrivedBytes = 0
   /** When the oldest unanswered mark was written; Infinity if there is none */
   waitsSinceMs = Infinity

@@ -107,7 +107,7 @@ describe('a stream that this side has closed', () => {
     await expectAlive(peer)
   })
 
-  test('loses nothing that waits for a slow program, and gives the peer as long again when it has read', async () => {
+  test('keeps data that a slow program has not read, and gives the peer time to send more after that', async () => {
     const { peer, clock, events } = await closed()
     const iterator = peer.muxer.streams[0][Symbol.asyncIterator]()
     peer.deliver(data(1, pattern(200_000)))

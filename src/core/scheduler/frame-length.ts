@@ -15,7 +15,7 @@ export interface FrameSizes {
   loneFrameBytes: number
   /** How much each stream may send in a round */
   quantumBytes: number
-  /** How much it may send at once: a quantum, or a frame if that is more */
+  /** The most that a stream sends in one go: a quantum, or a frame if that is longer */
   burstBytes: number
 }
 
