@@ -45,7 +45,7 @@ interface Metrics {
   p50Ms: number
   p99Ms: number
   blocksMbitPerS?: number
-  lineQueueMs?: number
+  linkQueueMs?: number
   lateP99Ms?: number
 }
 
@@ -63,7 +63,7 @@ const columns = [
   times('p99', 'p99Ms', 'mplex'),
   figure('blocks\nMbit/s', 'blocksMbitPerS'),
   times('blocks', 'blocksMbitPerS', 'stock'),
-  figure('queue\nms', 'lineQueueMs'),
+  figure('queue\nms', 'linkQueueMs'),
   figure('late\np99 ms', 'lateP99Ms')
 ]
 
@@ -85,7 +85,7 @@ function renderLegend ({ hasModem, peersMuxer }: Work): string {
 }
 
 const LOOK_EVERY_MS = 200
-const LINE_BYTES_PER_MS = MBIT * 125
+const LINK_BYTES_PER_MS = MBIT * 125
 const [NODE_END, PEERS_END] = [0, 1]
 
 /** What waits in front of the link, now and then */
@@ -133,7 +133,7 @@ function startSession ({ muxer }: Contestant, { hasModem, peersMuxer = muxer, me
         all: {
           ...latency(...askersMs, ...othersMs),
           blocksMbitPerS: blockBytes * 8 / 1000 / measuredMs,
-          lineQueueMs: mean(queuedBytes) / LINE_BYTES_PER_MS,
+          linkQueueMs: mean(queuedBytes) / LINK_BYTES_PER_MS,
           lateP99Ms: quantile([...lateMs], 0.99)
         },
         askers: latency(...askersMs),

@@ -81,6 +81,24 @@ export const figures: Record<string, Record<string, Figure>> = {
     ms: plain('ms'),
     'x-stock': times('ms', 'stock')
   },
+  lodestar: {
+    cpu: tenths('cpuPercent'),
+    'cpu-x-stock': times('cpuPercent', 'stock'),
+    'cpu-x-mplex': times('cpuPercent', 'mplex'),
+    writes: whole('socketWritesPerS'),
+    gc: plain('gcMsPerS'),
+    'loop-p99': plain('eventLoopP99Ms'),
+    rss: whole('rssMegabytes'),
+    p50: plain('requestP50Ms'),
+    'x-stock': times('requestP50Ms', 'stock'),
+    p99: whole('requestP99Ms')
+  },
+  'lodestar-uplink': {
+    p99: whole('p99Ms'),
+    'p99-x-stock': times('p99Ms', 'stock'),
+    blocks: plain('blocksMbitPerS'),
+    'blocks-x-stock': times('blocksMbitPerS', 'stock')
+  },
   busy: {
     turns: whole('turns'),
     'later-turns': whole('laterTurns'),

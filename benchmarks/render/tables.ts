@@ -195,6 +195,37 @@ export const tables: Record<string, Table> = {
       { heading: 'time × mplex', figure: 's-x-mplex' }
     ]
   },
+  lodestar: {
+    record: 'lodestar',
+    heading: 'a node with 100 peers',
+    lines: [
+      { label: 'this muxer', row: 'lodestar' },
+      ...Object.entries(others).map(([muxer, label]) => ({ label, row: 'lodestar', muxer }))
+    ],
+    columns: [
+      { heading: 'CPU %', figure: 'cpu' },
+      { heading: 'CPU × stock', figure: 'cpu-x-stock' },
+      { heading: 'CPU × mplex', figure: 'cpu-x-mplex' },
+      { heading: 'socket writes/s', figure: 'writes' },
+      { heading: 'GC ms/s', figure: 'gc' },
+      { heading: 'event loop, p99 ms', figure: 'loop-p99' },
+      { heading: 'RSS MB', figure: 'rss' },
+      { heading: 'requests, p50 ms', figure: 'p50' },
+      { heading: 'p50 × stock', figure: 'x-stock' },
+      { heading: p99, figure: 'p99' }
+    ]
+  },
+  'lodestar-uplink': {
+    record: 'lodestar-uplink-modem',
+    heading: 'gossip of a node at home to',
+    lines: linesOf({ all: 'all 20 peers', askers: 'the 3 that ask for blocks', others: 'the 17 others' }),
+    columns: [
+      ...columns('p99', { 'ours-lanes': `${p99}, marked urgent`, ours: 'not marked', 'ours-unbounded': 'marked, no bound', stock: 'stock', mplex: 'mplex' }),
+      { heading: 'p99 × stock', figure: 'p99-x-stock', muxers: ['ours-lanes'] },
+      { heading: 'blocks Mbit/s, marked, stock', figure: 'blocks', muxers: ['ours-lanes', 'stock'] },
+      { heading: 'blocks × stock', figure: 'blocks-x-stock', muxers: ['ours-lanes'] }
+    ]
+  },
   idle: {
     record: 'idle',
     heading: 'lone requests',
