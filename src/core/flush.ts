@@ -1,5 +1,5 @@
 /**
- * Decides when to flush: the strategies of `coalesce.strategy`, which delay urgent data, control frames and answers to the last chunk least.
+ * Decides when to flush, by `coalesce.strategy`. Urgent data, control frames and answers to the last chunk are delayed least.
  * Owns no timer and no bytes. Hot: runs for each send that finds no flush scheduled.
  */
 import type { PathControl } from './path-control.ts'

@@ -14,7 +14,7 @@ import type { StreamOwner } from './stream-owner.ts'
 import type { Timers } from './timers.ts'
 import type { Uint8ArrayList } from 'uint8arraylist'
 
-/** Caps the delay of a flush by code that writes in an endless chain of microtasks */
+/** How many microtasks in a row may delay a flush: code may write in an endless chain of them */
 const MAX_MICROTASKS = 64
 
 const settled = Promise.resolve()
@@ -23,7 +23,7 @@ export interface WriterHost {
   readonly session: Session<StreamOwner>
   readonly clock: Clock
   readonly config: Config
-  /** Of held data, and of a transport that takes nothing */
+  /** The timers for held data, and for a transport that takes nothing */
   readonly timers: Pick<Timers, 'scheduleLook' | 'onTransportFull' | 'onTransportDrained'>
   /** Hands a write to the transport. Returns false if the transport wants no more until it drains. */
   transmit (bytes: Uint8ArrayList, byteLength: number): boolean
@@ -37,7 +37,7 @@ export class Writer {
   readonly turn: WriterTurn
   /** The connection has ended: no flush begins any more */
   isStopped = false
-  /** Meanwhile only the transport's own callbacks may run, and no other code of the application */
+  /** A flush is running: apart from the transport's own callbacks, no code of the application may run */
   isFlushing = false
   /** The transport takes no more until it drains */
   isTransportFull = false
@@ -116,7 +116,7 @@ export class Writer {
     }
   }
 
-  /** Writes output until none is left or the transport is full, and until `shouldGoOn` returns false, or without it until the turn has written enough */
+  /** Writes until no output is left, the transport is full, or `shouldGoOn` returns false; without `shouldGoOn`, until the turn has written enough */
   flush (reason: FlushReason, shouldGoOn?: () => boolean): void {
     if (this.isFlushing || this.isStopped) {
       return
@@ -273,7 +273,7 @@ export class Writer {
     this.#isBackedUp ||= isFull
   }
 
-  /** After a full write, data that would not fill another one may wait for more. After a short write it waits no longer: it only did not fit into that one. */
+  /** After a full write, data that would not fill another one may wait for more. After a short write it leaves immediately: it merely did not fit into that write. */
   #hasRest (writtenBytes: number): boolean {
     const { lanes, control, path } = this.#session
     const isLittle = writtenBytes >= path.fullWriteBytes / 2 && lanes.queuedBytes + HEADER_BYTES < path.fullWriteBytes

@@ -24,8 +24,8 @@ export interface CoalesceOptions {
    * When gathered output is written.
    *
    * - `'turn'`: when the running code, and the microtasks that it leads to, have no more output. After three flushes in a turn of
-   *   the event loop the rest leaves together in the next turn. The remainder of a message that fills whole writes waits one turn
-   *   for the next message, as of a file. There are no timers, and a lone message does not wait. Best for most.
+   *   the event loop the rest leaves together in the next turn. If a message fills whole writes, as a chunk of a file does, its
+   *   remainder waits one turn for the next message. There are no timers, and a lone message does not wait. Best for most.
    * - `'delay'`: after `delayMs`, or when `highWatermark` is reached. For programs where few writes matter more than a
    *   millisecond.
    * - `'adaptive'`: like `'delay'`, but after a quarter of the measured round trip, and after `maxDelayMs` at the latest

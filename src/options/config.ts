@@ -82,7 +82,7 @@ export interface YamuxStreamOptions extends StreamOptions {
 
 /**
  * The options of `yamux()`. Names and meanings are those of `@libp2p/yamux`; `windowUpdateMode`, `maxConnectionWindow`, `priority`,
- * `coalesce` and `limits` are this muxer's own.
+ * `tuneGarbageCollection`, `pathControl`, `coalesce` and `limits` are this muxer's own.
  */
 export interface YamuxMuxerInit extends StreamMuxerOptions<YamuxStreamOptions> {
   /**
@@ -159,7 +159,7 @@ export interface YamuxMuxerInit extends StreamMuxerOptions<YamuxStreamOptions> {
 
   /**
    * How much the receive windows of a connection may grow in total, beyond their initial sizes. One stream may use all of it, as far
-   * as `streamOptions.maxStreamWindowSize` allows, until others need some. By default that is half: 16 MiB carry 1 Gbit/s at a
+   * as `streamOptions.maxStreamWindowSize` allows, until others need some. By default it may use half: 16 MiB carry 1 Gbit/s at a
    * round trip of 100 ms. An eighth is kept for streams whose windows could not grow otherwise, so that stalled readers do not slow
    * later streams. If credit takes more than 4 ms to travel, a new stream gets a head start, and its window is up to 1,088 KiB,
    * unless this side sends bulk.
@@ -181,7 +181,7 @@ export interface YamuxMuxerInit extends StreamMuxerOptions<YamuxStreamOptions> {
    * - `'normal'`: all protocols that are not named
    * - `'bulk'`: lets everything else go first
    *
-   * Within a lane, all streams that can send get the same part of the bandwidth. No lane starves: it sends one frame for every 128 KiB that
+   * Within a lane, all streams that can send get the same part of the bandwidth. No lane starves: a waiting lane sends one frame for every 128 KiB that
    * overtakes it, on a fast connection for every eight milliseconds of data. A stream gets its lane when its protocol is negotiated,
    * and `stream.priority` changes it. A lane that does not exist throws an `InvalidParametersError`: immediately if it is in a
    * table, or when the function returns it.

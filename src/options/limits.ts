@@ -28,7 +28,7 @@ export interface LimitOptions extends Partial<Record<keyof Limits, Partial<Limit
   resets?: Partial<Limit>
 
   /**
-   * How many frames without effect the peer may send. Those have no payload, no credit and no first ACK or FIN, and are no pong to a
+   * How many frames without effect the peer may send. These carry no payload, no credit and no first ACK or FIN, and are not a pong to a
    * ping of this side.
    *
    * @unit frames

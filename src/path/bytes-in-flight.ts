@@ -40,7 +40,7 @@ import type { NodePaths } from './node-paths.ts'
 const MARK_FROM_PART = 7 / 8
 /** Pongs may be lost, as go-yamux drops them when it is busy: while data is held, another mark follows after this part of a round trip */
 const LOOK_ROUND_TRIPS = 1 / 2
-/** This many looks are that soon. Each later one takes twice as long, up to LONGEST_LOOK_MS. */
+/** This many looks use that delay. For each later one it doubles, up to LONGEST_LOOK_MS. */
 const QUICK_LOOKS = 4
 const LONGEST_LOOK_MS = 1000
 /** The bound is lifted after the longer of these without a pong: a peer that stops answering must not stop the data */
@@ -51,7 +51,7 @@ const FIRST_LIFT_MS = 500
 /** Its pong may be queued behind the node's other connections: allow this many times as long as their marks wait, up to SHORTEST_LIFT_MS */
 const OTHERS_QUEUES = 2
 
-/** After the pong to the last mark, data behind that mark counts as arrived the longer of these after the last write */
+/** Once the last mark has its pong, data behind it counts as arrived when the longer of these has passed since the last write */
 const ARRIVED_MS = 1000
 const ARRIVED_ROUND_TRIPS = 4
 /**
@@ -66,7 +66,7 @@ export class BytesInFlight implements PathControl {
   readonly estimate: PathEstimate
   /** How much urgent data may pass while data is held */
   readonly urgent = new UrgentAllowance()
-  /** That of `urgent`, as a field: it is read for each write */
+  /** `urgent.isSpent`, copied into a field because it is read for each write */
   isUrgentSpent = false
   /** False if the option is Infinity, and after `onClosing`: then nothing is ever held */
   isBounded: boolean
@@ -154,7 +154,7 @@ export class BytesInFlight implements PathControl {
     return this.#positions.writtenBytes - this.acknowledgedBytes
   }
 
-  /** If so many more bytes are written, no mark follows and nothing is held. Hot. */
+  /** True if a write of this many bytes needs no mark behind it and leads to no hold. Hot. */
   needsNoMark (byteLength: number): boolean {
     const position = this.#positions.writtenBytes + byteLength
 
@@ -298,7 +298,7 @@ export class BytesInFlight implements PathControl {
     }
   }
 
-  /** A mark of the peer gets a mark beside its pong, so that the peer can tell how long both took. A mark that is such a reply gets none. */
+  /** Answers a mark with a mark as well as a pong, so that the peer can tell how long both took. A mark that is such an answer gets none. */
   onPing (value: number, nowMs: number): void {
     this.estimate.peersDelay.onPing(value, nowMs)
 
@@ -423,7 +423,7 @@ export class BytesInFlight implements PathControl {
       this.peer.heldUntilMs = nowMs
       this.heldMs += Math.max(0, nowMs - this.#heldSinceMs)
 
-      // perhaps no pong will come to renew it
+      // a pong that would renew the allowance may never come
       if (this.bound.bytes === Infinity) {
         this.#renewUrgent(0, false)
       }

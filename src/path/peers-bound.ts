@@ -7,10 +7,10 @@
  *
  * Windows grow by the same time, creditMs, whether credit is bound or not: they need not hold the queue at the peer.
  *
- * Two-sided: nothing is bound until two pongs in a row have waited 50 ms behind data that comes without a break, nor from 100 Mbit/s on. The
+ * Nothing is bounded until two pongs in a row have waited 50 ms behind uninterrupted data, and nothing from 100 Mbit/s on. The
  * bound is lifted after two seconds in which no credit had to wait. What else was tried is in docs/notebook/receive.md#credit-that-is-withheld.
  *
- * Without the option, credit is bound only while both ends send bulk. Then pongs wait for seconds, and neither end knows its own queue. If the
+ * Without the option, credit is bounded only while both ends send bulk. Then pongs wait for seconds, and neither end knows its own queue. If the
  * rate of the link varies, as on mobile links, each end would need a bound that the other takes for its own queue, and none is bound for a while.
  * If the rate is even, the first pong that is late is enough, as more credit would make the first queue longer. A bound that does not shorten a
  * queue of seconds is given up.
@@ -21,15 +21,15 @@ import { ArrivalRate } from './arrival-rate.ts'
 import { PeersPath } from './peers-path.ts'
 import type { PeerControl } from '../core/peer-control.ts'
 
-/** If none is asked for */
+/** The slack if the option is not set */
 const USUAL_SLACK_MS = 25
 /** This side's bound allows for so many times the smallest slack: with more, each end would make room for the queue that the other makes */
 const ALLOWED_SLACKS = 2
 
-/** As much more than a round trip keeps the link busy, and finds that it has become faster */
+/** The bound covers this many round trips: the excess keeps the link busy, and shows when the link has become faster */
 const ROUND_TRIP_GAIN = 1.25
 
-/** A pong that waits this long has a queue in front of it, and so must the next */
+/** A pong that waits this long was queued. Credit is bounded after this many of them in a row. */
 const QUEUE_MS = 50
 const QUEUED_PONGS = 2
 /** A pong that is late by this much is not waited for */
@@ -49,7 +49,7 @@ const BOUND_PING_EVERY_MS = 25
 /** The slack grows by at most this much in a round, as a gap may be an exception, and to at most this much and the shortest round trip */
 const MAX_SLACK_STEP_MS = 50
 const MAX_SLACK_MS = 275
-/** A link whose rate has varied within this time is not bound both ways for the time below. So long must it be known. */
+/** A link whose rate has varied within STEADY_MS is not bounded both ways for UNBOUND_MS. The rate must also be known for STEADY_MS. */
 const STEADY_MS = 1500
 const UNBOUND_MS = 120_000
 /** Nor is a link that needs the largest slack for this time */
@@ -207,7 +207,7 @@ export class PeersBound implements PeerControl {
     this.#lift()
   }
 
-  /** A pong that is late is not waited for */
+  /** Credit may be bounded before a late pong has arrived */
   get #mayBindEarly (): boolean {
     return this.#binds === 'always' || (this.#binds === 'bothWays' && !this.boundsItself && this.#isHeld && this.#rate.evenRates >= EVEN_RATES)
   }

@@ -25,7 +25,7 @@ export const PROBE_WRITES = 2
 /** The bytes in flight last a little longer than the longest silence */
 const SILENCE_GAIN = 1.1
 
-/** The shortest distance between two marks: the 12 bytes of a mark are 0.3 % of it */
+/** The shortest distance between two marks: the 12 bytes of a mark are 0.3 % of it. A mark is due from MARK_FROM_PART of it on. */
 export const MIN_MARK_EVERY_BYTES = 4096
 export const MARKS_IN_FLIGHT = 8
 /** Between two marks */

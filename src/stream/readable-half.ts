@@ -6,11 +6,11 @@
  *
  * The readers of a chunk, while the stream is not paused:
  *
- * | 'message' listeners | loops that were not left behind | delivered to | counts as read |
+ * | 'message' listeners | loops | delivered to | counts as read |
  * | --- | --- | --- | --- |
- * | yes | any or none | the listeners and the loops that ask; other loops get it when they ask again | at once |
- * | no | all ask | the loops | when all ask again |
- * | no | one does not ask, or none | none: it waits | |
+ * | yes | any or none | the listeners and the loops that ask; the others get it when they ask again | immediately |
+ * | no | one asks | the loops that ask; the others get it when they ask again | when one asks again or ends |
+ * | no | none asks | nobody: it waits | |
  *
  * Listeners may call any method here. Delivery is one loop that checks all conditions after each event, so a call only changes what the loop
  * finds.

@@ -1,7 +1,7 @@
 /**
  * Grants credit to the peer: for bytes that were read, and when a window is raised. While the peer control bounds
- * what the peer may have in flight, portions.ts chooses who gets credit. The size of windows and the connection's budget are in
- * receive-window.ts. Hot: `giveBack` runs once per event.
+ * what the peer may have in flight, portions.ts chooses who gets credit. The size of windows is in receive-window.ts, the connection's
+ * budget in connection-budget.ts. Hot: `giveBack` runs once per event.
  */
 import { NO_PEER_CONTROL } from '../peer-control.ts'
 import { PENDING_UPDATE } from '../stream-state.ts'
@@ -50,7 +50,7 @@ export class Credit<Owner> {
   programMs = 0
   readonly #host: CreditHost<Owner>
   readonly #peer: PeerControl
-  /** `onReceived` is told when so much has arrived: each chunk while the peer is bound, so that a few small messages cost nothing */
+  /** `onReceived` is called once this much has arrived, so that a few small messages cost nothing; for each chunk while the peer is bounded */
   toldFromBytes: number
   /** Credit goes back in portions; undefined while the peer is not bound */
   portions: Portions<Owner> | undefined
@@ -169,7 +169,7 @@ export class Credit<Owner> {
     this.#wantsPing ||= isPingDue && !this.#isInRound
     this.#serve()
 
-    // otherwise it goes with the next update: a peer may close its socket behind what it has sent, and a write would cost it the rest
+    // otherwise the ping goes with the next update: a peer may close its socket after its last data, and a write would then lose the rest
     if (this.portions !== undefined && this.#wantsPing) {
       this.#ping()
     }
