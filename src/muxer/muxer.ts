@@ -49,13 +49,12 @@ const CONFIRM_TIMEOUT_MS = 500
  * The phases after `open`:
  *
  * - `peerGoneAway`: the peer has sent GoAway(0), and accepts no streams. Open streams may finish, and so may those that it opens in breach of the protocol.
- * - `left`: the last stream has finished since, and the transport is being closed
  * - `closing`: close() is running, whether or not the peer has sent GoAway
  * - `closed`: close() is done, and the transport is still open
  * - `aborting`: all streams are being reset. Calls of their listeners cannot end the connection in another way.
  * - `ended`: nothing can be sent or received any more
  */
-type Phase = 'open' | 'peerGoneAway' | 'left' | 'closing' | 'closed' | 'aborting' | 'ended'
+type Phase = 'open' | 'peerGoneAway' | 'closing' | 'closed' | 'aborting' | 'ended'
 
 export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implements YamuxMuxer, DriverHost<MuxedStream>, StreamAnnouncer {
   readonly protocol = YAMUX_PROTOCOL_ID
@@ -335,8 +334,8 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
       this.#onRemoteFailure(code)
     } else if (this.#phase === 'peerGoneAway' && streams.size === 0 && !hasOutput) {
       // no frame is answered any more, as the peer may be closing its end
-      this.#phase = 'left'
       this.#driver.reader.stop()
+      this.#driver.reader.afterTelling.delete(this.#checkRemoteGoAway)
       closeTransport(this.#transport, new RemoteGoAwayError(code))
     }
   }
