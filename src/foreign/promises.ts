@@ -69,15 +69,3 @@ function listenTo (signal: AbortSignal): Waiting {
 
   return waiting
 }
-
-/** AbortSignal.timeout(), which React Native, for one, does not have */
-export function abortedAfter (delayMs: number): AbortSignal {
-  if (AbortSignal.timeout != null) {
-    return AbortSignal.timeout(delayMs)
-  }
-
-  const controller = new AbortController()
-  setTimeout(() => { controller.abort() }, delayMs)
-
-  return controller.signal
-}

@@ -12,7 +12,7 @@ import { RemoteGoAwayError, TransportClosedError, YamuxTimeoutError } from '../a
 import { throwIfAborted, toError, toSignal } from '../foreign/values.ts'
 import { logDebug, logError, reasonOf } from '../observe/log.ts'
 import { createStreamLimits } from '../options/config.ts'
-import { abortable, abortedAfter, handled } from '../foreign/promises.ts'
+import { abortable, handled } from '../foreign/promises.ts'
 import { Driver } from '../host/driver.ts'
 import { DRIVER } from './driver-key.ts'
 import { StreamList } from './streams.ts'
@@ -267,7 +267,7 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
 
   /** Closes all streams for writing, then sends GoAway. Resolves when the transport has all output; rejects only if the caller's signal is aborted. */
   async #shutDown (reason: GoAwayCode, callersSignal?: AbortSignal): Promise<void> {
-    const signal = callersSignal ?? abortedAfter(CLOSE_TIMEOUT_MS)
+    const signal = callersSignal ?? AbortSignal.timeout(CLOSE_TIMEOUT_MS)
     const { session } = this.#driver
 
     // in one write with the FINs, as a peer that closes at the same time may be gone before a second
@@ -319,7 +319,7 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
     this.#driver.session.requestConfirmation()
     this.#driver.request()
     // all data is handed to the transport, so a timeout is no failure
-    await abortable(this.#driver.until(() => !this.#needsConfirmation, abortedAfter(CONFIRM_TIMEOUT_MS)), signal).catch(() => {})
+    await abortable(this.#driver.until(() => !this.#needsConfirmation, AbortSignal.timeout(CONFIRM_TIMEOUT_MS)), signal).catch(() => {})
     // if the peer closes at the same time, its GoAway is read in this turn; another in reply might meet the end of its transport
     await new Promise<void>(resolve => { this.#driver.clock.nextTurn(resolve) })
   }

@@ -4,7 +4,7 @@
  */
 import { attempt, toError } from '../foreign/values.ts'
 import { logError } from '../observe/log.ts'
-import { abortable, abortedAfter } from '../foreign/promises.ts'
+import { abortable } from '../foreign/promises.ts'
 import type { Clock } from '../host/clock.ts'
 import type { MessageStream } from '@libp2p/interface'
 
@@ -14,7 +14,7 @@ const FINAL_FRAMES_TIMEOUT_MS = 1000
 /** Closes in a microtask, as the transport may be in the middle of a write */
 export function closeTransport (transport: MessageStream, reason: Error): void {
   queueMicrotask(() => {
-    const signal = abortedAfter(FINAL_FRAMES_TIMEOUT_MS)
+    const signal = AbortSignal.timeout(FINAL_FRAMES_TIMEOUT_MS)
     abortable(closeGently(transport, signal), signal).catch(() => { abortTransport(transport, reason) })
   })
 }

@@ -1,6 +1,6 @@
 // Waiting that a signal may end: by one listener for all who wait, and by none when nobody does.
 import { describe, expect, test, vi } from 'vitest'
-import { abortable, abortedAfter } from '../../src/foreign/promises.ts'
+import { abortable } from '../../src/foreign/promises.ts'
 import { forbidIncidents } from '../../testing/protocol/incidents.ts'
 import { nextTurn } from '../../testing/protocol/raw-peer.ts'
 import { NO_SIGNALS, SIGNAL_KINDS } from './fixtures/signals.ts'
@@ -80,18 +80,4 @@ test('what is no signal is not waited for', async () => {
   for (const value of Object.values(others)) {
     expect(await abortable(Promise.resolve(1), value as AbortSignal)).toBe(1)
   }
-})
-
-describe('a signal of this side\'s own', () => {
-  test.each(['with AbortSignal.timeout()', 'without it'])('is aborted in time %s', async how => {
-    if (how === 'without it') {
-      vi.stubGlobal('AbortSignal', class {})
-    }
-
-    const signal = abortedAfter(1)
-    vi.unstubAllGlobals()
-    expect(signal.aborted).toBe(false)
-
-    await expect(abortable(new Promise(() => {}), signal)).rejects.toMatchObject({ name: expect.stringMatching(/^(Timeout|Abort)Error$/) })
-  })
 })
