@@ -100,7 +100,7 @@ export interface ConnectionSnapshot {
   isTransportFull: boolean
   /** What waits to be sent, by lane */
   queuedBytes: Record<Lane, number>
-  /** What has arrived and waits to be read */
+  /** What has arrived and waits to be read, on streams that have not ended */
   unreadBytes: number
   /** The receive windows of all streams together */
   windowBytes: number
