@@ -131,7 +131,7 @@ export class Session<Owner> {
    *
    * | method      | tells the peer                 | frees the slot        | late frames                     |
    * | ----------- | ------------------------------ | --------------------- | ------------------------------- |
-   * | `reset`     | by a RST, or as the two below   | after that is written | data its window allows, updates |
+   * | `reset`     | by a RST, or as the two below   | ours at once, the peer's after that | data its window allows, updates |
    * | `forget`    | no                             | at once               | none                            |
    * | `abandon`   | no                             | at once               | data its window allows, updates |
    * | `#complete` | by the FIN                     | at once               | updates                         |

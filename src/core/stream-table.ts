@@ -2,8 +2,8 @@
  * The live streams by id, the limits on how many there may be, and the ids that the peer has used.
  *
  * Invariant: 0 <= inboundCount <= maxInboundStreams, and 0 <= unackedCount <= MAX_UNACKED_STREAMS, or maxUnansweredStreams before the peer's
- * first answer. A stream counts as inbound or outbound until the peer is told of its end: it holds its slot until the RST is written. As
- * unacknowledged it counts until it ends here.
+ * first answer. A stream counts as inbound until the peer is told of its end: it holds its slot until the RST is written. As outbound and as
+ * unacknowledged it counts until it ends here: a RST is written before a later SYN.
  */
 import { URGENT } from './scheduler/lane.ts'
 import { StreamState } from './stream-state.ts'
@@ -22,8 +22,6 @@ const RESERVE_PART = 1 / 8
 export class StreamTable<Owner> extends Map<number, StreamState<Owner>> {
   inboundCount = 0
   outboundCount = 0
-  /** Outbound streams without those whose RST is not written yet */
-  openOutboundCount = 0
   unackedCount = 0
   /** Streams of the urgent lane */
   urgentCount = 0
@@ -60,7 +58,6 @@ export class StreamTable<Owner> extends Map<number, StreamState<Owner>> {
     stream.awaitsAck = true
     this.unackedCount++
     this.outboundCount++
-    this.openOutboundCount++
 
     return stream
   }
@@ -85,18 +82,14 @@ export class StreamTable<Owner> extends Map<number, StreamState<Owner>> {
 
     if (this.delete(stream.id)) {
       this.urgentCount -= stream.lane === URGENT ? 1 : 0
-      this.openOutboundCount -= stream.isOutbound ? 1 : 0
+      this.outboundCount -= stream.isOutbound ? 1 : 0
       this.budget.release(stream.receiveWindow)
     }
   }
 
-  /** The peer knows that the stream has ended: another may take its slot */
+  /** The peer knows that the stream has ended: another of its streams may take the slot */
   freeSlot (stream: StreamState<Owner>): void {
-    if (stream.isOutbound) {
-      this.outboundCount--
-    } else {
-      this.inboundCount--
-    }
+    this.inboundCount -= stream.isOutbound ? 0 : 1
   }
 
   #add (id: number, isOutbound: boolean, nowMs: number): StreamState<Owner> {

@@ -95,7 +95,7 @@ export class Muxer extends GuardedEmitter<StreamMuxerEvents<MuxedStream>> implem
   }
 
   /**
-   * Opens a stream. Waits while the peer has 256 streams to acknowledge, or while streams whose reset is still queued count as open.
+   * Opens a stream. Waits while the peer has 256 streams to acknowledge.
    *
    * Throws MuxerClosedError if the connection is ending, and TooManyOutboundProtocolStreamsError beyond `maxOutboundStreams` or if 10,000
    * calls wait. Throws StreamIdsExhaustedError after 2^31 streams, and InvalidParametersError for an option out of its range.

@@ -36,7 +36,7 @@ export class StreamList implements StreamRegistry<MuxedStream> {
   readonly #streams: MuxedStream[] = []
   /** Have ended, and are still in the list */
   readonly #ended: MuxedStream[] = []
-  /** In order. They wait for the peer to acknowledge earlier streams, or for resets to be written. */
+  /** In order. They wait for the peer to acknowledge earlier streams. */
   readonly #waitingOpens = new Set<WaitingOpen>()
   /** Why this side may open no stream any more */
   #refusal: Error | undefined
@@ -72,7 +72,7 @@ export class StreamList implements StreamRegistry<MuxedStream> {
       throw refusal
     }
 
-    const stream = this.#hasPlace && this.#waitingOpens.size === 0 ? this.#openNow(limits) : await this.#awaitPlace(limits, signal)
+    const stream = !this.#driver.session.streams.isAckBacklogFull && this.#waitingOpens.size === 0 ? this.#openNow(limits) : await this.#awaitPlace(limits, signal)
 
     if (this.#refusal != null) {
       stream.abort(this.#refusal)
@@ -178,24 +178,17 @@ export class StreamList implements StreamRegistry<MuxedStream> {
     return this.#create(session.open(clock.nowMs()), limits)
   }
 
-  /** The peer accepts another stream, and no reset that is still queued holds its place */
-  get #hasPlace (): boolean {
-    const { isAckBacklogFull, outboundCount } = this.#driver.session.streams
-
-    return !isAckBacklogFull && outboundCount < this.#driver.config.maxOutboundStreams
-  }
-
   /** Why no stream can be opened, not even by waiting for the peer */
   #reasonToRefuse (waitingCount = this.#waitingOpens.size): Error | undefined {
-    const { openOutboundCount, hasOutboundId } = this.#driver.session.streams
+    const { outboundCount, hasOutboundId } = this.#driver.session.streams
     const { maxOutboundStreams } = this.#driver.config
 
     if (this.#refusal !== undefined || !hasOutboundId) {
       return this.#refusal ?? new StreamIdsExhaustedError()
     }
 
-    if (openOutboundCount >= maxOutboundStreams || waitingCount >= MAX_WAITING_OPENS) {
-      return new TooManyOutboundProtocolStreamsError(`${openOutboundCount} streams are open, maxOutboundStreams allows ${maxOutboundStreams}; ${waitingCount} wait for the peer, at most ${MAX_WAITING_OPENS} may`)
+    if (outboundCount >= maxOutboundStreams || waitingCount >= MAX_WAITING_OPENS) {
+      return new TooManyOutboundProtocolStreamsError(`${outboundCount} streams are open, maxOutboundStreams allows ${maxOutboundStreams}; ${waitingCount} wait for the peer, at most ${MAX_WAITING_OPENS} may`)
     }
 
     return undefined
@@ -231,7 +224,7 @@ export class StreamList implements StreamRegistry<MuxedStream> {
 
       if (refusal !== undefined) {
         waiting.reject(refusal)
-      } else if (this.#hasPlace) {
+      } else if (!this.#driver.session.streams.isAckBacklogFull) {
         // opened here, and not after the caller's `await`, so that no other call takes the place
         waiting.resolve(this.#openNow(waiting.limits))
       } else {
