@@ -129,12 +129,12 @@ export class Session<Owner> {
   /*
    * The ways in which a stream ends, and the methods for them. Late frames are those that PeerLimits expects.
    *
-   * | method      | tells the peer                 | frees the slot        | late frames                     |
+   * | method      | tells the peer                 | frees the peer's slot | late frames                     |
    * | ----------- | ------------------------------ | --------------------- | ------------------------------- |
-   * | `reset`     | by a RST, or as the two below   | ours at once, the peer's after that | data its window allows, updates |
-   * | `forget`    | no                             | at once               | none                            |
-   * | `abandon`   | no                             | at once               | data its window allows, updates |
-   * | `#complete` | by the FIN                     | at once               | updates                         |
+   * | `reset`     | by a RST, or as the two below  | after that is written | data its window allows, updates |
+   * | `forget`    | no                             | immediately           | none                            |
+   * | `abandon`   | no                             | immediately           | data its window allows, updates |
+   * | `#complete` | by the FIN                     | immediately           | updates                         |
    */
 
   /** Ends the stream in both directions. No RST follows a SYN that was not written, nor a GoAway that was. */
@@ -187,7 +187,7 @@ export class Session<Owner> {
 
   /** The peer may not know of the end yet: data that its window allows, and window updates, may be in flight */
   #expectLate (stream: StreamState<Owner>): void {
-    this.limits.expectLate(stream.life.remoteWriteStatus === 'closed' ? 0 : stream.receiveWindow.availableBytes, stream.dataFramesSent)
+    this.limits.expectLate(stream.receiveWindow.availableBytes, stream.dataFramesSent)
   }
 
   /** Discards all that the stream has to send. What has arrived can still be read, an incomplete frame too. */
@@ -358,7 +358,7 @@ export class Session<Owner> {
   handleFin (stream: StreamState<Owner>): void {
     if (stream.life.remoteWriteStatus === 'writable') {
       stream.become('finReceived')
-      this.credit.portions?.forget(stream)
+      this.credit.onFin(stream)
       this.emit(stream, EVENT_REMOTE_FIN)
 
       if (stream.life.isOver) {

@@ -307,7 +307,8 @@ export function createConfig (init: YamuxMuxerInit, onUnknown: (report: string) 
     loneFrameBytes: frameBytes(LONE_FRAME_BYTES),
     maxFrameBytes: frameBytes(Infinity, LONGEST_FRAME_BYTES),
     creditsOnReceipt: windowUpdateMode === 'onReceive',
-    maxGrowthBytes: maxConnectionWindow,
+    // Infinity less its reserve would be no number
+    maxGrowthBytes: Math.min(maxConnectionWindow, Number.MAX_SAFE_INTEGER),
     nodeBudget: new NodeBudget(options.limits.maxNodeWindow),
     maxToleratedBytes: options.streamOptions.maxReadBufferLength - INITIAL_WINDOW_BYTES,
     laneOf: priority

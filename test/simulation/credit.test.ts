@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { yamux } from '../../src/index.ts'
 import { snapshot } from '../../src/snapshot.ts'
 import { simulate } from '../../testing/simulation/simulate.ts'
-import type { YamuxMuxer } from '../../src/index.ts'
+import type { YamuxMuxer, YamuxMuxerInit } from '../../src/index.ts'
 import type { LinkOptions } from '../../testing/simulation/link.ts'
 import type { ConnectedMuxers, Simulation } from '../../testing/simulation/simulate.ts'
 import type { Stream } from '@libp2p/interface'
@@ -12,8 +12,8 @@ import type { Stream } from '@libp2p/interface'
 const LONG_FAT: LinkOptions = { rateBytesPerS: 125_000_000, delayMs: 50 }
 const message = new Uint8Array(65_536)
 
-function connect (sim: Simulation): ConnectedMuxers<YamuxMuxer, YamuxMuxer> {
-  const createMuxer = yamux()
+function connect (sim: Simulation, init?: YamuxMuxerInit): ConnectedMuxers<YamuxMuxer, YamuxMuxer> {
+  const createMuxer = yamux(init)
 
   return sim.connect(LONG_FAT, { dialler: createMuxer, listener: createMuxer })
 }
@@ -54,6 +54,79 @@ test('a stream whose window has grown as far as it may, and that is idle since, 
     const firstMs = await transfer(100 * 1_048_576)
     await sim.sleep(10_000)
     expect(await transfer(100 * 1_048_576)).toBeLessThan(1.1 * firstMs)
+  })
+})
+
+/** Of 24 MB, one after another, each on a stream whose other half stays open; returns how long each took */
+async function upload (muxer: YamuxMuxer, sim: Simulation, count: number, readBytes: () => number): Promise<number[]> {
+  const tookMs: number[] = []
+
+  for (let index = 0; index < count; index++) {
+    const startMs = sim.nowMs
+    const untilBytes = readBytes() + 24 * 1_048_576
+    const stream = await muxer.createStream()
+
+    for (let sent = 0; sent < 24 * 1_048_576; sent += message.byteLength) {
+      if (!stream.send(message)) {
+        await pEvent(stream, 'drain', { rejectionEvents: ['close'] })
+      }
+    }
+
+    stream.close().catch(() => {})
+    await sim.until(() => readBytes() >= untilBytes)
+    tookMs.push(sim.nowMs - startMs)
+  }
+
+  return tookMs
+}
+
+// every window became NaN, and 0.4 MB of an upload arrived
+test.each([
+  { maxConnectionWindow: Infinity },
+  { limits: { maxNodeWindow: Infinity } },
+  { streamOptions: { maxReadBufferLength: Infinity, maxWriteBufferLength: Infinity } }
+])('an upload arrives with %j', async init => {
+  await simulate({}, async sim => {
+    const { dialler, listener } = connect(sim, init)
+    let readBytes = 0
+    listener.addEventListener('stream', ({ detail: stream }) => {
+      stream.addEventListener('message', ({ data }) => { readBytes += data.byteLength })
+    })
+    const [tookMs] = await upload(dialler, sim, 1, () => readBytes)
+
+    expect(tookMs).toBeLessThan(2000)
+  })
+})
+
+// the windows of streams that only the peer had ended kept all that windows may grow by: uploads took up to 9.9 s instead of 0.5
+test.each([
+  ['as they come', 0],
+  ['a second later', 1000]
+])('uploads whose answers are still due leave as much to the next, if they are read %s', async (_, pauseMs) => {
+  await simulate({}, async sim => {
+    const { dialler, listener } = connect(sim)
+    let readBytes = 0
+    listener.addEventListener('stream', ({ detail: stream }) => {
+      let unpausedBytes = 20 * 1_048_576
+
+      stream.addEventListener('message', ({ data }) => {
+        readBytes += data.byteLength
+        unpausedBytes -= data.byteLength
+
+        // the rest arrives meanwhile, and the FIN
+        if (unpausedBytes <= 0 && pauseMs > 0) {
+          unpausedBytes = Infinity
+          stream.pause()
+          sim.sleep(pauseMs).then(() => { stream.resume() }, () => {})
+        }
+      })
+    })
+    const tookMs = await upload(dialler, sim, 9, () => readBytes)
+    const { windowBytes, streams } = snapshot(listener)
+
+    expect(Math.max(...tookMs.slice(1))).toBeLessThan(2 * tookMs[0])
+    expect(streams).toHaveLength(9)
+    expect(windowBytes).toBe(0)
   })
 })
 

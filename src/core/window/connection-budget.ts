@@ -145,6 +145,24 @@ export class ConnectionBudget {
     this.#set(holder, holder.grownBytes - bytes, holder.isDenied)
   }
 
+  /** The window is smaller by this much for good: what it had taken for that is free again */
+  shrink (holder: BudgetHolder, bytes: number): void {
+    const grownBytes = Math.min(bytes, holder.grownBytes)
+    const reserveBytes = Math.min(bytes - grownBytes, holder.reserveBytes)
+    const headStartBytes = Math.min(bytes - grownBytes - reserveBytes, holder.headStartBytes)
+    this.#node.freeBytes += bytes - grownBytes
+    this.reserveBytes += reserveBytes
+    holder.reserveBytes -= reserveBytes
+
+    if (holder.grownBytes > 0 || holder.isDenied) {
+      this.#set(holder, holder.grownBytes - grownBytes, false)
+    }
+
+    if (headStartBytes > 0) {
+      this.#setHeadStart(holder, holder.headStartBytes - headStartBytes)
+    }
+  }
+
   /** The stream has ended: all that its window took is free again */
   release (holder: BudgetHolder): void {
     this.#node.freeBytes += holder.windowBytes + holder.raiseBytes - holder.grownBytes

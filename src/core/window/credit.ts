@@ -78,8 +78,19 @@ export class Credit<Owner> {
    * for each event would cost too much. Hot: runs once per event.
    */
   giveBack (stream: StreamState<Owner>, payloadBytes: number): void {
-    const { receiveWindow } = stream
+    const { receiveWindow, life } = stream
     const { roundTrip, receivedMs: nowMs } = this.#host
+
+    if (life.remoteWriteStatus === 'closed') {
+      receiveWindow.readBytes += payloadBytes
+
+      if (!life.isOver) {
+        receiveWindow.shrink(this.#host.streams.budget)
+      }
+
+      return
+    }
+
     // payloadBytes is 0 at the end of a long frame, for which a head start may have waited
     const hasHeadStart = receiveWindow.isNew ? this.#addHeadStart(stream) : payloadBytes === 0 && receiveWindow.isRaised
     receiveWindow.read(payloadBytes, nowMs)
@@ -102,7 +113,7 @@ export class Credit<Owner> {
 
     const isDue = receiveWindow.isUpdateDue(nowMs, this.#travelMs, this.programMs)
 
-    if ((isDue || hasHeadStart) && !stream.life.isReset) {
+    if (isDue || hasHeadStart) {
       if (!stream.mayGrant || this.#host.receiver.delaysUpdate(stream, nowMs)) {
         stream.hasDelayedUpdate = true
         return
@@ -114,6 +125,12 @@ export class Credit<Owner> {
         this.#host.ping()
       }
     }
+  }
+
+  /** The peer sends no more: credit that it has not used is free for other streams, and so is all that is read from here on */
+  onFin (stream: StreamState<Owner>): void {
+    this.portions?.forget(stream)
+    stream.receiveWindow.shrink(this.#host.streams.budget)
   }
 
   /** Grants a stalled stream more, up to `maxUnreadBytes` unread; returns whether anything was granted */

@@ -168,6 +168,16 @@ export class ReceiveWindow implements BudgetHolder {
     return this.#update(Math.min(this.readBytes, portionBytes), this.raiseBytes, nowMs)
   }
 
+  /** The peer sends no more: only unread bytes remain of the window */
+  shrink (budget: ConnectionBudget): void {
+    const freeBytes = this.availableBytes + this.readBytes
+    budget.shrink(this, freeBytes + this.raiseBytes)
+    this.windowBytes -= freeBytes
+    this.availableBytes = 0
+    this.readBytes = 0
+    this.raiseBytes = 0
+  }
+
   /** The bytes read so far show no rate, as their credit was withheld */
   forgetRate (): void {
     this.#epochStartMs = undefined

@@ -109,11 +109,13 @@ function checkInFlight ({ session, name, tap, peer, plan: { isLight } }: Side): 
 function checkState ({ name, tap }: Side, state: StreamState): void {
   const { id, creditBytes, receiveWindow, readBuffer, sendQueue } = state
   const { creditBytes: grantedBytes, allowanceBytes } = tap.dialogue(id)
+  const isEnded = state.life.remoteWriteStatus === 'closed'
 
   law(!state.life.isOver, () => `${name}'s stream ${id} is over and still there`)
   law(creditBytes === grantedBytes && creditBytes >= 0, () => `${name}'s stream ${id} counts ${creditBytes} bytes of credit, it has ${grantedBytes}`)
-  law(receiveWindow.availableBytes === allowanceBytes && allowanceBytes >= 0, () => `${name}'s stream ${id} allows ${receiveWindow.availableBytes} bytes, the peer was told ${allowanceBytes}`)
+  law(receiveWindow.availableBytes === (isEnded ? 0 : allowanceBytes) && allowanceBytes >= 0, () => `${name}'s stream ${id} allows ${receiveWindow.availableBytes} bytes, the peer was told ${allowanceBytes}`)
   law(receiveWindow.availableBytes <= receiveWindow.windowBytes, () => `${name}'s stream ${id} allows ${receiveWindow.availableBytes} bytes with a window of ${receiveWindow.windowBytes}`)
+  law(!isEnded || receiveWindow.readBytes === 0, () => `${name}'s stream ${id} keeps ${receiveWindow.readBytes} read bytes of its window after the FIN`)
   law(state.isInDataLane === state.canSendData, () => `${name}'s stream ${id} has ${sendQueue.byteLength} bytes and ${creditBytes} of credit, and is ${state.isInDataLane ? '' : 'not '}in the lane`)
   law(readBuffer.byteLength >= 0 && sendQueue.byteLength >= 0, () => `${name}'s stream ${id} holds less than nothing`)
 }
@@ -149,7 +151,7 @@ export function checkAtRest (run: Run): void {
 
       if (peersState != null) {
         law(!state.awaitsAck, () => `${name}'s stream ${id} was never acknowledged`)
-        law(creditBytes === peersState.receiveWindow.availableBytes, () => `${name}'s stream ${id} has ${creditBytes} bytes of credit, the peer allows ${peersState.receiveWindow.availableBytes}`)
+        law(peersState.life.remoteWriteStatus === 'closed' || creditBytes === peersState.receiveWindow.availableBytes, () => `${name}'s stream ${id} has ${creditBytes} bytes of credit, the peer allows ${peersState.receiveWindow.availableBytes}`)
         const hasEnough = life.writeStatus === 'closed' && availableBytes > ENOUGH_CREDIT_BYTES
         law(life.remoteWriteStatus === 'closed' || hasEnough || windowBytes - availableBytes - unreadBytes <= windowBytes / 2, () => `${name}'s stream ${id} has read more than half its window of ${windowBytes} bytes and not said so: ${availableBytes} are left`)
       }
