@@ -15,11 +15,11 @@
  *    93      pong     One of the five marks: 1250 bytes a ms, and nearly no queue. The bound is what this rate carries in 4 round trips and 10 ms, 213 kB.
  *    167     pong     The mark has waited 34 ms. If there is a queue, 2.89 round trips count: the bound is 157 kB.
  *    503     steady   Three round trips have not raised the rate. The bound is 1250 * (1.25 * 40 + 10), 75 kB, and what arrives between two
- *                     pongs, and 4 KiB: 114 kB while pongs are 28 ms apart, and 88 kB from 850 ms on, when they come more often.
- *    1407    pong     They come every 9 ms. This one releases a write of 11 kB and its mark, which takes 71 ms, 31 of them in the queue.
+ *                     pongs, and 4 KiB: 113 kB while pongs are 27 ms apart, and 88 kB from 850 ms on, when they come more often.
+ *    1406    pong     They come every 9 ms. This one releases a write of 11 kB and its mark, which takes 71 ms, 31 of them in the queue.
  *    1500             The rate of the link halves. The higher rate still counts, and pongs become rare, so the bound grows to 105 kB, and the queue to 128 ms.
- *    3651    probing  The rate is 625 bytes a ms, less than 3/4 of the old one. The bound is 19 kB, 3/4 of what the path holds.
- *    3824    steady   A mark has found the path empty: the round trip is still 40 ms. The bound is 55 kB, and 46 kB from 4027 ms on.
+ *    3650    probing  The rate is 625 bytes a ms, less than 3/4 of the old one. The bound is 19 kB, 3/4 of what the path holds.
+ *    3823    steady   A mark has found the path empty: the round trip is still 40 ms. The bound is 55 kB, and 46 kB from 3983 ms on.
  */
 import { NoControl } from '../core/path-control.ts'
 import { FIRST_MARK_VALUE, HEADER_BYTES } from '../core/wire/frame.ts'
@@ -38,6 +38,11 @@ import type { NodePaths } from './node-paths.ts'
 
 /** A mark is due after this part of the distance between marks, so that a write slightly shorter than the distance gets one */
 const MARK_FROM_PART = 7 / 8
+/**
+ * After an idle time no mark is due until this part of the bound is unconfirmed, so requests have none. With more, the first pong would come too
+ * late to keep the path busy.
+ */
+const FIRST_MARK_PART = 1 / 4
 /** Pongs may be lost, as go-yamux drops them when it is busy: while data is held, another mark follows after this part of a round trip */
 const LOOK_ROUND_TRIPS = 1 / 2
 /** This many looks use that delay. For each later one it doubles, up to LONGEST_LOOK_MS. */
@@ -259,8 +264,9 @@ export class BytesInFlight implements PathControl {
     const peersDelayMs = estimate.peersDelay.delayMs(nowMs, nowMs - mark.sentMs - estimate.learned.own.shortestMs)
     const catchUp = this.#silence.onPong(mark, this.acknowledgedBytes, this.#positions, wasHeld && !estimate.isProbing ? coveredSilenceMs(estimate.learned) : Infinity, nowMs - peersDelayMs)
 
-    if (wasHeld) {
-      estimate.learned.pongGap.learn(nowMs - Math.max(this.#lastPongMs, this.#samples.beganMs), arrivedBytes, this.unacknowledgedBytes)
+    // the first pong after an idle time comes a round trip later, which is no gap
+    if (wasHeld && this.#lastPongMs > this.#samples.beganMs) {
+      estimate.learned.pongGap.learn(nowMs - this.#lastPongMs, arrivedBytes, this.unacknowledgedBytes)
     }
 
     this.#noteArrived(mark.positionBytes)
@@ -405,7 +411,7 @@ export class BytesInFlight implements PathControl {
       const everyBytes = Math.max(MIN_MARK_EVERY_BYTES, unacknowledgedBytes / MARKS_IN_FLIGHT, this.estimate.bytesPerMs * this.estimate.markIntervalMs)
       const spacedBytes = markedBytes + MARK_FROM_PART * everyBytes
       // no mark is due while little is unconfirmed, so requests have none, except at the start of a far path
-      const fewBytes = farStartBytes > 0 ? MARK_FROM_PART * farStartBytes : holdsFromBytes === Infinity ? 0 : holdsFromBytes / 2
+      const fewBytes = farStartBytes > 0 ? MARK_FROM_PART * farStartBytes : holdsFromBytes === Infinity ? 0 : FIRST_MARK_PART * holdsFromBytes
       this.#markFromBytes = Math.max(spacedBytes, this.#positions.confirmedBytes + fewBytes)
       this.leavesRoomFromBytes = Math.min(this.#markFromBytes, this.acknowledgedBytes + holdsFromBytes)
     }

@@ -11,8 +11,8 @@ const ROUND_TRIP_MS = 20
 const NEAR_MS = 19.9
 /** Before anything is known: 64 KiB, less half of a write of 16 KiB */
 const HOLDS_FROM_BYTES = 57_344
-/** Half of that */
-const MARKS_FROM_BYTES = 28_672
+/** A quarter of that */
+const MARKS_FROM_BYTES = 14_336
 /** Over a far path: 7/8 of half a write */
 const FAR_MARKS_FROM_BYTES = 7168
 /** Between two marks, 7/8 of 4 KiB, without the mark itself */
@@ -238,10 +238,10 @@ describe('what can still be in flight', () => {
     expect(inFlight.isHeld).toBe(false)
   })
 
-  test('is asked for by a mark when 28 KiB in all have no pong, however long the pauses were', () => {
+  test('is asked for by a mark when 14 KiB in all have no pong, however long the pauses were', () => {
     inFlight = createAsked(0, NEAR_MS)
 
-    expect([0, 1000, 2000].map(nowMs => inFlight.write(10_000, nowMs, true))).toEqual([false, false, true])
+    expect([0, 1000, 2000].map(nowMs => inFlight.write(5000, nowMs, true))).toEqual([false, false, true])
   })
 
   test('is all that was handed down since 32 KiB in all had no pong, if no mark could be written', () => {
@@ -318,14 +318,14 @@ describe('marks', () => {
     expect(inFlight.isMarkDue).toBe(false)
   })
 
-  /** Half of what is allowed, without a mark that is in flight */
-  const halfBytes = (): number => inFlight.estimate.bound.holdsFromBytes / 2 - HEADER_BYTES
+  /** A quarter of what is allowed, without a mark that is in flight */
+  const quarterBytes = (): number => inFlight.estimate.bound.holdsFromBytes / 4 - HEADER_BYTES
 
   test.each<[when: string, prepare: () => void, fromBytes: () => number]>([
-    ['go on when half of what is allowed is in flight', () => { inFlight = createAsked(0, NEAR_MS) }, () => MARKS_FROM_BYTES],
+    ['go on when a quarter of what is allowed is in flight', () => { inFlight = createAsked(0, NEAR_MS) }, () => MARKS_FROM_BYTES],
     ['begin behind 7 KiB over a far path of which nothing is known, which is among what TCP sends at once', () => {}, () => FAR_MARKS_FROM_BYTES],
-    ['begin behind half of what is allowed over a far path, when a rate is known', () => { inFlight.onPong(mark(FAR_MARKS_FROM_BYTES, 0), ROUND_TRIP_MS) }, halfBytes],
-    ['begin again when half of what is allowed has gathered behind what was answered', () => { inFlight.onPong(mark(MARKS_FROM_BYTES, 0), ROUND_TRIP_MS) }, halfBytes],
+    ['begin behind a quarter of what is allowed over a far path, when a rate is known', () => { inFlight.onPong(mark(FAR_MARKS_FROM_BYTES, 0), ROUND_TRIP_MS) }, quarterBytes],
+    ['begin again when a quarter of what is allowed has gathered behind what was answered', () => { inFlight.onPong(mark(MARKS_FROM_BYTES, 0), ROUND_TRIP_MS) }, quarterBytes],
     ['are seven eighths of 4 KiB apart from there on, themselves included', () => { mark(MARKS_FROM_BYTES, 0) }, () => SPACE_BYTES],
     // of 80,000 and the mark itself: 8751.3 bytes, of which the mark is 12
     ['are seven eighths of an eighth of what is in flight apart when that is more', () => { mark(80_000, 0) }, () => 8740],
@@ -337,15 +337,15 @@ describe('marks', () => {
     expect(inFlight.write(1, ROUND_TRIP_MS, false)).toBe(true)
   })
 
-  test('are none behind requests of which less than half of what is allowed is in flight', () => {
+  test('are none behind requests of which less than a quarter of what is allowed is in flight', () => {
     inFlight = createAsked(0, NEAR_MS)
 
-    for (let nowMs = 0; nowMs < 2860; nowMs += 10) {
+    for (let nowMs = 0; nowMs < 1430; nowMs += 10) {
       expect(inFlight.write(100, nowMs, true)).toBe(false)
     }
 
-    // 286 of 100 bytes
-    expect(inFlight.write(100, 2860, true)).toBe(true)
+    // 143 of 100 bytes
+    expect(inFlight.write(100, 1430, true)).toBe(true)
   })
 
   test('are eight at once, then one in 5 ms', () => {
