@@ -165,13 +165,9 @@ export class ConnectionBudget {
 
   /** The stream has ended: all that its window took is free again */
   release (holder: BudgetHolder): void {
-    this.#node.freeBytes += holder.windowBytes + holder.raiseBytes - holder.grownBytes
-    this.#set(holder, 0, false)
-    this.reserveBytes += holder.reserveBytes
+    this.shrink(holder, holder.windowBytes + holder.raiseBytes)
     this.#toleratedBytes -= holder.toleratedBytes
-    holder.reserveBytes = 0
     holder.toleratedBytes = 0
-    this.#setHeadStart(holder, 0)
   }
 
   /** Others are denied their fair part, or other connections have left less for these windows */

@@ -3,8 +3,17 @@ import { expect, test } from 'vitest'
 import { createBudget, freeBytesOf } from '../../../testing/core/budgets.ts'
 import type { BudgetHolder, ConnectionBudget } from '../../../src/core/window/connection-budget.ts'
 
+/** A window of what it has taken */
 function share (): BudgetHolder {
-  return { grownBytes: 0, headStartBytes: 0, reserveBytes: 0, toleratedBytes: 0, isDenied: false, windowBytes: 0, raiseBytes: 0 }
+  return {
+    grownBytes: 0,
+    headStartBytes: 0,
+    reserveBytes: 0,
+    toleratedBytes: 0,
+    isDenied: false,
+    raiseBytes: 0,
+    get windowBytes () { return this.grownBytes + this.headStartBytes + this.reserveBytes }
+  }
 }
 
 /** As windows do: what is too much goes back when they are renewed, then they ask again */
@@ -177,4 +186,31 @@ test('what is kept is not for a share that gets its fair part', () => {
 
   expect(budget.take(one, 16_000, 0)).toBe(8000)
   expect(one.reserveBytes).toBe(0)
+})
+
+test('a window that shrinks frees first what it has grown by, then its part of the reserve, then its head start', () => {
+  const budget = createBudget(1000, 400)
+  const [one, other] = [share(), share()]
+  budget.takeHeadStart(one, 60)
+  budget.take(other, 500, 0)
+  budget.take(one, 1000, 0)
+  expect([one.grownBytes, one.reserveBytes, one.headStartBytes]).toEqual([440, 30, 60])
+
+  budget.shrink(one, 400)
+  expect([one.grownBytes, one.reserveBytes, one.headStartBytes, freeBytesOf(budget)]).toEqual([40, 30, 60, 770])
+  budget.shrink(one, 80)
+  expect([one.grownBytes, one.reserveBytes, one.headStartBytes, freeBytesOf(budget)]).toEqual([0, 0, 50, 850])
+  budget.release(one)
+  expect(freeBytesOf(budget)).toBe(900)
+})
+
+test('a window that shrinks is no longer denied anything, so others need not share with it', () => {
+  const budget = createBudget(1000)
+  const [one, other] = [share(), share()]
+  budget.take(other, 1000, 0)
+  budget.take(one, 100, 0)
+  expect(budget.excessBytes(other, 0)).toBe(500)
+
+  budget.shrink(one, 0)
+  expect(budget.excessBytes(other, 0)).toBe(0)
 })
