@@ -123,8 +123,8 @@ test('on mobile links, whose rate changes all the time, both ways carry nine ten
     parts.push(await carried(ours, seed) / await carried(unbounded, seed))
   }
 
-  expect(mean(parts)).toBeGreaterThan(0.9)
-  expect(Math.min(...parts)).toBeGreaterThan(0.6)
+  expect(mean(parts)).toBeGreaterThan(0.92)
+  expect(Math.min(...parts)).toBeGreaterThan(0.5)
 }, TIMEOUT_MS)
 
 function lowerPart (ways: Arrived[]): number {

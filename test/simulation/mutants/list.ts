@@ -25,8 +25,8 @@ export const mutants: Mutant[] = [
     bug: 'The node does not get back by how much a window was about to be raised when its stream ends.',
     edits: [
       ['src/core/window/connection-budget.ts',
-        'holder.windowBytes + holder.raiseBytes - holder.grownBytes',
-        'holder.windowBytes - holder.grownBytes']
+        'this.shrink(holder, holder.windowBytes + holder.raiseBytes)',
+        'this.shrink(holder, holder.windowBytes)']
     ]
   },
   {
