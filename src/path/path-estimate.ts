@@ -42,6 +42,8 @@ const FAST_MARK_INTERVAL_MS = 100
  * each other's queue that long.
  */
 const LONGEST_MEAN_DELAY_MS = 500
+/** The bound for the peer is given up if it has starved this side for so long */
+const STARVED_MS = 8000
 /** With a longer round trip it costs more to learn the rate one round trip later than to split a write */
 const FAR_START_MS = 20
 
@@ -74,6 +76,8 @@ export class PathEstimate implements NodePath {
   readonly #probes = new Probes()
   readonly #nodePaths: NodePaths
   #isPeerBound = false
+  /** When this side was last not starved */
+  #fedMs = 0
   #phase: Phase
   /** The rate of the newest round trip. It may be too high, so it counts only during start-up. */
   #latestBytesPerMs = 0
@@ -248,15 +252,22 @@ export class PathEstimate implements NodePath {
     peersBound.boundsItself = this.peersDelay.isMarked(nowMs)
     peersData.learn(sample, GROWTH * ownQueueRoundTripMs(this.learned, this.isStarting), peersBound.boundsItself)
 
-    this.#learnPeersBound(nowMs)
+    this.#learnPeersBound(this.lastRoundTripMs, nowMs)
 
     slowPrograms.onArrived(sample.arrivedPositionBytes, nowMs)
   }
 
   /** While its credit is bound, the peer's queue is short. Afterwards this side starts anew, as the rate until then does not show what the path carries. */
-  #learnPeersBound (nowMs: number): void {
+  #learnPeersBound (roundTripMs: number, nowMs: number): void {
     const { peersBound, peersData } = this.learned
     const wasBound = this.#isPeerBound
+
+    if (!wasBound || !this.#isStarved(roundTripMs)) {
+      this.#fedMs = nowMs
+    } else if (nowMs - this.#fedMs >= STARVED_MS) {
+      peersBound.leave(nowMs)
+    }
+
     this.#isPeerBound = peersBound.roundTripMs > 0 || (peersData.roundTripMs > 0 && peersBound.bindBothWays(nowMs))
 
     if (this.#isPeerBound) {
@@ -264,6 +275,20 @@ export class PathEstimate implements NodePath {
     } else if (wasBound) {
       this.#startUp()
     }
+  }
+
+  /**
+   * If the path becomes longer while credit of the peer is bound, no probe finds it: the bound is too low, and follows the rate down. Then this side's
+   * rate has fallen, though as much arrives as before, and round trips are longer than both bounds explain.
+   */
+  #isStarved (roundTripMs: number): boolean {
+    const { peersBound, maxQueueDelayMs } = this.learned
+
+    if (peersBound.isSlowed) {
+      this.#known.bytesPerMs = this.bytesPerMs
+    }
+
+    return this.#known.hasFallenTo(this.bytesPerMs) && roundTripMs > peersBound.roundTripMs + maxQueueDelayMs
   }
 
   // How the phases follow each other

@@ -122,7 +122,7 @@ export class PeersBound implements PeerControl {
   bindBothWays (nowMs: number): boolean {
     if (!this.#isBound && this.#binds !== 'never' && this.#isSlow && nowMs - this.#rate.beganMs >= STEADY_MS) {
       if (nowMs - this.#rate.unsteadyMs < STEADY_MS) {
-        this.#leave(nowMs)
+        this.leave(nowMs)
       } else {
         this.#bind(nowMs)
       }
@@ -134,6 +134,12 @@ export class PeersBound implements PeerControl {
   /** The start-up of this side is over. It has less in flight from now on, so credit waits for less time behind it. */
   onStartUpOver (): void {
     this.#slackMs = Math.min(this.#slackMs, ALLOWED_SLACKS * this.#minSlackMs)
+  }
+
+  /** Credit is not bound both ways for UNBOUND_MS */
+  leave (nowMs: number): void {
+    this.#unboundUntilMs = nowMs + UNBOUND_MS
+    this.#lift()
   }
 
   onReceived (byteLength: number, nowMs: number): boolean {
@@ -191,7 +197,7 @@ export class PeersBound implements PeerControl {
     }
 
     if (this.#isBound && this.#isHeld && (nowMs - this.#steadyMs >= UNSTEADY_MS || (roundTripMs >= this.#boundRoundTripMs && this.#boundRoundTripMs >= LONG_ROUND_MS))) {
-      this.#leave(nowMs)
+      this.leave(nowMs)
     }
 
     this.#boundRoundTripMs = this.#isBound && this.#wasWithheld ? roundTripMs : Infinity
@@ -210,6 +216,11 @@ export class PeersBound implements PeerControl {
   /** Credit may be bounded before a late pong has arrived */
   get #mayBindEarly (): boolean {
     return this.#binds === 'always' || (this.#binds === 'bothWays' && !this.boundsItself && this.#isHeld && this.#rate.evenRates >= EVEN_RATES)
+  }
+
+  /** Much less arrives than usual, so the link may have become slower */
+  get isSlowed (): boolean {
+    return this.#path.isSlowedTo(this.#rate.bytesPerMs)
   }
 
   get #isHeld (): boolean {
@@ -241,7 +252,10 @@ export class PeersBound implements PeerControl {
 
   /** A pong that took so long has waited behind data, and not for a program or a radio */
   #isQueue (roundTripMs: number, leastMs: number): boolean {
-    return this.#isSlow && roundTripMs - this.shortestMs > Math.max(leastMs, this.shortestMs / 2) && this.#idleMs < roundTripMs / 2
+    // a trickle, as of window updates, is no queue that a bound would shorten
+    const hasMuch = this.#receivedBytes - this.#roundFromBytes >= MIN_BOUND_BYTES
+
+    return this.#isSlow && hasMuch && roundTripMs - this.shortestMs > Math.max(leastMs, this.shortestMs / 2) && this.#idleMs < roundTripMs / 2
   }
 
   #bind (nowMs: number): void {
@@ -253,11 +267,6 @@ export class PeersBound implements PeerControl {
     this.#steadyMs = nowMs
     this.#slackMs = this.#minSlackMs
     this.#setBound()
-  }
-
-  #leave (nowMs: number): void {
-    this.#unboundUntilMs = nowMs + UNBOUND_MS
-    this.#lift()
   }
 
   #setBound (): void {

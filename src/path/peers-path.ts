@@ -17,9 +17,14 @@ export class PeersPath {
   usualBytesPerMs = 0
   #period = new Period(0, 0)
 
-  /** `bytesPerMs` or the usual rate, whichever is higher. If much less than usual arrives, the link may be slower, and the end of the period will tell. */
+  /** Much less than usual arrives. The link may be slower, and the end of the period will tell. */
+  isSlowedTo (bytesPerMs: number): boolean {
+    return bytesPerMs < SLOWED_PART * this.usualBytesPerMs
+  }
+
+  /** `bytesPerMs` or the usual rate, whichever is higher, unless the link may be slower */
   busyBytesPerMs (bytesPerMs: number): number {
-    return bytesPerMs < SLOWED_PART * this.usualBytesPerMs ? bytesPerMs : Math.max(bytesPerMs, this.usualBytesPerMs)
+    return this.isSlowedTo(bytesPerMs) ? bytesPerMs : Math.max(bytesPerMs, this.usualBytesPerMs)
   }
 
   /** A round has ended. `creditBytes` was in flight when it began, and more was withheld; undefined if nothing was. */
@@ -42,7 +47,7 @@ export class PeersPath {
 
   /** Either the path has become longer, and more credit is a remedy, or the link is slower */
   #onPeriod (bytesPerMs: number, { shortestMs, lastShortestMs, lastBytesPerMs }: Period): void {
-    const isSlowed = bytesPerMs < SLOWED_PART * this.usualBytesPerMs && shortestMs < Infinity
+    const isSlowed = this.isSlowedTo(bytesPerMs) && shortestMs < Infinity
 
     if (!isSlowed) {
       this.usualBytesPerMs = Math.max(this.usualBytesPerMs, bytesPerMs)

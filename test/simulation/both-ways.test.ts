@@ -106,6 +106,24 @@ describe('after the rate of a link has fallen to a tenth', () => {
   }, TIMEOUT_MS)
 })
 
+// the bound followed the rate down, as no probe may find a longer path behind the peer's bulk: 0.05 to 0.77 of the link were left, for good
+describe.each([
+  ['goes on with its bulk', Infinity],
+  ['sends no bulk any more', 15_000]
+])('after a path has become longer, and a peer that bounds nothing %s,', (_, untilMs) => {
+  test.each([
+    [10, 40, 100],
+    [10, 40, 200],
+    [50, 20, 150],
+    [2, 40, 200]
+  ])('an upload at %d Mbit/s carries over 0.9 of its link: %d ms, then %d', async (mbit, fromMs, toMs) => {
+    const work = { roundTripMs: fromMs, longer: { fromMs: 12_000, byMs: (toMs - fromMs) / 2 }, settledMs: 45_000 }
+    const [up] = await measureBulk({ createMuxer: ours, mbit, streams: 1 }, { createMuxer: stock, mbit, streams: 1, untilMs }, work)
+
+    expect(up.linkPart).toBeGreaterThan(0.9)
+  }, TIMEOUT_MS)
+})
+
 test('on mobile links, whose rate changes all the time, both ways carry nine tenths of what they carry without bounds', async () => {
   const carried = async (createMuxer: CreateMuxer, seed: number): Promise<number> => {
     const random = new Random(seed)

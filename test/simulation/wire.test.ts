@@ -14,7 +14,7 @@ interface Sending {
   byteLength: number
 }
 
-type Options = Required<Omit<WireOptions, 'pace'>> & { segmentBytes: number }
+type Options = Required<Omit<WireOptions, 'pace' | 'longer'>> & { segmentBytes: number }
 
 const optionsArbitrary: fc.Arbitrary<Options> = fc.record({
   rateBytesPerS: fc.constant(rateBytesPerS),

@@ -2,6 +2,7 @@
 import { quantile } from 'simple-statistics'
 import { simulate } from './simulate.ts'
 import type { CreateMuxer } from '../muxers.ts'
+import type { LinkOptions } from './link.ts'
 import type { Pace } from './pace.ts'
 import type { Stream } from '@libp2p/interface'
 
@@ -29,6 +30,8 @@ export interface End {
   streams: number
   /** How that rate changes */
   pace?: Pace
+  /** Until when the streams send */
+  untilMs?: number
 }
 
 export interface BulkWork {
@@ -40,6 +43,8 @@ export interface BulkWork {
   measuredMs?: number
   /** Of both ends */
   kernel?: Kernel
+  /** Each way is longer from then on */
+  longer?: LinkOptions['longer']
 }
 
 /** Of what an end has sent */
@@ -62,10 +67,11 @@ export async function drain (stream: Stream): Promise<void> {
 }
 
 /** What of each end has arrived at the other. Both send small messages, on a stream of their own. */
-export async function measureBulk (dialler: End, listener: End, { roundTripMs, segmentBytes = 16_384, settledMs = 5000, measuredMs = 15_000, kernel = KERNEL }: BulkWork): Promise<[Arrived, Arrived]> {
+export async function measureBulk (dialler: End, listener: End, { roundTripMs, segmentBytes = 16_384, settledMs = 5000, measuredMs = 15_000, kernel = KERNEL, longer }: BulkWork): Promise<[Arrived, Arrived]> {
   return simulate({ endMs: 1e8 }, async sim => {
     const link = sim.connect({
       ...kernel,
+      longer,
       segmentBytes,
       rateBytesPerS: Infinity,
       delayMs: roundTripMs / 2 + 0.1,
@@ -97,8 +103,8 @@ export async function measureBulk (dialler: End, listener: End, { roundTripMs, s
       })
     })
 
-    const saturate = async (stream: Stream): Promise<void> => {
-      while (!work.isOver) {
+    const saturate = async (stream: Stream, untilMs: number): Promise<void> => {
+      while (!work.isOver && sim.nowMs < untilMs) {
         if (!stream.send(new Uint8Array(BULK_MESSAGE_BYTES))) {
           await drain(stream)
         }
@@ -108,9 +114,9 @@ export async function measureBulk (dialler: End, listener: End, { roundTripMs, s
     const small = await Promise.all(muxers.map(async muxer => muxer.createStream()))
     await sim.sleep(3 * roundTripMs + 10)
 
-    for (const [index, { streams }] of ends.entries()) {
+    for (const [index, { streams, untilMs = Infinity }] of ends.entries()) {
       for (let stream = 0; stream < streams; stream++) {
-        saturate(await muxers[index].createStream()).catch(() => {})
+        saturate(await muxers[index].createStream(), untilMs).catch(() => {})
       }
     }
 

@@ -21,6 +21,8 @@ export interface WireOptions {
   socketBufferBytes?: number
   /** 'drain' follows when so little is left; Node's sockets wait for 0 */
   drainAtBytes?: number
+  /** From then on the delay is longer by this much */
+  longer?: { fromMs: number, byMs: number }
   /** What is handed down in one send() arrives in pieces of at most this size, each with its last byte; may differ from piece to piece */
   segmentBytes?: number | (() => number)
   /** While nothing moves: neither into the wire nor along it */
@@ -64,6 +66,7 @@ export class Wire implements WireCounters {
   readonly #events: WireEvents
   readonly #bytesPerMs: number
   readonly #delayMs: number
+  readonly #longer: { fromMs: number, byMs: number }
   readonly #socketBufferBytes: number
   readonly #drainAtBytes: number
   readonly #segmentBytes: () => number
@@ -82,6 +85,7 @@ export class Wire implements WireCounters {
     this.#events = events
     this.#bytesPerMs = options.rateBytesPerS / 1000
     this.#delayMs = options.delayMs
+    this.#longer = options.longer ?? { fromMs: Infinity, byMs: 0 }
     this.#socketBufferBytes = options.socketBufferBytes ?? DEFAULT_SOCKET_BUFFER_BYTES
     this.#drainAtBytes = options.drainAtBytes ?? 0
     const { segmentBytes = DEFAULT_SEGMENT_BYTES } = options
@@ -168,7 +172,9 @@ export class Wire implements WireCounters {
   }
 
   #launch (sentAtMovedMs: number, bytesArriving: number, arrive: () => void): void {
-    const arrivesAtMs = this.#isPaced ? this.#time.atMs(sentAtMovedMs) + this.#delayMs : this.#time.atMs(sentAtMovedMs + this.#delayMs)
+    const sentAtMs = this.#time.atMs(sentAtMovedMs)
+    const delayMs = this.#delayMs + (sentAtMs >= this.#longer.fromMs ? this.#longer.byMs : 0)
+    const arrivesAtMs = this.#isPaced ? sentAtMs + delayMs : this.#time.atMs(sentAtMovedMs + delayMs)
     this.#inFlight.push({ arrivesAtMs, lastByte: this.bytesHandedDown, bytesArriving, arrive })
 
     if (this.#nextArrival == null) {
