@@ -173,7 +173,7 @@ export class Driver<Owner extends StreamOwner> implements SessionObserver, Reade
       this.writer.request(occasion)
 
       if (this.session.credit.portions !== undefined && this.session.credit.isWithheld) {
-        this.timers.scheduleLook()
+        this.timers.scheduleCreditLook()
       }
     }
   }

@@ -52,7 +52,8 @@ export class Timers {
   readonly #host: TimersHost
   readonly #keepAliveIntervalMs: number
   #timer: unknown
-  #lookTimer: unknown
+  #holdTimer: unknown
+  #creditTimer: unknown
   #timerDueMs = Infinity
   /** How often the timer has fired for the deadline that is due */
   #firings = 0
@@ -87,26 +88,43 @@ export class Timers {
   stop (): void {
     this.#isStopped = true
     this.#host.clock.clearTimer(this.#timer)
-    this.#host.clock.clearTimer(this.#lookTimer)
+    this.#host.clock.clearTimer(this.#holdTimer)
+    this.#host.clock.clearTimer(this.#creditTimer)
   }
 
   /** Data is held. If no pong ends that, as the peer may drop it, the path control looks after a while. */
   scheduleLook (): void {
     if (!this.#isStopped) {
-      const { path, credit } = this.#host.session
-      this.#lookTimer ??= this.#host.clock.setBackgroundTimer(this.#onLookDue, Math.min(MAX_TIMER_MS, path.lookDelayMs, credit.isWithheld ? WITHHELD_LOOK_MS : Infinity))
+      this.#holdTimer ??= this.#host.clock.setBackgroundTimer(this.#onHoldDue, Math.min(MAX_TIMER_MS, this.#host.session.path.lookDelayMs))
     }
   }
 
-  /** Lets the event loop read the socket first: after a blocked turn timers run before it, and the pong may be there */
-  readonly #onLookDue = (): void => {
-    this.#host.clock.nextTurn(() => {
-      this.#lookTimer = undefined
+  /** Credit is withheld. If no pong frees it, the peer may have dropped that too. */
+  scheduleCreditLook (): void {
+    if (!this.#isStopped) {
+      this.#creditTimer ??= this.#host.clock.setBackgroundTimer(this.#onCreditDue, WITHHELD_LOOK_MS)
+    }
+  }
 
+  readonly #onHoldDue = (): void => {
+    this.#afterInput(nowMs => {
+      this.#holdTimer = undefined
+      this.#host.session.path.look(nowMs)
+    })
+  }
+
+  readonly #onCreditDue = (): void => {
+    this.#afterInput(nowMs => {
+      this.#creditTimer = undefined
+      this.#host.session.credit.look(nowMs)
+    })
+  }
+
+  /** Lets the event loop read the socket first: after a blocked turn timers run before it, and the pong may be there */
+  #afterInput (look: (nowMs: number) => void): void {
+    this.#host.clock.nextTurn(() => {
       if (!this.#isStopped) {
-        const { path, credit } = this.#host.session
-        path.look(this.#host.clock.nowMs())
-        credit.look(this.#host.clock.nowMs())
+        look(this.#host.clock.nowMs())
         this.#host.request()
       }
     })

@@ -1,5 +1,6 @@
 // Bulk and small messages of a stock muxer, over links of a fixed rate, to a receiver that withholds credit and to one that does not.
 import { describe, expect, test } from 'vitest'
+import { ForwardingControl, fullControl } from '../../src/path-control.ts'
 import { muxers } from '../../testing/muxers.ts'
 import { KERNEL, MBIT_BYTES_PER_S, measureBulk } from '../../testing/simulation/bulk.ts'
 import { simulate } from '../../testing/simulation/simulate.ts'
@@ -59,6 +60,25 @@ describe('while a stock muxer sends all it can', () => {
     expect((await measure(withholding, work)).bulkBytes).toBeGreaterThan((await measure(usual, work)).bulkBytes * 0.99)
   }, TIMEOUT_MS)
 })
+
+// 200 times a second, by a timer for held data
+test('while nothing of this side is held, its path control is not asked to look', async () => {
+  let looks = 0
+  const createControl = fullControl()
+
+  class CountingControl extends ForwardingControl {
+    override look (nowMs: number): void {
+      looks++
+      super.look(nowMs)
+    }
+  }
+
+  const counting = await muxers.ours({ ...limits, coalesce: { maxPeerQueueDelayMs: 25 }, pathControl: (init, positions) => new CountingControl(createControl(init, positions)) })
+  const { p99Ms } = await measure(counting, { mbit: 10, streams: 5, roundTripMs: 40 })
+
+  expect(p99Ms).toBeLessThan(200)
+  expect(looks).toBe(0)
+}, TIMEOUT_MS)
 
 test('beside a sender that bounds its own data it withholds nothing', async () => {
   const work = { mbit: 10, streams: 5, roundTripMs: 40 }
