@@ -321,7 +321,7 @@ export class BytesInFlight implements PathControl {
   }
 
   onChunk (byteLength: number, nowMs: number): void {
-    this.estimate.learned.peersData.receivedBytes += byteLength
+    this.estimate.learned.peersData.onChunk(byteLength, nowMs)
     this.#silence.onChunk(nowMs, this.#samples.beganMs)
   }
 

@@ -14,6 +14,9 @@ const LEAST_PART = 1 / 16
 const BURST_MS = 2000
 /** Time without bulk is subtracted with this weight, so a peer that sends bulk for more than a fifth of the time is found */
 const PAUSE_WEIGHT = 1 / 4
+/** If nothing came for so long, and for half of a round trip, the link was interrupted. The pong has not waited behind the peer's bulk. */
+const OUTAGE_MS = 8000
+const OUTAGE_PART = 1 / 2
 /** The bound allows for it until less than this is left of those two seconds */
 const OVER_MS = 1000
 
@@ -29,6 +32,15 @@ export class PeersData {
   /** How long pongs have recently waited behind the peer's bulk */
   #queuedMs = 0
   #sampledMs: number | undefined
+  #receivedMs = Infinity
+  /** The longest time since the last sample in which nothing came */
+  #quietMs = 0
+
+  onChunk (byteLength: number, nowMs: number): void {
+    this.receivedBytes += byteLength
+    this.#quietMs = Math.max(this.#quietMs, nowMs - this.#receivedMs)
+    this.#receivedMs = nowMs
+  }
 
   /**
    * This side's data in flight explains a round trip of `ownMs` at most. A round trip within that shows no queue of the peer, however much came:
@@ -38,12 +50,13 @@ export class PeersData {
     const isLonger = roundTripMs > ownMs
     const hasMuch = receivedBytes >= Math.max(LEAST_BYTES, LEAST_PART * inFlightBytes)
     // once the bound allows for the peer's queue, `ownMs` contains that queue
-    this.isQueued = !isBounded && hasMuch && (isLonger || this.roundTripMs > 0)
+    this.isQueued = !isBounded && hasMuch && (isLonger || this.roundTripMs > 0) && this.#quietMs < Math.max(OUTAGE_MS, OUTAGE_PART * roundTripMs)
     const sinceMs = Math.max(0, nowMs - (this.#sampledMs ?? nowMs - roundTripMs))
     // nothing is known of the time before the mark was written
     const queuedMs = this.isQueued ? Math.min(sinceMs, roundTripMs) : 0
     this.#queuedMs = Math.max(0, Math.min(BURST_MS, this.#queuedMs + queuedMs) - PAUSE_WEIGHT * (sinceMs - queuedMs))
     this.#sampledMs = nowMs
+    this.#quietMs = 0
     const goesOn = this.#queuedMs >= (this.roundTripMs > 0 ? OVER_MS : BURST_MS)
     this.roundTripMs = goesOn ? Math.max(this.roundTripMs, this.isQueued && isLonger ? roundTripMs : 0) : 0
     this.roundTripBytes = goesOn ? Math.max(this.roundTripBytes, this.isQueued ? receivedBytes : 0) : 0

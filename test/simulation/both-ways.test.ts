@@ -124,6 +124,15 @@ describe.each([
   }, TIMEOUT_MS)
 })
 
+// it was taken for a queue of the peer: nothing was bound any more, and messages took 1.6 s for good
+test.each([2, 11, 30])('after an outage of %d s both ways carry 0.9 of the link, and messages take less than a quarter of a second', async outageS => {
+  const work = { roundTripMs: 40, settledMs: 60_000, stalls: [{ atMs: 10_000, forMs: 1000 * outageS }] }
+  const ways = await measureBulk({ createMuxer: ours, mbit: 10, streams: 1 }, { createMuxer: stock, mbit: 10, streams: 1 }, work)
+
+  expect(lowerPart(ways)).toBeGreaterThan(0.9)
+  expect(longestMs(ways)).toBeLessThan(250)
+}, TIMEOUT_MS)
+
 test('on mobile links, whose rate changes all the time, both ways carry nine tenths of what they carry without bounds', async () => {
   const carried = async (createMuxer: CreateMuxer, seed: number): Promise<number> => {
     const random = new Random(seed)

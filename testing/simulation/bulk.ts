@@ -45,6 +45,8 @@ export interface BulkWork {
   kernel?: Kernel
   /** Each way is longer from then on */
   longer?: LinkOptions['longer']
+  /** Nothing passes, either way */
+  stalls?: LinkOptions['stalls']
 }
 
 /** Of what an end has sent */
@@ -67,11 +69,12 @@ export async function drain (stream: Stream): Promise<void> {
 }
 
 /** What of each end has arrived at the other. Both send small messages, on a stream of their own. */
-export async function measureBulk (dialler: End, listener: End, { roundTripMs, segmentBytes = 16_384, settledMs = 5000, measuredMs = 15_000, kernel = KERNEL, longer }: BulkWork): Promise<[Arrived, Arrived]> {
+export async function measureBulk (dialler: End, listener: End, { roundTripMs, segmentBytes = 16_384, settledMs = 5000, measuredMs = 15_000, kernel = KERNEL, longer, stalls }: BulkWork): Promise<[Arrived, Arrived]> {
   return simulate({ endMs: 1e8 }, async sim => {
     const link = sim.connect({
       ...kernel,
       longer,
+      stalls,
       segmentBytes,
       rateBytesPerS: Infinity,
       delayMs: roundTripMs / 2 + 0.1,
