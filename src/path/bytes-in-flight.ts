@@ -387,7 +387,6 @@ export class BytesInFlight implements PathControl {
   #hold (nowMs: number): void {
     this.isHeld = true
     this.peer.heldUntilMs = Infinity
-    this.#samples.onHeld()
     this.#heldSinceMs = nowMs
 
     if (this.#lastPongMs > this.#unansweredSinceMs) {

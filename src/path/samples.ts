@@ -37,7 +37,7 @@ export interface PathSample {
   receivedBytes: number
   /** There was no more data to send, so the path may carry more than this */
   isAppLimited: boolean
-  /** Data was held at some time since the last sample */
+  /** Data was held when the pong came */
   wasHeld: boolean
 }
 
@@ -46,8 +46,6 @@ export class Samples {
   beganMs = 0
   /** Up to this position samples show what the application sent, not what the path carries */
   appLimitedBytes = 0
-  /** Data was held at some time since the last sample */
-  #wasHeld = false
   /** When the last pong came, and when it would have without the peer's delay */
   #lastMs = 0
   #arrivedMs = 0
@@ -80,12 +78,8 @@ export class Samples {
     }
   }
 
-  onHeld (): void {
-    this.#wasHeld = true
-  }
-
   /** `receivedBytes`: from the peer so far. Returns undefined if the clock has jumped. */
-  onPong (mark: Mark, ownRoundTripMs: number, peersDelayMs: number, receivedBytes: number, unacknowledgedBytes: number, isHeld: boolean, nowMs: number): PathSample | undefined {
+  onPong (mark: Mark, ownRoundTripMs: number, peersDelayMs: number, receivedBytes: number, unacknowledgedBytes: number, wasHeld: boolean, nowMs: number): PathSample | undefined {
     const tookMs = nowMs - mark.sentMs
     const isSetBack = nowMs < this.#lastMs
     // delays vary, but pongs come in the order in which they were sent
@@ -120,8 +114,6 @@ export class Samples {
     }
 
     const inFlightBytes = mark.positionBytes - mark.acknowledgedBytes - mark.arrivedBytes
-    const wasHeld = this.#wasHeld
-    this.#wasHeld = isHeld
 
     return {
       nowMs,
