@@ -158,11 +158,6 @@ export abstract class GuardedEmitter<Events extends Record<string, any>> extends
     return this.listenerCount(type) === 0 || this.dispatchEvent(new OwnCustomEvent(type, detail))
   }
 
-  /** libp2p's metrics replace dispatchEvent() with a function of their own to count messages */
-  get isObserved (): boolean {
-    return Object.hasOwn(this, 'dispatchEvent')
-  }
-
   /** dispatchEvent() would delay an event now */
   get isDispatchingTooDeep (): boolean {
     return depth >= MAX_DEPTH || this.#delayed.length > 0

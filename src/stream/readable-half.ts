@@ -285,10 +285,8 @@ export abstract class ReadableHalf<Stream> extends GuardedEmitter<MessageStreamE
     // after the FIN no more can be missed than a window
     loops.push(chunk, isListenedTo, this.remoteWriteStatus === 'closed' ? Infinity : this.maxReadBufferLength)
 
-    if (isListenedTo || this.isObserved) {
-      this.dispatchEvent(new OwnMessageEvent(chunk))
-    }
-
+    // without a listener too: libp2p's metrics replace dispatchEvent() with a function of their own, which counts
+    this.dispatchEvent(new OwnMessageEvent(chunk))
     this.#closeIfRead()
   }
 
