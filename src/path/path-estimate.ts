@@ -252,17 +252,22 @@ export class PathEstimate implements NodePath {
     peersBound.boundsItself = this.peersDelay.isMarked(nowMs)
     peersData.learn(sample, GROWTH * ownQueueRoundTripMs(this.learned, this.isStarting), peersBound.boundsItself)
 
-    this.#learnPeersBound(this.lastRoundTripMs, nowMs)
+    this.#learnPeersBound(nowMs)
 
     slowPrograms.onArrived(sample.arrivedPositionBytes, nowMs)
   }
 
   /** While its credit is bound, the peer's queue is short. Afterwards this side starts anew, as the rate until then does not show what the path carries. */
-  #learnPeersBound (roundTripMs: number, nowMs: number): void {
+  #learnPeersBound (nowMs: number): void {
     const { peersBound, peersData } = this.learned
     const wasBound = this.#isPeerBound
 
-    if (!wasBound || !this.#isStarved(roundTripMs)) {
+    if (wasBound && peersBound.isSlowed) {
+      // a slower link explains a lower rate
+      this.#known.bytesPerMs = this.bytesPerMs
+    }
+
+    if (!wasBound || !this.#isStarved) {
       this.#fedMs = nowMs
     } else if (nowMs - this.#fedMs >= STARVED_MS) {
       peersBound.leave(nowMs)
@@ -281,14 +286,10 @@ export class PathEstimate implements NodePath {
    * If the path becomes longer while credit of the peer is bound, no probe finds it: the bound is too low, and follows the rate down. Then this side's
    * rate has fallen, though as much arrives as before, and round trips are longer than both bounds explain.
    */
-  #isStarved (roundTripMs: number): boolean {
+  get #isStarved (): boolean {
     const { peersBound, maxQueueDelayMs } = this.learned
 
-    if (peersBound.isSlowed) {
-      this.#known.bytesPerMs = this.bytesPerMs
-    }
-
-    return this.#known.hasFallenTo(this.bytesPerMs) && roundTripMs > peersBound.roundTripMs + maxQueueDelayMs
+    return this.#known.hasFallenTo(this.bytesPerMs) && this.lastRoundTripMs > peersBound.roundTripMs + maxQueueDelayMs
   }
 
   // How the phases follow each other
