@@ -66,8 +66,6 @@ export function callNothingInternal (stream: YamuxStream, muxer: YamuxMuxer): un
     // @ts-expect-error
     stream.onListenerError,
     // @ts-expect-error
-    stream.isObserved,
-    // @ts-expect-error
     stream.isDispatchingTooDeep,
     // @ts-expect-error
     stream.writeBuffer,
@@ -75,8 +73,6 @@ export function callNothingInternal (stream: YamuxStream, muxer: YamuxMuxer): un
     stream.sendCloseWrite,
     // @ts-expect-error
     muxer.onListenerError,
-    // @ts-expect-error
-    muxer.isObserved,
     // @ts-expect-error
     muxer.isDispatchingTooDeep
   ]
