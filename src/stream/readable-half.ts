@@ -285,7 +285,7 @@ export abstract class ReadableHalf<Stream> extends GuardedEmitter<MessageStreamE
     // after the FIN no more can be missed than a window
     loops.push(chunk, isListenedTo, this.remoteWriteStatus === 'closed' ? Infinity : this.maxReadBufferLength)
 
-    // without a listener too: libp2p's metrics replace dispatchEvent() with a function of their own, which counts
+    // without a listener too: libp2p's metrics replace dispatchEvent() with their own function, which counts messages
     this.dispatchEvent(new OwnMessageEvent(chunk))
     this.#closeIfRead()
   }
@@ -354,8 +354,8 @@ export abstract class ReadableHalf<Stream> extends GuardedEmitter<MessageStreamE
       }, 0)
     }
 
-    // credit limits the peer's data; this limits the data that the application pushes back
-    if (this.#isDelivering || !this.#hasReader) {
+    // credit limits the peer's data; this limits the data that the application pushes back. After the FIN a reader may put back a whole window.
+    if (this.remoteWriteStatus === 'writable' && (this.#isDelivering || !this.#hasReader)) {
       this.#checkLength(Math.max(this.maxReadBufferLength, this.state.receiveWindow.windowBytes))
     }
   }

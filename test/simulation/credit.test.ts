@@ -130,6 +130,34 @@ test.each([
   })
 })
 
+// the limit fell to maxReadBufferLength once the bytes were read for the first time, and the stream was reset
+test('a reader may put back a whole window after the FIN', async () => {
+  await simulate({}, async sim => {
+    const { dialler, listener } = connect(sim)
+    let readBytes = 0
+    let looks = 0
+    listener.addEventListener('stream', ({ detail: stream }) => {
+      stream.addEventListener('message', ({ data }) => {
+        readBytes += data.byteLength
+
+        if (stream.remoteWriteStatus === 'closed' && looks < 3) {
+          looks++
+          readBytes -= data.byteLength
+          stream.unshift(data)
+        } else if (looks === 0 && readBytes > 14 * 1_048_576 && stream.readStatus !== 'paused') {
+          // 10 MiB wait with the FIN
+          stream.pause()
+          sim.sleep(5000).then(() => { stream.resume() }, () => {})
+        }
+      })
+    })
+    await upload(dialler, sim, 1, () => readBytes)
+
+    expect(looks).toBe(3)
+    expect(readBytes).toBe(24 * 1_048_576)
+  })
+})
+
 test('a stream that is read grows although two readers stand still with all that windows may grow by', async () => {
   await simulate({}, async sim => {
     const { dialler, listener } = connect(sim)
