@@ -1,7 +1,7 @@
 /**
  * The deadlines of the options: keep-alive pings, timeouts of streams, and the write timeout of a transport. They share one timer, set to the
- * first deadline. If a deadline moves later, the timer is not reset: it fires early and checks. Without deadlines there is no timer. A second
- * timer runs while data waits for a pong.
+ * first deadline. If a deadline moves later, the timer is not reset: it fires early and checks. Without deadlines there is no timer. Two
+ * others run while data waits for a pong and while credit is withheld.
  *
  * A deadline counts only time in which an answer could have been read. While the event loop is blocked answers gather in the socket, and
  * timers run before the socket is read. So a timer that fires decides nothing at first. It waits for as long as it was late, while the
@@ -99,7 +99,7 @@ export class Timers {
     }
   }
 
-  /** Credit is withheld. If no pong frees it, the peer may have dropped that too. */
+  /** Credit is withheld. If no pong frees it, the peer may have dropped the ping. */
   scheduleCreditLook (): void {
     if (!this.#isStopped) {
       this.#creditTimer ??= this.#host.clock.setBackgroundTimer(this.#onCreditDue, WITHHELD_LOOK_MS)

@@ -264,7 +264,7 @@ export class BytesInFlight implements PathControl {
     const peersDelayMs = estimate.peersDelay.delayMs(nowMs, nowMs - mark.sentMs - estimate.learned.own.shortestMs)
     const catchUp = this.#silence.onPong(mark, this.acknowledgedBytes, this.#positions, wasHeld && !estimate.isProbing ? coveredSilenceMs(estimate.learned) : Infinity, nowMs - peersDelayMs)
 
-    // the first pong after an idle time comes a round trip later, which is no gap
+    // the first pong after an idle time takes a full round trip, which does not count as a gap
     if (wasHeld && this.#lastPongMs > this.#samples.beganMs) {
       estimate.learned.pongGap.learn(nowMs - this.#lastPongMs, arrivedBytes, this.unacknowledgedBytes)
     }
@@ -304,7 +304,7 @@ export class BytesInFlight implements PathControl {
     }
   }
 
-  /** Answers a mark with a mark as well as a pong, so that the peer can tell how long both took. A mark that is such an answer gets none. */
+  /** Answers a mark with a mark as well as a pong, so that the peer can tell how long both took. A mark that is itself such an answer gets only a pong. */
   onPing (value: number, nowMs: number): void {
     this.estimate.peersDelay.onPing(value, nowMs)
 
@@ -321,7 +321,7 @@ export class BytesInFlight implements PathControl {
   }
 
   onChunk (byteLength: number, nowMs: number): void {
-    this.estimate.learned.peersData.onChunk(byteLength, nowMs)
+    this.estimate.learned.peersData.onChunk(byteLength, this.#samples.beganMs, nowMs)
     this.#silence.onChunk(nowMs, this.#samples.beganMs)
   }
 

@@ -11,6 +11,7 @@ import { MIN_WRITE_BYTES } from '../core/path-control.ts'
 import { Bound } from './bound.ts'
 import { FairShare } from './fair-share.ts'
 import { SHARED_PART } from './node-paths.ts'
+import { LongerPath } from './longer-path.ts'
 import { OwnRoundTrip } from './own-round-trip.ts'
 import { PeersData } from './peers-data.ts'
 import { PeersDelay } from './peers-delay.ts'
@@ -42,8 +43,8 @@ const FAST_MARK_INTERVAL_MS = 100
  * each other's queue that long.
  */
 const LONGEST_MEAN_DELAY_MS = 500
-/** The bound for the peer is given up if it has starved this side for so long */
-const STARVED_MS = 8000
+/** With less than this part of its rate this side is starved, unless its own queue or the peer's explains the round trip */
+const STARVED_PART = 1 / 2
 /** With a longer round trip it costs more to learn the rate one round trip later than to split a write */
 const FAR_START_MS = 20
 
@@ -76,8 +77,7 @@ export class PathEstimate implements NodePath {
   readonly #probes = new Probes()
   readonly #nodePaths: NodePaths
   #isPeerBound = false
-  /** When this side was last not starved */
-  #fedMs = 0
+  readonly #longerPath = new LongerPath()
   #phase: Phase
   /** The rate of the newest round trip. It may be too high, so it counts only during start-up. */
   #latestBytesPerMs = 0
@@ -259,7 +259,7 @@ export class PathEstimate implements NodePath {
 
   /** While its credit is bound, the peer's queue is short. Afterwards this side starts anew, as the rate until then does not show what the path carries. */
   #learnPeersBound (nowMs: number): void {
-    const { peersBound, peersData } = this.learned
+    const { own, peersBound, peersData, maxQueueDelayMs } = this.learned
     const wasBound = this.#isPeerBound
 
     if (wasBound && peersBound.isSlowed) {
@@ -267,10 +267,12 @@ export class PathEstimate implements NodePath {
       this.#known.bytesPerMs = this.bytesPerMs
     }
 
-    if (!wasBound || !this.#isStarved) {
-      this.#fedMs = nowMs
-    } else if (nowMs - this.#fedMs >= STARVED_MS) {
-      peersBound.leave(nowMs)
+    const isStarved = wasBound && this.bytesPerMs < STARVED_PART * this.#known.bytesPerMs && this.lastRoundTripMs > peersBound.roundTripMs + maxQueueDelayMs
+
+    if (!isStarved) {
+      this.#longerPath.onFed(nowMs)
+    } else if (this.#longerPath.onStarved(own, this.lastRoundTripMs, peersBound.roundTripMs - peersBound.shortestMs, this.bytesPerMs, nowMs)) {
+      this.#known.bytesPerMs = this.bytesPerMs
     }
 
     this.#isPeerBound = peersBound.roundTripMs > 0 || (peersData.roundTripMs > 0 && peersBound.bindBothWays(nowMs))
@@ -280,16 +282,6 @@ export class PathEstimate implements NodePath {
     } else if (wasBound) {
       this.#startUp()
     }
-  }
-
-  /**
-   * If the path becomes longer while credit of the peer is bound, no probe finds it: the bound is too low, and follows the rate down. Then this side's
-   * rate has fallen, though as much arrives as before, and round trips are longer than both bounds explain.
-   */
-  get #isStarved (): boolean {
-    const { peersBound, maxQueueDelayMs } = this.learned
-
-    return this.#known.hasFallenTo(this.bytesPerMs) && this.lastRoundTripMs > peersBound.roundTripMs + maxQueueDelayMs
   }
 
   // How the phases follow each other

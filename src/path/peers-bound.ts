@@ -7,7 +7,7 @@
  *
  * Windows grow by the same time, creditMs, whether credit is bound or not: they need not hold the queue at the peer.
  *
- * Nothing is bounded until two pongs in a row have waited 50 ms behind uninterrupted data, and nothing from 100 Mbit/s on. The
+ * Nothing is bounded until two pongs in a row have waited 50 ms behind 12 KiB or more of uninterrupted data, and nothing from 100 Mbit/s on. The
  * bound is lifted after two seconds in which no credit had to wait. What else was tried is in docs/notebook/receive.md#credit-that-is-withheld.
  *
  * Without the option, credit is bounded only while both ends send bulk. Then pongs wait for seconds, and neither end knows its own queue. If the
@@ -39,7 +39,7 @@ const NEEDLESS_MS = 2000
 
 /** 100 Mbit/s. From there on queues are short. */
 const FAST_BYTES_PER_MS = 12_500
-/** Three portions of credit, or a slow path would be idle now and then */
+/** Three portions of credit, or a slow path would be idle now and then. If fewer bytes come in a round, no bound could make it shorter. */
 const MIN_BOUND_BYTES = 12_288
 
 /** How often pings are sent while data comes */
@@ -122,7 +122,7 @@ export class PeersBound implements PeerControl {
   bindBothWays (nowMs: number): boolean {
     if (!this.#isBound && this.#binds !== 'never' && this.#isSlow && nowMs - this.#rate.beganMs >= STEADY_MS) {
       if (nowMs - this.#rate.unsteadyMs < STEADY_MS) {
-        this.leave(nowMs)
+        this.#leave(nowMs)
       } else {
         this.#bind(nowMs)
       }
@@ -134,12 +134,6 @@ export class PeersBound implements PeerControl {
   /** The start-up of this side is over. It has less in flight from now on, so credit waits for less time behind it. */
   onStartUpOver (): void {
     this.#slackMs = Math.min(this.#slackMs, ALLOWED_SLACKS * this.#minSlackMs)
-  }
-
-  /** Credit is not bound both ways for UNBOUND_MS */
-  leave (nowMs: number): void {
-    this.#unboundUntilMs = nowMs + UNBOUND_MS
-    this.#lift()
   }
 
   onReceived (byteLength: number, nowMs: number): boolean {
@@ -197,7 +191,7 @@ export class PeersBound implements PeerControl {
     }
 
     if (this.#isBound && this.#isHeld && (nowMs - this.#steadyMs >= UNSTEADY_MS || (roundTripMs >= this.#boundRoundTripMs && this.#boundRoundTripMs >= LONG_ROUND_MS))) {
-      this.leave(nowMs)
+      this.#leave(nowMs)
     }
 
     this.#boundRoundTripMs = this.#isBound && this.#wasWithheld ? roundTripMs : Infinity
@@ -252,7 +246,6 @@ export class PeersBound implements PeerControl {
 
   /** A pong that took so long has waited behind data, and not for a program or a radio */
   #isQueue (roundTripMs: number, leastMs: number): boolean {
-    // a trickle, as of window updates, is no queue that a bound would shorten
     const hasMuch = this.#receivedBytes - this.#roundFromBytes >= MIN_BOUND_BYTES
 
     return this.#isSlow && hasMuch && roundTripMs - this.shortestMs > Math.max(leastMs, this.shortestMs / 2) && this.#idleMs < roundTripMs / 2
@@ -267,6 +260,11 @@ export class PeersBound implements PeerControl {
     this.#steadyMs = nowMs
     this.#slackMs = this.#minSlackMs
     this.#setBound()
+  }
+
+  #leave (nowMs: number): void {
+    this.#unboundUntilMs = nowMs + UNBOUND_MS
+    this.#lift()
   }
 
   #setBound (): void {

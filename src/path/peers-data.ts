@@ -14,7 +14,7 @@ const LEAST_PART = 1 / 16
 const BURST_MS = 2000
 /** Time without bulk is subtracted with this weight, so a peer that sends bulk for more than a fifth of the time is found */
 const PAUSE_WEIGHT = 1 / 4
-/** If nothing came for so long, and for half of a round trip, the link was interrupted. The pong has not waited behind the peer's bulk. */
+/** If nothing arrives for this long, and for half of a round trip, the link was interrupted. The pong has not waited behind the peer's bulk. */
 const OUTAGE_MS = 8000
 const OUTAGE_PART = 1 / 2
 /** The bound allows for it until less than this is left of those two seconds */
@@ -32,13 +32,14 @@ export class PeersData {
   /** How long pongs have recently waited behind the peer's bulk */
   #queuedMs = 0
   #sampledMs: number | undefined
-  #receivedMs = Infinity
-  /** The longest time since the last sample in which nothing came */
+  #receivedMs = 0
+  /** The longest time since the last sample in which nothing came while marks were in flight */
   #quietMs = 0
 
-  onChunk (byteLength: number, nowMs: number): void {
+  /** Bytes came while marks are in flight. Before `beganMs` nothing was in flight. */
+  onChunk (byteLength: number, beganMs: number, nowMs: number): void {
     this.receivedBytes += byteLength
-    this.#quietMs = Math.max(this.#quietMs, nowMs - this.#receivedMs)
+    this.#quietMs = Math.max(this.#quietMs, nowMs - Math.max(this.#receivedMs, beganMs))
     this.#receivedMs = nowMs
   }
 

@@ -17,7 +17,7 @@ export class PeersPath {
   usualBytesPerMs = 0
   #period = new Period(0, 0)
 
-  /** Much less than usual arrives. The link may be slower, and the end of the period will tell. */
+  /** Much less than usual arrives. The link may have become slower; the end of the period will show. */
   isSlowedTo (bytesPerMs: number): boolean {
     return bytesPerMs < SLOWED_PART * this.usualBytesPerMs
   }

@@ -145,7 +145,7 @@ export class ConnectionBudget {
     this.#set(holder, holder.grownBytes - bytes, holder.isDenied)
   }
 
-  /** The window is smaller by this much for good: what it had taken for that is free again */
+  /** The window shrinks by this much for good, which frees what it had taken. What was tolerated stays taken until the stream ends. */
   shrink (holder: BudgetHolder, bytes: number): void {
     const grownBytes = Math.min(bytes, holder.grownBytes)
     const reserveBytes = Math.min(bytes - grownBytes, holder.reserveBytes)

@@ -127,7 +127,7 @@ export class Credit<Owner> {
     }
   }
 
-  /** The peer sends no more: credit that it has not used is free for other streams, and so is all that is read from here on */
+  /** The peer sends no more: its unused credit is free for other streams, and so is whatever is read from now on */
   onFin (stream: StreamState<Owner>): void {
     this.portions?.forget(stream)
     stream.receiveWindow.shrink(this.#host.streams.budget)
