@@ -11,15 +11,21 @@ const STARVED_MS = 8000
 const GAIN = 1.05
 
 export class LongerPath {
-  /** The last time at which this side was not starved, or a trial began */
+  /** Since when this side has been starved, or when the trial began */
   #fromMs = 0
-  /** The round trip before the trial, and the rate that it has to exceed */
+  /** The shortest round trip since then, without the peer's queue */
+  #shortestMs = Infinity
+  /** The round trip before the trial, and the rate that has to grow */
   #trial: { ownMs: number, bytesPerMs: number } | undefined
 
-  /** The shortest round trip since */
-  #shortestMs = Infinity
+  /** The rate is not low, or credit is not bound. What was tried stays. */
+  onRecovered (nowMs: number): void {
+    this.#trial = undefined
+    this.onExplained(nowMs)
+  }
 
-  onFed (nowMs: number): void {
+  /** The rate is low, but the bounds explain the round trip */
+  onExplained (nowMs: number): void {
     this.#fromMs = nowMs
     this.#shortestMs = Infinity
   }
@@ -33,7 +39,7 @@ export class LongerPath {
     }
 
     const longerMs = this.#shortestMs
-    this.onFed(nowMs)
+    this.onExplained(nowMs)
 
     if (this.#trial !== undefined && bytesPerMs < GAIN * this.#trial.bytesPerMs) {
       own.ms = this.#trial.ownMs

@@ -43,7 +43,7 @@ const FAST_MARK_INTERVAL_MS = 100
  * each other's queue that long.
  */
 const LONGEST_MEAN_DELAY_MS = 500
-/** With less than this part of its rate this side is starved, unless its own queue or the peer's explains the round trip */
+/** With less than this part of its rate this side may be starved by the bound for the peer */
 const STARVED_PART = 1 / 2
 /** With a longer round trip it costs more to learn the rate one round trip later than to split a write */
 const FAR_START_MS = 20
@@ -267,10 +267,10 @@ export class PathEstimate implements NodePath {
       this.#known.bytesPerMs = this.bytesPerMs
     }
 
-    const isStarved = wasBound && this.bytesPerMs < STARVED_PART * this.#known.bytesPerMs && this.lastRoundTripMs > peersBound.roundTripMs + maxQueueDelayMs
-
-    if (!isStarved) {
-      this.#longerPath.onFed(nowMs)
+    if (!wasBound || this.bytesPerMs >= STARVED_PART * this.#known.bytesPerMs) {
+      this.#longerPath.onRecovered(nowMs)
+    } else if (this.lastRoundTripMs <= peersBound.roundTripMs + maxQueueDelayMs) {
+      this.#longerPath.onExplained(nowMs)
     } else if (this.#longerPath.onStarved(own, this.lastRoundTripMs, peersBound.roundTripMs - peersBound.shortestMs, this.bytesPerMs, nowMs)) {
       this.#known.bytesPerMs = this.bytesPerMs
     }
