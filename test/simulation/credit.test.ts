@@ -158,6 +158,35 @@ test('a reader may put back a whole window after the FIN', async () => {
   })
 })
 
+test('what a loop has taken when it ends gives credit, though nobody reads on', async () => {
+  await simulate({}, async sim => {
+    const { dialler, listener } = connect(sim)
+    const [stream, { detail: read }] = await Promise.all([dialler.createStream(), pEvent<'stream', CustomEvent<Stream>>(listener, 'stream')])
+    read.pause()
+
+    for (let sent = 0; sent < 8 * message.byteLength; sent += message.byteLength) {
+      stream.send(message)
+    }
+
+    await sim.sleep(1000)
+    const windowBytes = read.readBufferLength
+    let takenBytes = 0
+    read.resume()
+
+    for await (const { byteLength } of read) {
+      takenBytes += byteLength
+
+      if (takenBytes === windowBytes) {
+        break
+      }
+    }
+
+    await sim.sleep(1000)
+    expect(takenBytes).toBe(262_144)
+    expect(read.readBufferLength).toBe(262_144)
+  })
+})
+
 test('a stream that is read grows although two readers stand still with all that windows may grow by', async () => {
   await simulate({}, async sim => {
     const { dialler, listener } = connect(sim)

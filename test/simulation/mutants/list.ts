@@ -36,7 +36,8 @@ export const mutants: Mutant[] = [
   },
   {
     name: 'loop-leaves-silently',
-    bug: 'A loop that ends does not let another one of its stream go on, which has asked for more.',
+    bug: 'What a loop has taken when it ends gives no credit.',
+    test: 'test/simulation/credit.test.ts',
     edits: [['src/stream/readable-half.ts', '      loops.remove(loop)\n      this.#onAsk(loops, false)', '      loops.remove(loop)']]
   },
   {
