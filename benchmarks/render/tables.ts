@@ -36,6 +36,11 @@ function linesOf (labels: Record<string, string>): Line[] {
   return Object.entries(labels).map(([row, label]) => ({ row, label }))
 }
 
+/** A line for each muxer */
+function linesByMuxer (row: string, muxers: Record<string, string>): Line[] {
+  return Object.entries(muxers).map(([muxer, label]) => ({ label, row, muxer }))
+}
+
 /** A column each */
 function columns (figure: string, muxers: Record<string, string>): Column[] {
   return Object.entries(muxers).map(([muxer, heading]) => ({ heading, figure, muxers: [muxer] }))
@@ -106,7 +111,7 @@ export const tables: Record<string, Table> = {
   'start-uplink': {
     record: 'start',
     heading: 'an urgent message during bulk at 10 Mbit/s',
-    lines: [{ label: 'this muxer', row: 'uplink' }, ...Object.entries(others).map(([muxer, label]) => ({ label, row: 'uplink', muxer }))],
+    lines: linesByMuxer('uplink', { ours: 'this muxer', ...others }),
     columns: [
       { heading: 'p50 ms', figure: 'p50' },
       { heading: p99, figure: 'p99' },
@@ -198,10 +203,7 @@ export const tables: Record<string, Table> = {
   lodestar: {
     record: 'lodestar',
     heading: 'a node with 100 peers',
-    lines: [
-      { label: 'this muxer', row: 'lodestar' },
-      ...Object.entries(others).map(([muxer, label]) => ({ label, row: 'lodestar', muxer }))
-    ],
+    lines: linesByMuxer('lodestar', { ours: 'this muxer', ...others }),
     columns: [
       { heading: 'CPU %', figure: 'cpu' },
       { heading: 'CPU × stock', figure: 'cpu-x-stock' },
@@ -305,11 +307,7 @@ export const tables: Record<string, Table> = {
   'idle-memory': {
     record: 'idle-memory',
     heading: 'an idle connection',
-    lines: [
-      { label: 'ours', row: 'idle' },
-      { label: '`/light`', row: 'idle', muxer: 'ours-light' },
-      ...Object.entries(others).map(([muxer, label]) => ({ label, row: 'idle', muxer }))
-    ],
+    lines: linesByMuxer('idle', { ours: 'ours', 'ours-light': '`/light`', ...others }),
     columns: [{ heading: 'KiB', figure: 'kib' }, byStock]
   },
   gossip: {
@@ -332,7 +330,7 @@ export const tables: Record<string, Table> = {
   'go-yamux': {
     record: 'go-yamux',
     heading: '1,000 streams, 4 KiB each every 100 ms',
-    lines: Object.entries({ ours: '`turn`', 'ours-delay': '`delay`', 'ours-adaptive': '`adaptive`', 'ours-off': '`off`', ...others }).map(([muxer, label]) => ({ label, row: 'go-yamux', muxer })),
+    lines: linesByMuxer('go-yamux', { ours: '`turn`', 'ours-delay': '`delay`', 'ours-adaptive': '`adaptive`', 'ours-off': '`off`', ...others }),
     columns: [
       { heading: 'MB/s', figure: 'mb' },
       { heading: 'socket writes/s', figure: 'writes' },
