@@ -1,7 +1,8 @@
 /**
  * The deadlines of the options: keep-alive pings, timeouts of streams, and the write timeout of a transport. They share one timer, set to the
- * first deadline. If a deadline moves later, the timer is not reset: it fires early and checks. Without deadlines there is no timer. Two
- * others run while data waits for a pong and while credit is withheld.
+ * first deadline. If a deadline moves later, the timer stays: it fires early and checks. Without deadlines there is no timer.
+ *
+ * Two more timers: one runs while data is held, the other while credit is withheld.
  *
  * A deadline counts only time in which an answer could have been read. While the event loop is blocked answers gather in the socket, and
  * timers run before the socket is read. So a timer that fires decides nothing at first. It waits for as long as it was late, while the

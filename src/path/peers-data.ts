@@ -14,11 +14,11 @@ const LEAST_PART = 1 / 16
 const BURST_MS = 2000
 /** Time without bulk is subtracted with this weight, so a peer that sends bulk for more than a fifth of the time is found */
 const PAUSE_WEIGHT = 1 / 4
+/** The bound allows for it until less than this is left of those two seconds */
+const OVER_MS = 1000
 /** If nothing arrives for this long, and for half of a round trip, the link was interrupted. The pong has not waited behind the peer's bulk. */
 const OUTAGE_MS = 8000
 const OUTAGE_PART = 1 / 2
-/** The bound allows for it until less than this is left of those two seconds */
-const OVER_MS = 1000
 
 export class PeersData {
   /** All bytes received while marks of this side were in flight */

@@ -106,7 +106,7 @@ describe('after the rate of a link has fallen to a tenth', () => {
   }, TIMEOUT_MS)
 })
 
-// the bound followed the rate down, as no probe may find a longer path behind the peer's bulk: 0.05 to 0.15 of the link were left, for good, and 0.77
+// no probe may find a longer path behind the peer's bulk, so the bound followed the rate down, for good: to 0.12, 0.05, 0.77, 0.15 and 0.05 of the link
 test.each([
   [10, 40, 200, Infinity, 0.6],
   [50, 20, 150, Infinity, 0.3],
