@@ -164,7 +164,7 @@ export function snapshot (muxer: StreamMuxer): ConnectionSnapshot {
     inFlightBytes: isBounded ? finite(inFlightBytes) : undefined,
     boundBytes: finite(boundBytes),
     isHeld: path.isHeld,
-    heldMs: heldSinceMs === undefined ? undefined : finite(since(heldSinceMs, nowMs)),
+    heldMs: heldSinceMs === undefined ? undefined : finite(nowMs - heldSinceMs),
     isTransportFull: writer.isTransportFull,
     queuedBytes: { urgent: queuedIn('urgent'), normal: queuedIn('normal'), bulk: queuedIn('bulk') },
     unreadBytes: sum(({ unreadBytes }) => unreadBytes),
@@ -208,9 +208,9 @@ function snapshotStream (state: State, driver: Driver, nowMs: number): StreamSna
     windowBytes: receiveWindow.windowBytes,
     queuedBytes: sendQueue.byteLength,
     unreadBytes: state.unreadBytes,
-    quietMs: since(lastActiveMs, nowMs),
+    quietMs: nowMs - lastActiveMs,
     waitsFor,
-    waitingMs: waitsSinceMs === undefined ? undefined : since(waitsSinceMs, nowMs)
+    waitingMs: waitsSinceMs === undefined ? undefined : nowMs - waitsSinceMs
   }
 }
 
@@ -256,11 +256,6 @@ function timeWaits (driver: Driver, nowMs: number): void {
       }
     }
   }
-}
-
-/** The clock may have been set back */
-function since (sinceMs: number, nowMs: number): number {
-  return Math.max(0, nowMs - sinceMs)
 }
 
 /** Undefined for what JSON has no number for */

@@ -121,8 +121,7 @@ export class TokenBucket {
   /** Takes a token; returns false if none was left */
   take (nowMs: number): boolean {
     const { burst, perSecond } = this.#limit
-    // a clock that was set back must not remove tokens
-    const passedMs = Math.max(0, nowMs - (this.#filledMs ?? nowMs))
+    const passedMs = nowMs - (this.#filledMs ?? nowMs)
     this.#filledMs = nowMs
     this.#tokens = Math.min(burst, Math.max(0, this.#tokens) + passedMs * perSecond / 1000) - 1
     this.count++

@@ -60,7 +60,7 @@ export class Receiver<Owner> implements FrameSink {
    * frame, as programs with @libp2p/yamux do. If an update reached the closed socket, the kernel would drop data that was not read yet.
    */
   delaysUpdate (stream: StreamState<Owner>, nowMs: number): boolean {
-    return stream === this.#bodyStream && this.#bodyBytes > MAX_FRAME_BYTES && Math.abs(nowMs - this.#bodyBeganMs) < LONG_FRAME_MS
+    return stream === this.#bodyStream && this.#bodyBytes > MAX_FRAME_BYTES && nowMs - this.#bodyBeganMs < LONG_FRAME_MS
   }
 
   onHeader (type: number, flags: number, streamId: number, length: number): boolean {

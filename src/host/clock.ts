@@ -3,7 +3,7 @@
  */
 
 export interface Clock {
-  /** Monotonic, finer than a millisecond */
+  /** Never goes back, and is finer than a millisecond */
   nowMs (): number
   /** Runs `task` in the next turn of the event loop, without the 1 to 4 ms of a timer */
   nextTurn (task: () => void): void
@@ -37,7 +37,7 @@ const isNode = process?.versions?.node != null
 const runNextTurn = (isNode && setImmediate) || (MessageChannel && postTask) || setImmediate || setShortestTimer
 
 export const systemClock: Clock = {
-  nowMs: () => performance.now(),
+  nowMs: continuous(() => performance.now()),
   nextTurn: task => { runNextTurn?.(task) },
   // browsers clamp timers that set timers
   shortestTimerMs: isNode ? 1 : 4,
@@ -49,6 +49,27 @@ export const systemClock: Clock = {
     return timer
   },
   clearTimer: timer => { clearTimeout(timer as ReturnType<typeof setTimeout>) }
+}
+
+/**
+ * Goes on where it was when `readMs` goes back, as `performance.now()` does when an application installs fake timers. The rest of the muxer
+ * relies on that.
+ */
+export function continuous (readMs: () => number): () => number {
+  let lastMs = -Infinity
+  let addedMs = 0
+
+  return () => {
+    const nowMs = readMs() + addedMs
+
+    if (nowMs < lastMs) {
+      addedMs += lastMs - nowMs
+    } else {
+      lastMs = nowMs
+    }
+
+    return lastMs
+  }
 }
 
 const tasks: Array<() => void> = []

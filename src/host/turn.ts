@@ -183,7 +183,7 @@ export class WriterTurn implements Turn {
       this.flushedMs = nowMs
     } else {
       this.flushedMs = this.#clock.nowMs()
-      this.loop.writingMs += Math.max(0, this.flushedMs - startMs)
+      this.loop.writingMs += this.flushedMs - startMs
     }
 
     this.loop.onFlushed(this.flushedMs)

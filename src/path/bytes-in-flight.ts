@@ -150,7 +150,7 @@ export class BytesInFlight implements PathControl {
       boundBytes: this.isBounded ? this.bound.bytes : Infinity,
       bytesPerMs,
       roundTripMs: own.ms,
-      heldMs: this.heldMs + Math.max(0, nowMs - (heldSinceMs ?? nowMs)),
+      heldMs: this.heldMs + nowMs - (heldSinceMs ?? nowMs),
       heldSinceMs
     }
   }
@@ -352,7 +352,7 @@ export class BytesInFlight implements PathControl {
       return
     }
 
-    const quietMs = Math.abs(nowMs - Math.max(this.#lastPongMs, this.#unansweredSinceMs))
+    const quietMs = nowMs - Math.max(this.#lastPongMs, this.#unansweredSinceMs)
 
     if (quietMs >= this.#liftMs(nowMs)) {
       this.estimate.lift()
@@ -426,7 +426,7 @@ export class BytesInFlight implements PathControl {
     } else if (!isHeld && this.isHeld) {
       this.isHeld = false
       this.peer.heldUntilMs = nowMs
-      this.heldMs += Math.max(0, nowMs - this.#heldSinceMs)
+      this.heldMs += nowMs - this.#heldSinceMs
 
       // a pong that would renew the allowance may never come
       if (this.bound.bytes === Infinity) {

@@ -3,7 +3,6 @@
  *
  * Invariant: the marks are in the order in which they were written, and there are at most MAX_MARKS.
  */
-import { LONGEST_MS } from '../core/window/round-trip.ts'
 import { FIRST_MARK_VALUE } from '../core/wire/frame.ts'
 
 /** This many marks may be written at once, then one in each interval. Otherwise the rate of a LAN would be learned in steps of 5 ms. */
@@ -37,7 +36,7 @@ export interface Mark {
 export class Marks {
   inFlight: Mark[] = []
   #firstMs: number | undefined
-  #lastUnits = -1
+  #lastUnits = -2
   /** When another may be written */
   #nextMs = -Infinity
 
@@ -50,10 +49,9 @@ export class Marks {
   write (place: Omit<Mark, 'value' | 'lostMarks'>, isReply: boolean): number {
     this.#firstMs ??= place.sentMs
     const units = 2 * Math.floor((place.sentMs - this.#firstMs) * UNITS_PER_MS / 2)
-    // no two marks in flight have the same value, and a clock that was set back is no earlier mark
-    this.#lastUnits = units <= this.#lastUnits && this.#lastUnits - units < 4 * MAX_MARKS ? this.#lastUnits + 2 : units
-    // a clock that was set back may show a time before the first mark
-    const value = FIRST_MARK_VALUE + (this.#lastUnits % FIRST_MARK_VALUE + FIRST_MARK_VALUE) % FIRST_MARK_VALUE + Number(isReply)
+    // no two marks in flight have the same value
+    this.#lastUnits = Math.max(units, this.#lastUnits + 2)
+    const value = FIRST_MARK_VALUE + this.#lastUnits % FIRST_MARK_VALUE + Number(isReply)
 
     if (this.inFlight.length === MAX_MARKS) {
       this.inFlight.shift()
@@ -86,14 +84,11 @@ export class Marks {
 
   /** Whether a mark may be written now: one in each interval, or MARKS_AT_ONCE. True counts as a mark. */
   mayFollow (nowMs: number, intervalMs: number): boolean {
-    const aheadMs = this.#nextMs - nowMs
-
-    // a clock that was set back is no reason to wait
-    if (aheadMs > 0 && aheadMs < LONGEST_MS) {
+    if (nowMs < this.#nextMs) {
       return false
     }
 
-    this.#nextMs = Math.max(Math.min(nowMs, this.#nextMs), nowMs - (MARKS_AT_ONCE - 1) * intervalMs) + intervalMs
+    this.#nextMs = Math.max(this.#nextMs, nowMs - (MARKS_AT_ONCE - 1) * intervalMs) + intervalMs
 
     return true
   }

@@ -150,5 +150,5 @@ function waitedMs ({ lastRoundTripMs, waitsSinceMs }: NodePath, nowMs: number): 
 }
 
 function isRecent ({ sampledMs }: NodePath, nowMs: number): boolean {
-  return Math.abs(nowMs - sampledMs) < RECENT_MS
+  return nowMs - sampledMs < RECENT_MS
 }

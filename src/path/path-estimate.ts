@@ -151,7 +151,7 @@ export class PathEstimate implements NodePath {
     const { nowMs, roundTripMs, peersDelayMs, inFlightBytes, deliveredBytes } = sample
     const tookMs = roundTripMs + peersDelayMs
     // whether the mark found the path empty, by what was known when it was written: before this sample. Writes are whole, hence half a write more.
-    const isEmpty = inFlightBytes <= probeBytes(this.learned) + this.bound.writeBytes / 2 && this.#probes.isEmptyAt(nowMs - tookMs)
+    const isEmpty = inFlightBytes <= probeBytes(this.learned) + this.bound.writeBytes / 2 && nowMs - tookMs >= this.#probes.emptyFromMs
     this.#restart()
 
     // the first marks have too little in front of them to show a rate

@@ -52,7 +52,7 @@ export class PeersData {
     const hasMuch = receivedBytes >= Math.max(LEAST_BYTES, LEAST_PART * inFlightBytes)
     // once the bound allows for the peer's queue, `ownMs` contains that queue
     this.isQueued = !isBounded && hasMuch && (isLonger || this.roundTripMs > 0) && this.#quietMs < Math.max(OUTAGE_MS, OUTAGE_PART * roundTripMs)
-    const sinceMs = Math.max(0, nowMs - (this.#sampledMs ?? nowMs - roundTripMs))
+    const sinceMs = nowMs - (this.#sampledMs ?? nowMs - roundTripMs)
     // nothing is known of the time before the mark was written
     const queuedMs = this.isQueued ? Math.min(sinceMs, roundTripMs) : 0
     this.#queuedMs = Math.max(0, Math.min(BURST_MS, this.#queuedMs + queuedMs) - PAUSE_WEIGHT * (sinceMs - queuedMs))

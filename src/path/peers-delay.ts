@@ -63,7 +63,7 @@ export class PeersDelay {
   }
 
   #learnShortest (sinceMs: number, nowMs: number): void {
-    const isOver = Math.abs(nowMs - this.#shortestFromMs) >= FASTEST_MS
+    const isOver = nowMs - this.#shortestFromMs >= FASTEST_MS
 
     if (!this.#isMarked) {
       this.#shortestMs = 0
@@ -87,7 +87,7 @@ export class PeersDelay {
 
   /** A pong has come with this delay */
   learn (delayMs: number, nowMs: number): void {
-    this.meanMs += (delayMs - this.meanMs) * Math.min(1, Math.abs(nowMs - this.#meanedMs) / MEAN_MS)
+    this.meanMs += (delayMs - this.meanMs) * Math.min(1, (nowMs - this.#meanedMs) / MEAN_MS)
     this.#meanedMs = nowMs
   }
 }

@@ -1,5 +1,4 @@
 /** When the round trip is measured again: after a time, and when the rate has fallen. Also when a running probe has to wait, and when it ends. */
-import { LONGEST_MS } from '../core/window/round-trip.ts'
 
 /** A path that has become both faster and longer may look unchanged, so its round trip is measured again after this time */
 const EVERY_MS = 120_000
@@ -31,7 +30,7 @@ export class Probes {
   isDue (nowMs: number, hasFallen: boolean, mayEmptyLink: boolean): boolean {
     const everyMs = EVERY_MS * (this.#hasChanged ? CHANGED_PART : 1)
 
-    return Math.abs(nowMs - this.#probedMs) >= everyMs || (this.#postponedMs === Infinity ? hasFallen : mayEmptyLink && nowMs >= this.#retryMs)
+    return nowMs - this.#probedMs >= everyMs || (this.#postponedMs === Infinity ? hasFallen : mayEmptyLink && nowMs >= this.#retryMs)
   }
 
   /** The round trip is measured from now on, or start-up has just shown it */
@@ -40,11 +39,6 @@ export class Probes {
     this.emptyFromMs = emptyFromMs
     this.isEmptying = emptyFromMs > nowMs
     this.#roundTrips = 0
-  }
-
-  /** A mark that was written then counts. A clock that was set back since does not keep the link empty. */
-  isEmptyAt (sentMs: number): boolean {
-    return sentMs >= this.emptyFromMs || this.emptyFromMs - sentMs > LONGEST_MS
   }
 
   /** Counts a round trip that has not found the path empty. Returns whether the probe goes on. */

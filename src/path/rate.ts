@@ -29,7 +29,7 @@ export class RecentHighest {
       return
     }
 
-    this.#newestMs += Math.min(Math.abs(nowMs - this.#learnedMs), LONGEST_GAP_PART * validMs)
+    this.#newestMs += Math.min(nowMs - this.#learnedMs, LONGEST_GAP_PART * validMs)
     this.#learnedMs = nowMs
 
     if (this.#newestMs >= validMs / 2) {

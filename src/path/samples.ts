@@ -46,8 +46,7 @@ export class Samples {
   beganMs = 0
   /** Up to this position samples show what the application sent, not what the path carries */
   appLimitedBytes = 0
-  /** When the last pong came, and when it would have without the peer's delay */
-  #lastMs = 0
+  /** When the last pong would have come without the peer's delay */
   #arrivedMs = 0
   /** No data was left to send after the last write */
   #isAllWritten = true
@@ -78,27 +77,18 @@ export class Samples {
     }
   }
 
-  /** `receivedBytes`: from the peer so far. Returns undefined if the clock has jumped. */
+  /** `receivedBytes`: from the peer so far. Returns undefined if the mark took longer than LONGEST_MS. */
   onPong (mark: Mark, ownRoundTripMs: number, peersDelayMs: number, receivedBytes: number, unacknowledgedBytes: number, wasHeld: boolean, nowMs: number): PathSample | undefined {
     const tookMs = nowMs - mark.sentMs
-    const isSetBack = nowMs < this.#lastMs
     // delays vary, but pongs come in the order in which they were sent
-    const arrivedMs = isSetBack ? nowMs : Math.max(this.#arrivedMs, nowMs - peersDelayMs)
+    const arrivedMs = Math.max(this.#arrivedMs, nowMs - peersDelayMs)
     this.#arrivedMs = arrivedMs
-    this.#lastMs = nowMs
 
-    if (tookMs < 0 || tookMs > LONGEST_MS) {
+    if (tookMs > LONGEST_MS) {
       return undefined
     }
 
     const arrival = { bytes: mark.positionBytes, atMs: arrivedMs, sentMs: mark.sentMs }
-
-    // the clock was set back to before this round trip: the next one begins here
-    if (isSetBack) {
-      this.#roundTripFrom = arrival
-      this.#sampleFrom = arrival
-      return undefined
-    }
 
     // an interval from a start contains the round trip of the first bytes, so samples begin at the first pong once it is long enough ago
     if (this.#sampleFrom === this.#start && arrivedMs - this.#roundTripFrom.atMs >= Math.max(ownRoundTripMs, (this.#roundTripFrom.atMs - this.#roundTripFrom.sentMs) / 2)) {

@@ -125,7 +125,7 @@ export class SlowPrograms {
   #fadedMs = 0
 
   onArrived (arrivedPositionBytes: number, nowMs: number): void {
-    this.longestMs *= Math.exp(-Math.abs(nowMs - this.#fadedMs) / FADES_MS)
+    this.longestMs *= Math.exp((this.#fadedMs - nowMs) / FADES_MS)
     this.#fadedMs = nowMs
 
     if (arrivedPositionBytes >= this.#boostUntilBytes) {
@@ -167,7 +167,7 @@ export class PongGap {
 
   /** `gapMs`: since the pong before, or since data was first written; `arrivedBytes` in that time */
   learn (gapMs: number, arrivedBytes: number, inFlightBytes: number): void {
-    if (gapMs >= 0 && gapMs <= LONGEST_MS) {
+    if (gapMs <= LONGEST_MS) {
       this.ms += (gapMs - this.ms) * Math.min(1, arrivedBytes / (REMEMBERED * inFlightBytes))
     }
   }

@@ -43,8 +43,7 @@ class Bucket {
 
   get leftBytes (): number {
     const nowMs = this.nowMs()
-    // a clock that was set back takes nothing away
-    this.#leftBytes = Math.min(this.burstBytes, this.#leftBytes + Math.max(0, nowMs - this.#filledMs) * this.#bytesPerMs)
+    this.#leftBytes = Math.min(this.burstBytes, this.#leftBytes + (nowMs - this.#filledMs) * this.#bytesPerMs)
     this.#filledMs = nowMs
 
     return this.#leftBytes
@@ -170,7 +169,7 @@ class LimitedControl extends ForwardingControl {
   }
 
   #limitedMsAt (nowMs: number): number {
-    return this.#limitedMs + Math.max(0, nowMs - (this.#limitedSinceMs ?? nowMs))
+    return this.#limitedMs + nowMs - (this.#limitedSinceMs ?? nowMs)
   }
 
   override figures (nowMs: number): PathFigures | undefined {

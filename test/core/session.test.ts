@@ -87,14 +87,14 @@ describe('a clock that jumps while a ping is in flight', () => {
     session = createSession({ maxQueueDelayMs: 10 })
   })
 
-  test.each([-100, 3_600_000])('by %d ms says nothing of the path', jumpMs => {
+  test('by an hour says nothing of the path', () => {
     expect(measure(1000, 1080)).toBe(80)
-    expect(measure(5000, 5000 + jumpMs)).toBe(80)
+    expect(measure(5000, 3_605_000)).toBe(80)
   })
 
-  test.each([-100, 3_600_000])('by %d ms makes the first round trip one of a minute, until the next one', jumpMs => {
-    expect(measure(1000, 1000 + jumpMs)).toBe(60_000)
-    expect(measure(5000, 5080)).toBe(80)
+  test('by an hour makes the first round trip one of a minute, until the next one', () => {
+    expect(measure(1000, 3_601_000)).toBe(60_000)
+    expect(measure(3_605_000, 3_605_080)).toBe(80)
   })
 })
 

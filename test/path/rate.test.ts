@@ -58,13 +58,6 @@ describe('the recent highest', () => {
     expect(learn(20, 5000, true)).toBe(100)
     expect(learn(200, 5001, true)).toBe(200)
   })
-
-  test('is learnt anew by a clock that was set back', () => {
-    learn(300, 3_600_000)
-
-    expect(learn(100, 0)).toBe(300)
-    expect(learnEvery100Ms(100, 1000)).toBe(100)
-  })
 })
 
 describe('a known rate', () => {

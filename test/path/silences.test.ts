@@ -122,8 +122,7 @@ describe('a silence in front of a pong', () => {
       ['is none for what was quiet before the last pong', { chunksMs: [1000, 1025, 1050, 1075], arrived: [10_000, 1000] }, { nowMs: 1100, acknowledgedBytes: 10_000 }, undefined],
       ['behind which marks are found lost is one in any case: they would have told sooner', { chunksMs: [25, 50, 75] }, { lostMarks: 1, positionBytes: 40_000, markedBytes: 40_000 }, 100],
       ['may last a minute', {}, { nowMs: 60_000 }, 60_000],
-      ['is none of more than a minute: this program stood still', {}, { nowMs: 60_001 }, undefined],
-      ['is none when the clock was set back', { beganMs: 3_600_000 }, {}, undefined]
+      ['is none of more than a minute: this program stood still', {}, { nowMs: 60_001 }, undefined]
     ])('%s', (_, { beganMs: fromMs = 0, chunksMs = [], arrived: [bytes, arrivedMs] = [0, 0] }, last, silentMs) => {
       beganMs = fromMs
       chunksMs.filter(nowMs => nowMs <= arrivedMs).forEach(nowMs => { silence.onChunk(nowMs, beganMs) })
@@ -252,15 +251,8 @@ describe('what slow programs need in flight', () => {
       expect(programs.longestMs).toBe(20 + ROUND_TRIP_MS)
     })
 
-    test('fades, too, by what a clock is set back', () => {
-      beSilent(90, 3_600_000)
-
-      expect(fadedMs(3_590_000)).toBeCloseTo(36.788, 3)
-      expect(fadedMs(3_600_000)).toBeCloseTo(13.534, 3)
-    })
-
     test('never grows by itself, and is no longer than the longest that was', () => {
-      const events = fc.array(fc.record({ afterMs: fc.integer({ min: -10_000, max: 10_000 }), silentMs: fc.option(fc.nat(5000)) }))
+      const events = fc.array(fc.record({ afterMs: fc.nat(10_000), silentMs: fc.option(fc.nat(5000)) }))
 
       fc.assert(fc.property(events, events => {
         programs = new SlowPrograms()
@@ -323,8 +315,8 @@ describe('the gap between pongs', () => {
     expect(gap.ms).toBe(400)
   })
 
-  test.each([-1, 60_001])('leaves out %d ms: the clock has jumped', ms => {
-    pongs([5, ms])
+  test('leaves out more than a minute: the clock has jumped', () => {
+    pongs([5, 60_001])
 
     expect(gap.ms).toBeLessThan(5)
   })

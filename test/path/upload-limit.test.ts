@@ -1,12 +1,8 @@
 // The worked example of docs/path-control.md, in virtual time: what leaves, when, and that all of it arrives.
 import { describe, expect, test } from 'vitest'
-import { NoControl } from '../../src/core/path-control.ts'
-import { Positions } from '../../src/core/positions.ts'
 import { yamux } from '../../src/index.ts'
-import { limitUploads } from '../../src/path/upload-limit.ts'
 import { fullControl, uploadLimit } from '../../src/path-control.ts'
 import { snapshot } from '../../src/snapshot.ts'
-import { SESSION_INIT } from '../../testing/core/sessions.ts'
 import { chunksOf, sendAll } from '../../testing/libp2p/streams.ts'
 import { pattern } from '../../testing/pattern.ts'
 import { simulate } from '../../testing/simulation/simulate.ts'
@@ -226,16 +222,6 @@ describe('beside the upload of another connection', () => {
       expect((fast.deliveredBytes - before) / 10_000_000).toBeGreaterThan(part)
     }, { bytesPerS: 1_000_000 })
   })
-})
-
-test('a clock that is set back holds no data for longer', () => {
-  let nowMs = 600_000
-  const create = limitUploads(1_000_000, 65_536, init => new NoControl(init))
-  const control = create({ ...SESSION_INIT, nowMs: () => nowMs }, new Positions())
-  expect(control.isHeld).toBe(false)
-  nowMs = 0
-  expect(control.isHeld).toBe(false)
-  expect(control.isUrgentSpent).toBe(false)
 })
 
 test('the first message after a pause leaves at once, also on another connection', async () => {

@@ -109,8 +109,9 @@ export class VirtualGlobals {
       }
     })
 
-    // ours keeps the setImmediate() that it found when it was imported
+    // this muxer's clock keeps the setImmediate() that it found when it was imported, and would go on from the time of the last simulation
     this.#replace(systemClock, 'nextTurn', (task: () => void) => { timeline.at(timeline.nowMs, task) })
+    this.#replace(systemClock, 'nowMs', () => timeline.nowMs)
 
     // fractions of milliseconds, exactly
     this.#replace(performance, 'now', () => timeline.nowMs)

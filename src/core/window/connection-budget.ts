@@ -172,8 +172,7 @@ export class ConnectionBudget {
 
   /** Others are denied their fair part, or other connections have left less for these windows */
   #isContested (nowMs: number): boolean {
-    // Math.abs: the clock may have been set back
-    return this.#roomBytes < 0 || Math.abs(nowMs - this.#lastDenialMs) < DENIAL_LASTS_MS
+    return this.#roomBytes < 0 || nowMs - this.#lastDenialMs < DENIAL_LASTS_MS
   }
 
   /** What all windows have grown by */

@@ -20,7 +20,7 @@ export class NodeBudget {
 
   /** A window was not granted what its connection's budget would have granted */
   hold (nowMs: number): void {
-    const sinceMs = Math.abs(nowMs - this.#lastHoldMs)
+    const sinceMs = nowMs - this.#lastHoldMs
 
     if (sinceMs < HOLD_LASTS_MS) {
       this.heldMs += sinceMs

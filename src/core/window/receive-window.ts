@@ -265,7 +265,6 @@ export class ReceiveWindow implements BudgetHolder {
     const byteMs = holdsBackMs * (this.readBytes - (isApart || waitedMs === 0 ? this.#epochFirstBytes : 0))
     const turnsMs = nowMs - this.#epochStartMs
 
-    // a negative time, as the clock was set back, tells nothing
-    return Math.max(tookMs >= 0 && byteMs > 0 ? byteMs / tookMs : 0, turnsMs > 0 ? GROW_WITHIN * programMs * this.readBytes / turnsMs : 0)
+    return Math.max(byteMs > 0 ? byteMs / tookMs : 0, turnsMs > 0 ? GROW_WITHIN * programMs * this.readBytes / turnsMs : 0)
   }
 }

@@ -4,7 +4,7 @@
  */
 import { FIRST_MARK_VALUE } from '../wire/frame.ts'
 
-/** No round trip takes a minute: the clock has jumped */
+/** No round trip takes a minute: the process was suspended, or the clock has jumped */
 export const LONGEST_MS = 60_000
 
 /** The weight of a new sample (RFC 6298, section 2) */
@@ -20,7 +20,7 @@ export class RoundTrip {
   /** The last measured round trip; undefined before the first */
   lastMs: number | undefined
   smoothedMs: number | undefined
-  /** The last round trip; if the clock has jumped meanwhile, the smoothed one or LONGEST_MS; Infinity before the first */
+  /** The last round trip; if that is longer than LONGEST_MS, the smoothed one or LONGEST_MS; Infinity before the first */
   plausibleMs = Infinity
   onMeasured: ((roundTripMs: number) => void) | undefined
   /** When each ping in flight was written, the oldest first. Their values follow each other. */
@@ -56,7 +56,7 @@ export class RoundTrip {
 
   /** The figure is old: a caller that needs it should send a ping */
   isStale (nowMs: number): boolean {
-    return this.#sentMs !== UNWRITTEN && Math.abs(nowMs - this.#sentMs) >= STALE_AFTER_MS * 2 ** this.#sentTimesMs.length
+    return this.#sentMs !== UNWRITTEN && nowMs - this.#sentMs >= STALE_AFTER_MS * 2 ** this.#sentTimesMs.length
   }
 
   /** Starts a measurement, unless a ping is queued, and returns the value of the ping */
@@ -95,9 +95,8 @@ export class RoundTrip {
 
     this.#sentTimesMs.splice(0, index + 1)
     const roundTripMs = nowMs - sentMs
-    // the clock may have been set back
-    this.lastMs = Math.max(0, roundTripMs)
-    const isPlausible = roundTripMs >= 0 && roundTripMs <= LONGEST_MS
+    this.lastMs = roundTripMs
+    const isPlausible = roundTripMs <= LONGEST_MS
     // with nothing to compare with, assume it is long: marks correct a round trip that is too long, never one that is too short
     this.plausibleMs = isPlausible ? roundTripMs : this.smoothedMs ?? LONGEST_MS
 

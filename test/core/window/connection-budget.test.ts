@@ -118,16 +118,6 @@ test('a denial is forgotten after 5 s: who fell idle does not keep the others sm
   expect(budget.excessBytes(one, 5100)).toBe(0)
 })
 
-test('a denial is forgotten by a clock that was set back, too', () => {
-  const budget = createBudget(1000)
-  const [one, other] = [share(), share()]
-  budget.take(one, 1000, 1e6)
-  budget.take(other, 400, 1e6)
-  expect(budget.excessBytes(one, 1e6)).toBe(500)
-
-  expect(budget.excessBytes(one, 0)).toBe(0)
-})
-
 test('all head starts together take half of it at most, each an eighth of what is left of that', () => {
   const budget = createBudget(1600)
   const shares = Array.from({ length: 100 }, share)
