@@ -36,11 +36,7 @@ export interface Link {
   toDialler: WireCounters
 }
 
-/**
- * The reading side, pausing and the end are libp2p's own. Writes go straight to the wire, past
- * libp2p's write buffer, for it would keep back from the wire what is sent after send() has
- * answered false.
- */
+/** libp2p's own, which keeps what is sent after send() has returned false until the wire drains */
 export class LinkEnd extends AbstractMessageStream {
   #wire: Wire | undefined
   readonly #onSend: (bytes: Uint8Array) => void
@@ -57,20 +53,14 @@ export class LinkEnd extends AbstractMessageStream {
   }
 
   override get writeBufferLength (): number {
-    return this.#ownWire.unsentBytes
+    return this.writeBuffer.byteLength + this.#ownWire.unsentBytes
   }
 
-  override send (data: Uint8Array | Uint8ArrayList): boolean {
-    if (this.writeStatus !== 'writable') {
-      throw new StreamStateError(`Cannot write to a stream that is ${this.writeStatus}`)
-    }
-
+  override sendData (data: Uint8ArrayList): SendResult {
     const bytes = copyOf(data)
     this.#onSend(bytes)
-    const takesMore = this.#ownWire.send(bytes)
-    this.writableNeedsDrain ||= !takesMore
 
-    return takesMore
+    return { sentBytes: bytes.byteLength, canSendMore: this.#ownWire.send(bytes) }
   }
 
   /** libp2p's own keeps a promise for ever that it has once resolved */
@@ -85,6 +75,11 @@ export class LinkEnd extends AbstractMessageStream {
     if (this.status === 'open') {
       this.status = 'closing'
       this.writeStatus = 'closing'
+
+      if (this.writeBuffer.byteLength > 0) {
+        await pEvent(this, 'idle', { ...options, rejectionEvents: ['close'] })
+      }
+
       const sent = new Promise<void>(resolve => { this.#ownWire.end(resolve) })
       await raceSignal(sent, options?.signal)
       this.onTransportClosed()
@@ -118,11 +113,6 @@ export class LinkEnd extends AbstractMessageStream {
   override sendPause (): void {}
 
   override sendResume (): void {}
-
-  /** Nothing is ever in libp2p's write buffer */
-  override sendData (): SendResult {
-    throw new StreamStateError('Writes do not come this way')
-  }
 
   get #ownWire (): Wire {
     if (this.#wire == null) {
