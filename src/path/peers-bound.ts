@@ -12,8 +12,7 @@
  *
  * Without the option, credit is bounded only while both ends send bulk. Then pongs wait for seconds, and neither end knows its own queue. If the
  * rate of the link varies, as on mobile links, each end would need a bound that the other takes for its own queue, and none is bound for a while.
- * If the rate is even, the first pong that is late is enough, as more credit would make the first queue longer. A bound that does not shorten a
- * queue of seconds is given up.
+ * If the rate is even, the first pong that is late is enough, as more credit would make the first queue longer.
  *
  * Invariant: creditMs is finite once a round has ended, unless the bound was given up.
  */
@@ -54,8 +53,6 @@ const STEADY_MS = 1500
 const UNBOUND_MS = 120_000
 /** Nor is a link that needs the largest slack for this time */
 const UNSTEADY_MS = 1000
-/** Nor is a link on which two rounds in a row take this time, the second no less than the first */
-const LONG_ROUND_MS = 3000
 /** So many even rates in a row show a link that is not mobile */
 const EVEN_RATES = 2
 /** The part of the additional slack that is given up after each round */
@@ -73,8 +70,6 @@ export class PeersBound implements PeerControl {
   /** When the slack was last far from its limit */
   #steadyMs = 0
   #unboundUntilMs = -Infinity
-  /** The last round trip, if credit waited when it began; otherwise Infinity */
-  #boundRoundTripMs = Infinity
   readonly #binds: 'always' | 'bothWays' | 'never'
   readonly #minSlackMs: number
   #slackMs: number
@@ -190,11 +185,9 @@ export class PeersBound implements PeerControl {
       this.#steadyMs = nowMs
     }
 
-    if (this.#isBound && this.#isHeld && (nowMs - this.#steadyMs >= UNSTEADY_MS || (roundTripMs >= this.#boundRoundTripMs && this.#boundRoundTripMs >= LONG_ROUND_MS))) {
+    if (this.#isBound && this.#isHeld && nowMs - this.#steadyMs >= UNSTEADY_MS) {
       this.#leave(nowMs)
     }
-
-    this.#boundRoundTripMs = this.#isBound && this.#wasWithheld ? roundTripMs : Infinity
 
     const neededUntilMs = this.#binds === 'bothWays' ? Math.min(this.#withheldMs, this.heldUntilMs) : this.#withheldMs
 
