@@ -107,7 +107,7 @@ await runBenchmark(async stopAtEnd => {
     return
   }
 
-  const rows = recordings.map(recording => ({ id: recording.path, label: `${recording.name}\n${format(mbitOf(recording))} Mbit/s`, recording }))
+  const rows = recordings.map(recording => ({ id: recording.name, label: `${recording.name}\n${format(mbitOf(recording))} Mbit/s`, recording }))
   const linkOf = ({ opportunitiesMs }: Recording): RecordedLink => ({ opportunitiesMs, delayMs: DELAY_MS, queueBytes: QUEUE_BYTES })
 
   for (const row of rows) {

@@ -6,7 +6,6 @@ import { PACKET_BYTES } from '../../testing/relay/schedule.ts'
 import { named } from '../../testing/programs/run.ts'
 
 export interface Recording {
-  path: string
   name: string
   opportunitiesMs: Float64Array
 }
@@ -16,7 +15,7 @@ export async function readRecording (path: string): Promise<Recording> {
     const bytes = await readFile(path)
     const text = (path.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString()
 
-    return { path, name: basename(path, '.gz'), opportunitiesMs: parseOpportunities(text) }
+    return { name: basename(path, '.gz'), opportunitiesMs: parseOpportunities(text) }
   })
 }
 
