@@ -203,7 +203,7 @@ describe('a recording', () => {
     const opportunitiesMs = parseOpportunities('0\n1\n1\r\n4\n')
 
     expect(opportunitiesMs).toEqual(recorded(0, 1, 1, 4))
-    expect(mbitOf({ path: '', name: '', opportunitiesMs })).toBe(12)
+    expect(mbitOf({ name: '', opportunitiesMs })).toBe(12)
   })
 
   test.each([
