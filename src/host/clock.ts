@@ -52,21 +52,23 @@ export const systemClock: Clock = {
 }
 
 /**
- * Goes on where it was when `readMs` goes back, as `performance.now()` does when an application installs fake timers. The rest of the muxer
- * relies on that.
+ * A clock that never goes back. When `readMs` does, as `performance.now()` under an application's fake timers, time goes on from where it was.
+ * No other code checks for a clock that was set back.
  */
 export function continuous (readMs: () => number): () => number {
   let lastMs = -Infinity
   let addedMs = 0
 
   return () => {
-    const nowMs = readMs() + addedMs
+    const readingMs = readMs()
 
-    if (nowMs < lastMs) {
-      addedMs += lastMs - nowMs
-    } else {
-      lastMs = nowMs
+    if (readingMs >= lastMs) {
+      addedMs = 0
+    } else if (readingMs + addedMs < lastMs) {
+      addedMs = lastMs - readingMs
     }
+
+    lastMs = readingMs + addedMs
 
     return lastMs
   }
