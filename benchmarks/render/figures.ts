@@ -66,6 +66,7 @@ export const figures: Record<string, Record<string, Figure>> = {
     'lower-x-stock': times('lowerMegabytesPerS', 'stock'),
     'receiver-cpu': whole('receiverCpuSPerGigabyte')
   },
+  recorded: { p50: whole('p50Ms'), p99: link.p99, 'p99-x-stock': link['p99-x-stock'], mbit: plain('besideMegabytesPerS', MEGABYTE_MBIT), 'bulk-x-stock': link['bulk-x-stock'] },
   apps: {
     's-x-stock': times('durationS', 'stock'),
     's-x-mplex': times('durationS', 'mplex'),

@@ -144,6 +144,26 @@ export const tables: Record<string, Table> = {
     lines: linesOf(slowLinks),
     columns: uplinkColumns
   },
+  recorded: {
+    record: 'recorded',
+    heading: 'recorded link',
+    lines: linesOf({
+      'att-lte-outage': 'AT&T LTE, driving, with outages',
+      'nyc-taxi': 'New York, in a taxi',
+      'tmobile-lte-drive': 'T-Mobile LTE, driving',
+      'tmobile-umts.up': 'T-Mobile 3G, driving',
+      'verizon-evdo.up': 'Verizon EV-DO, driving'
+    }),
+    columns: [
+      ...columns('p50', { 'ours-lanes': 'p50 ms', 'ours-unbounded': 'no bound', stock: 'stock' }),
+      ...columns('p99', { 'ours-lanes': p99, 'ours-unbounded': 'no bound', stock: 'stock' }),
+      { heading: 'p99 × stock', figure: 'p99-x-stock', muxers: ['ours-lanes'] },
+      { heading: 'bulk Mbit/s, ours, stock', figure: 'mbit', muxers: ['ours-lanes', 'stock'] },
+      { heading: 'bulk × stock', figure: 'bulk-x-stock', muxers: ['ours-lanes'] },
+      { heading: 'both ways, stock peer: p99 × stock', record: 'recorded-mixed', figure: 'p99-x-stock', muxers: ['ours'] },
+      { heading: 'bulk × stock', record: 'recorded-mixed', figure: 'bulk-x-stock', muxers: ['ours'] }
+    ]
+  },
   'downlink-both': {
     record: 'downlink-both',
     heading: 'down and up, bulk both ways, and the peer',
