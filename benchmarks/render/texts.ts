@@ -130,5 +130,5 @@ function printCell (spread: Spread | undefined, show: Figure['show'], isRatio: b
 }
 
 function printOrigin ({ extent, machine: { model, cores, calibrationMs }, node, commit, isChanged, date }: BenchmarkRecord): string {
-  return `${extent}; ${cores} cores of ${model}, which take ${Math.round(calibrationMs)} ms for a fixed loop; Node ${node}; ${commit}${isChanged ? ' with changes' : ''}, ${date}`
+  return `${extent.replace(/^1 rounds/, '1 round')}; ${cores} cores of ${model}, which take ${Math.round(calibrationMs)} ms for a fixed loop; Node ${node}; ${commit}${isChanged ? ' with changes' : ''}, ${date}`
 }
