@@ -37,7 +37,7 @@ const isNode = process?.versions?.node != null
 const runNextTurn = (isNode && setImmediate) || (MessageChannel && postTask) || setImmediate || setShortestTimer
 
 export const systemClock: Clock = {
-  nowMs: continuous(() => performance.now()),
+  nowMs,
   nextTurn: task => { runNextTurn?.(task) },
   // browsers clamp timers that set timers
   shortestTimerMs: isNode ? 1 : 4,
@@ -51,27 +51,25 @@ export const systemClock: Clock = {
   clearTimer: timer => { clearTimeout(timer as ReturnType<typeof setTimeout>) }
 }
 
+let lastMs = -Infinity
+let addedMs = 0
+
 /**
- * A clock that never goes back. When `readMs` does, as `performance.now()` under an application's fake timers, time goes on from where it was.
- * No other code checks for a clock that was set back.
+ * When `performance.now()` goes back, as under an application's fake timers, time goes on from where it was. No other code checks for a clock that
+ * was set back. Hot.
  */
-export function continuous (readMs: () => number): () => number {
-  let lastMs = -Infinity
-  let addedMs = 0
+function nowMs (): number {
+  const readingMs = performance.now()
 
-  return () => {
-    const readingMs = readMs()
-
-    if (readingMs >= lastMs) {
-      addedMs = 0
-    } else if (readingMs + addedMs < lastMs) {
-      addedMs = lastMs - readingMs
-    }
-
-    lastMs = readingMs + addedMs
-
-    return lastMs
+  if (readingMs >= lastMs) {
+    addedMs = 0
+  } else if (readingMs + addedMs < lastMs) {
+    addedMs = lastMs - readingMs
   }
+
+  lastMs = readingMs + addedMs
+
+  return lastMs
 }
 
 const tasks: Array<() => void> = []
