@@ -51,20 +51,21 @@ export const systemClock: Clock = {
   clearTimer: timer => { clearTimeout(timer as ReturnType<typeof setTimeout>) }
 }
 
-let lastMs = -Infinity
+let lastMs = 0
 let addedMs = 0
+let lastNow: unknown = performance.now
 
 /**
- * When `performance.now()` goes back, as under an application's fake timers, time goes on from where it was. No other code checks for a clock that
- * was set back. Hot.
+ * Fake timers replace `performance.now()` and restore it. Time then goes on from where it was, at the speed of the new source. No other code checks
+ * for a clock that was set back. Hot.
  */
 function nowMs (): number {
-  const readingMs = performance.now()
+  const source = performance
+  const readingMs = source.now()
 
-  if (readingMs >= lastMs) {
-    addedMs = 0
-  } else if (readingMs + addedMs < lastMs) {
+  if (source.now !== lastNow || readingMs + addedMs < lastMs) {
     addedMs = lastMs - readingMs
+    lastNow = source.now
   }
 
   lastMs = readingMs + addedMs

@@ -1,17 +1,51 @@
-// The clock of all connections, when what it reads goes back, as under an application's fake timers.
-import { expect, test, vi } from 'vitest'
+// The clock of all connections while an application installs fake timers, moves them and removes them.
+import { afterEach, expect, test, vi } from 'vitest'
 import { systemClock } from '../../src/host/clock.ts'
+import { createRawPeer, nextTurn } from '../../testing/protocol/raw-peer.ts'
 
-const LATER_MS = 1e9
+afterEach(() => { vi.useRealTimers() })
 
-test('time goes on from where it was each time that its source goes back, and follows the source again once that is later', () => {
-  const now = vi.spyOn(performance, 'now')
-  const timesMs = [1000, 1000.5, 0, 0, 20, 5, 5.25, 4000].map(ms => {
-    now.mockReturnValue(LATER_MS + ms)
+// first, as the process is youngest then
+test('fake timers make a stream idle for as long as they advance, in a process of any age', async () => {
+  systemClock.nowMs()
+  vi.useFakeTimers()
+  const { muxer } = createRawPeer({ clock: systemClock, streamOptions: { inactivityTimeout: 5000 } })
+  const stream = await muxer.createStream()
 
-    return systemClock.nowMs() - LATER_MS
+  await vi.advanceTimersByTimeAsync(4999)
+  await nextTurn()
+  expect(stream.status).toBe('open')
+
+  // checks are an eighth of the timeout apart
+  await vi.advanceTimersByTimeAsync(626)
+  await nextTurn()
+  expect(stream.status).toBe('aborted')
+})
+
+test('time goes on from where it was when its source goes back, at the speed of the source', () => {
+  const beganMs = systemClock.nowMs()
+  const now = vi.spyOn(performance, 'now').mockReturnValue(1000)
+  systemClock.nowMs()
+  const tookMs = [1000.5, 0, 0, 20, 5, 5.25, 4000].map(ms => {
+    now.mockReturnValue(ms)
+
+    return systemClock.nowMs()
   })
 
+  expect(tookMs[0]).toBeGreaterThanOrEqual(beganMs + 0.5)
+  expect(tookMs.map(ms => ms - tookMs[0])).toEqual([0, 0, 0, 20, 20, 20.25, 4015])
   now.mockRestore()
-  expect(timesMs).toEqual([1000, 1000.5, 1000.5, 1000.5, 1020.5, 1020.5, 1020.75, 4000])
+})
+
+test.each([1, 500, 5000, 1e9])('fake timers that advance by %i ms advance it by as much, and their end does not move it', byMs => {
+  const beforeMs = systemClock.nowMs()
+  vi.useFakeTimers()
+  const beganMs = systemClock.nowMs()
+  vi.advanceTimersByTime(byMs)
+  const endedMs = systemClock.nowMs()
+  vi.useRealTimers()
+
+  expect(beganMs).toBe(beforeMs)
+  expect(endedMs - beganMs).toBeCloseTo(byMs, 3)
+  expect(systemClock.nowMs()).toBe(endedMs)
 })
