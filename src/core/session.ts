@@ -250,7 +250,7 @@ export class Session<Owner> {
 
     // little tells nothing of the path
     if (this.#untoldBytes >= this.credit.toldFromBytes) {
-      this.credit.onReceived(this.#untoldBytes, nowMs)
+      this.credit.onReceived(this.#untoldBytes, this.receivedMs)
       this.#untoldBytes = 0
     }
   }

@@ -87,8 +87,11 @@ export class Driver<Owner extends StreamOwner> implements SessionObserver, Reade
     this.reader = new Reader(this, host)
     this.stalls = new Stalls(this)
     this.#lateFins = new LateFins(this)
-    // also while receiving
-    this.session.control.onRepliesFull = () => { this.writer.flush('forced') }
+    this.session.control.onRepliesFull = () => {
+      this.writer.flush('forced')
+      // the rest of the chunk may answer a ping of this write
+      this.session.receivedMs = this.clock.nowMs()
+    }
   }
 
   // What streams ask for

@@ -1,6 +1,8 @@
 // The rules of Ping and GoAway: who answers what, which code says why, and what still goes on afterwards.
 import { describe, expect, test } from 'vitest'
+import { systemClock } from '../../src/host/clock.ts'
 import { GoAwayCode } from '../../src/index.ts'
+import { snapshot } from '../../src/snapshot.ts'
 import { ACK, data, DATA, FIN, GO_AWAY, goAway, pattern, ping, PING, RST, SYN, WINDOW_UPDATE, windowUpdate } from '../../testing/protocol/frames.ts'
 import { collectGarbage } from '../../testing/protocol/garbage.ts'
 import { nextTurn } from '../../testing/protocol/raw-peer.ts'
@@ -58,6 +60,17 @@ describe.each(ROLES)('as $role', ({ direction, ownId, peerId, secondPeerId }) =>
     clock.advance(500)
     peer.deliver(ping(nextValue, ACK))
     expect(await second).toBe(2000)
+  })
+
+  test('M: this side\'s Ping that is written while a chunk is read, as its replies are full, is measured by the rest of the chunk', async () => {
+    let readings = 0
+    const peer = converse({ direction, clock: { ...systemClock, nowMs: () => ++readings } })
+    await nextTurn()
+    const pinged = peer.muxer.ping()
+    peer.deliver(...Array.from({ length: 5000 }, (_, i) => ping(i, SYN)), ping(0, ACK))
+
+    expect(await pinged).toBeGreaterThan(0)
+    expect(snapshot(peer.muxer).roundTripMs).toBeGreaterThan(0)
   })
 
   test('M: this side\'s Ping is measured although whoever shared it asks again at once', async () => {

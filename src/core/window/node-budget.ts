@@ -18,14 +18,14 @@ export class NodeBudget {
     this.freeBytes = maxBytes
   }
 
-  /** A window was not granted what its connection's budget would have granted */
+  /** A window was not granted what its connection's budget would have granted. Each connection counts from its last chunk, so `nowMs` may go back. */
   hold (nowMs: number): void {
-    const sinceMs = nowMs - this.#lastHoldMs
+    const sinceMs = Math.max(0, nowMs - this.#lastHoldMs)
 
     if (sinceMs < HOLD_LASTS_MS) {
       this.heldMs += sinceMs
     }
 
-    this.#lastHoldMs = nowMs
+    this.#lastHoldMs = Math.max(this.#lastHoldMs, nowMs)
   }
 }

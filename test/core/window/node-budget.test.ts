@@ -119,6 +119,16 @@ test('how long it holds windows back is counted from the first to the last time 
   expect(node.heldMs).toBe(700)
 })
 
+test('the time that it holds windows back never falls when a connection asks for the time of an older chunk', () => {
+  const node = new NodeBudget(NODE_BYTES)
+  const heldMs = [1000, 4000, 1500, 4500].map(nowMs => {
+    node.hold(nowMs)
+
+    return node.heldMs
+  })
+  expect(heldMs).toEqual([0, 3000, 3000, 3500])
+})
+
 test('streams begin with their windows although there is no room, and what others have grown by makes some', () => {
   const node = new NodeBudget(NODE_BYTES)
   const one = new Share(node)
