@@ -125,10 +125,10 @@ export class NodeMetrics {
     }))
     gauge('path_bytes_per_second', 'Measured rate of all paths', () => sum(this.#paths(), ({ bytesPerMs }) => bytesPerMs * 1000))
     gauge('path_round_trip_seconds', 'Longest round trip of a path without a queue', () => largest(this.#paths(), ({ roundTripMs }) => roundTripMs) / 1000)
-    // not a counter: @libp2p/prometheus-metrics adds the calculated value to a counter at each scrape
+    // not a counter: @libp2p/prometheus-metrics adds the calculated value to a counter at each scrape. Whole milliseconds: a sum of fractions may fall.
     group('held_seconds_total', 'reason', 'How long data or windows were held', () => ({
-      path: (this.#heldMs + sum(this.#paths(), ({ heldMs }) => heldMs)) / 1000,
-      upload: (this.#limitedMs + sum(this.#paths(), ({ limitedMs = 0 }) => limitedMs)) / 1000,
+      path: (this.#heldMs + sum(this.#paths(), ({ heldMs }) => Math.floor(heldMs))) / 1000,
+      upload: (this.#limitedMs + sum(this.#paths(), ({ limitedMs = 0 }) => Math.floor(limitedMs))) / 1000,
       windows: budget.heldMs / 1000
     }))
     group('peer_credit_bytes', 'of', 'Credit in flight to peers, its bound, and withheld credit', () => ({
@@ -151,8 +151,8 @@ export class NodeMetrics {
   forget (session: Session<unknown>): void {
     if (this.sessions.delete(session)) {
       const { heldMs = 0, limitedMs = 0 } = session.path.figures(this.#clock.nowMs()) ?? {}
-      this.#heldMs += heldMs
-      this.#limitedMs += limitedMs
+      this.#heldMs += Math.floor(heldMs)
+      this.#limitedMs += Math.floor(limitedMs)
     }
   }
 

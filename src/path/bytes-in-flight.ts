@@ -150,7 +150,7 @@ export class BytesInFlight implements PathControl {
       boundBytes: this.isBounded ? this.bound.bytes : Infinity,
       bytesPerMs,
       roundTripMs: own.ms,
-      heldMs: this.heldMs + nowMs - (heldSinceMs ?? nowMs),
+      heldMs: this.heldMs + (nowMs - (heldSinceMs ?? nowMs)),
       heldSinceMs
     }
   }

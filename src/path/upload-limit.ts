@@ -169,7 +169,7 @@ class LimitedControl extends ForwardingControl {
   }
 
   #limitedMsAt (nowMs: number): number {
-    return this.#limitedMs + nowMs - (this.#limitedSinceMs ?? nowMs)
+    return this.#limitedMs + (nowMs - (this.#limitedSinceMs ?? nowMs))
   }
 
   override figures (nowMs: number): PathFigures | undefined {

@@ -52,14 +52,14 @@ describe.each([['yamux()', yamux], ['the light yamux()', lightYamux]])('%s', (_,
   })
 })
 
-test('figures of a control of the program reach the metrics', () => {
+test('figures of a control of the program reach the metrics, times in whole milliseconds', () => {
   const asked: number[] = []
 
   class Described extends ForwardingControl {
     override figures (nowMs: number): PathFigures {
       asked.push(nowMs)
 
-      return { inFlightBytes: 1000, boundBytes: 5000, bytesPerMs: 125, roundTripMs: 40, heldMs: 2000 }
+      return { inFlightBytes: 1000, boundBytes: 5000, bytesPerMs: 125, roundTripMs: 40, heldMs: 2000.75 }
     }
   }
 

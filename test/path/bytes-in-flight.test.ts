@@ -145,6 +145,15 @@ describe('what is in flight', () => {
     expect(inFlight.figures(30)).toMatchObject({ heldMs: 20, heldSinceMs: undefined })
   })
 
+  test('the time that data was held for stays the same to the last digit while nothing is held', () => {
+    inFlight = new DrivenPath(10)
+    inFlight.write(HOLDS_FROM_BYTES, 5.1, false)
+    inFlight.onRoundTrip(HOLDS_FROM_BYTES, ROUND_TRIP_MS, 16_909.234)
+    const heldMs = Array.from({ length: 1000 }, (_, i) => inFlight.figures(17_000 + i * 10.037).heldMs)
+
+    expect(new Set(heldMs)).toEqual(new Set([inFlight.heldMs]))
+  })
+
   test('is not bounded when the peer may queue for ever: nothing is marked, held or learnt', () => {
     inFlight = new DrivenPath(Infinity)
     inFlight.onRoundTrip(0, ROUND_TRIP_MS, 0)

@@ -8,7 +8,7 @@ import { pattern } from '../../testing/pattern.ts'
 import { simulate } from '../../testing/simulation/simulate.ts'
 import { RecordingMetrics } from '../muxer/fixtures/recording-metrics.ts'
 import type { YamuxMuxer, YamuxStream } from '../../src/index.ts'
-import type { CreatePathControl, UploadLimit } from '../../src/path-control.ts'
+import type { CreatePathControl, PathControl, UploadLimit } from '../../src/path-control.ts'
 import type { LinkOptions } from '../../testing/simulation/link.ts'
 import type { Simulation } from '../../testing/simulation/simulate.ts'
 import type { Metrics } from '@libp2p/interface'
@@ -379,6 +379,26 @@ describe('metrics and snapshots', () => {
       uploader.muxer.abort(new Error('The test is over'))
       expect(heldS()).toEqual(before)
       idle.muxer.abort(new Error('The test is over'))
+    })
+  })
+
+  test('stay the same to the last digit while nothing is held', async () => {
+    let control: PathControl | undefined
+    const createControl: CreatePathControl = (init, positions) => (control = uploadLimit(LIMIT)(init, positions))
+
+    await simulate({}, async sim => {
+      const { dialler, listener } = sim.connect(NEAR, { dialler: () => yamux({ pathControl: createControl })(), listener: () => yamux()() })
+      let deliveredBytes = 0
+      listener.addEventListener('stream', ({ detail }) => {
+        detail.addEventListener('message', ({ data }) => { deliveredBytes += data.byteLength })
+      })
+      await sendAll(await dialler.createStream(), [pattern(200_000)])
+      await sim.until(() => deliveredBytes === 200_000)
+      const limitedMs = Array.from({ length: 1000 }, (_, i) => control?.figures(sim.nowMs + i * 10.037)?.limitedMs)
+
+      expect(limitedMs[0]).toBeGreaterThan(500)
+      expect(new Set(limitedMs).size).toBe(1)
+      dialler.abort(new Error('The test is over'))
     })
   })
 

@@ -23,7 +23,7 @@ export interface LinkOptions extends WireOptions {
   toListener?: Partial<WireOptions>
   /** What is different from listener to dialler */
   toDialler?: Partial<WireOptions>
-  /** Sees each call of a connection's send() */
+  /** Sees what each end hands to the wire */
   onSend?(passage: Passage): void
   /** Sees each piece that arrives, before the muxer does */
   onArrived?(passage: Passage): void

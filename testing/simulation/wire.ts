@@ -32,12 +32,12 @@ export interface WireOptions {
 }
 
 export interface WireCounters {
-  /** Handed to send() so far */
+  /** Handed to the wire so far */
   readonly bytesHandedDown: number
   /** Of these, what has left the socket buffer */
   readonly bytesOnWire: number
   readonly bytesArrived: number
-  /** Handed to send() and not yet on the wire */
+  /** Handed to the wire and not yet on it */
   readonly unsentBytes: number
 }
 
