@@ -5,7 +5,7 @@ export const MAX_SENT_BYTES = 8_388_608
 export const MAX_SENT_FRAMES = 5_000
 /** That a case takes; a target that sends more is left */
 export const MAX_RECEIVED_BYTES = 4_194_304
-export const MAX_RECEIVED_FRAMES = 20_000
+export const MAX_RECEIVED_FRAMES = 100_000
 /** Of the target's that a case answers */
 export const MAX_PINGS = 5_000
 export const MAX_CASE_MS = 5_000

@@ -6,6 +6,9 @@ import type { FrameHeader } from '../testing/protocol/header-reader.ts'
 /** Of each direction until more is granted */
 export const WINDOW_BYTES = 262_144
 
+/** No message has the bytes of another message or stream */
+const MESSAGE_SEEDS = 0x1_0000
+
 /** What a stream needs of its connection */
 export interface Connection {
   preamble: Uint8Array
@@ -35,9 +38,9 @@ export class Stream {
   get isReset (): boolean { return this.#has(RST) }
   get sentBytes (): number { return this.#sent.reduce((sum, part) => sum + part.byteLength, 0) }
 
-  /** As many bytes as are asked for; the first ones are those that the target needs to see before it echoes */
+  /** As many bytes as are asked for, others each time. The first message of a stream begins with the bytes that the target needs to see before it echoes. */
   message (byteLength: number): Uint8Array {
-    const bytes = pattern(byteLength, this.id)
+    const bytes = pattern(byteLength, this.id + MESSAGE_SEEDS * this.#sent.length)
 
     if (this.#sent.length === 0) {
       bytes.set(this.#connection.preamble.subarray(0, byteLength))

@@ -1,6 +1,6 @@
 // The other end of a connection, as a case talks with it: send, and wait for what must come. Pings of the target are answered by the way.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { ACK, DATA, GO_AWAY, ping, PING, SYN, WINDOW_UPDATE } from '../testing/protocol/frames.ts'
+import { ACK, DATA, FIN, GO_AWAY, ping, PING, RST, SYN, WINDOW_UPDATE } from '../testing/protocol/frames.ts'
 import { HeaderReader } from '../testing/protocol/header-reader.ts'
 import { ANSWER_MS, MAX_PINGS, MAX_RECEIVED_BYTES, MAX_RECEIVED_FRAMES, MAX_SENT_BYTES, MAX_SENT_FRAMES, SILENCE_MS } from './bounds.ts'
 import { frameText, partText } from './frame-text.ts'
@@ -11,6 +11,7 @@ import type { MessageStream } from '@libp2p/interface'
 
 /** Bytes that come one at a time come this far apart, so that they do not meet in a buffer */
 const SLOW_BYTE_MS = 2
+const KNOWN_FLAGS = SYN | ACK | FIN | RST
 
 export interface TargetInit {
   /** Whether the suite has dialled, and so has the odd ids */
@@ -268,6 +269,16 @@ export class Target {
 
     if (type === DATA || type === WINDOW_UPDATE) {
       const stream = this.#streams.get(id) ?? this.newStream(id)
+      const mayOpen = stream.headers.length === 0 && id % 2 === (this.isDialled ? 0 : 1)
+
+      if ((flags & ~KNOWN_FLAGS) !== 0) {
+        this.#broken ??= `no flags but SYN, ACK, FIN and RST, not ${frameText(header, version)}`
+      } else if ((flags & SYN) !== 0 && !mayOpen) {
+        this.#broken ??= `SYN only on the first frame of a stream that the target opens, not ${frameText(header, version)}`
+      } else if (type === DATA && length > 0 && stream.isFinished) {
+        this.#broken ??= `no data after FIN, not ${frameText(header, version)}`
+      }
+
       stream.received(header)
       this.#bodyStream = type === DATA ? stream : undefined
     }

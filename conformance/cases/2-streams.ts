@@ -152,7 +152,7 @@ export const streams: Group = {
     },
     {
       number: '2.11',
-      title: 'A stream that is opened and closed in one write is acknowledged',
+      title: 'A stream that is opened and closed in one write is acknowledged and ended',
       rule: 'Whoever is asked for a stream has to answer, with ACK or with RST.',
       source: specification('Opening a stream'),
       level: 'must',
@@ -162,6 +162,7 @@ export const streams: Group = {
         const stream = target.newStream()
         target.send(windowUpdate(stream.id, 0, SYN), windowUpdate(stream.id, 0, FIN))
         await target.until(`ACK or RST for stream ${stream.id}`, () => stream.isAcknowledged || stream.isReset)
+        await target.until(`the end of stream ${stream.id}`, () => stream.isFinished || stream.isReset)
       }
     },
     {
@@ -266,14 +267,16 @@ export const streams: Group = {
       async talk (target) {
         const [stream, other] = [target.open().send(100).finish(), target.open()]
         await stream.ends()
+        const { length } = stream.headers
         stream.reset()
         await target.answers()
         await other.send(100).echoes()
+        target.check('no answer to the RST', stream.headers.length === length)
       }
     },
     {
       number: '2.19',
-      title: 'A frame for a stream that was never opened leaves other streams alone',
+      title: 'A frame for a stream that was never opened opens none and leaves others alone',
       rule: 'A frame may be in flight to a stream that has ended.',
       source: ALL_ACCEPT,
       level: 'should',
@@ -284,6 +287,7 @@ export const streams: Group = {
         target.send(windowUpdate(unknown.id, 1_000), data(unknown.id, new Uint8Array(100)))
         await target.answers()
         await other.send(100).echoes()
+        target.check('no data on it', unknown.receivedBytes === 0)
       }
     },
     {

@@ -31,9 +31,9 @@ export const pings: Group = {
       level: 'must',
       needs: 'listener',
       async talk (target) {
-        for (const value of [0, 1, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff]) {
-          await target.answers(value)
-        }
+        const values = [0, 1, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff]
+        target.send(...values.map(value => ping(value, SYN)))
+        await target.until('a pong of each value', () => values.every(value => target.pongs.some(({ length }) => length === value)))
       }
     },
     {
