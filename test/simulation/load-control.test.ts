@@ -50,9 +50,10 @@ test('the table and one path are told of it', async () => {
   const createControl = vi.fn(await loadControl(fixture('none')))
 
   try {
-    searchPaths(SEED, 1, createControl)
+    searchPaths(SEED, 1, createControl, ' --control mine.ts')
     expect(createControl).toHaveBeenCalledTimes(3)
     expect(info.mock.calls.flat().join('\n')).toContain('one connection: 1 links; what they carry, compared with no bound: least 1.000')
+    expect(info.mock.calls.flat().join('\n')).toContain(`npm run simulate -- --path ${SEED} --control mine.ts   link 0: 1.000`)
     info.mockClear()
 
     replayPath(SEED, createControl)

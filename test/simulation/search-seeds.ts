@@ -34,7 +34,7 @@ async function tryPaths (): Promise<void> {
   const createControl = await readControl()
 
   if (values.paths != null) {
-    searchPaths(parseCount('first', values.first), parseCount('paths', values.paths), createControl)
+    searchPaths(parseCount('first', values.first), parseCount('paths', values.paths), createControl, values.control == null ? '' : ` --control ${values.control}`)
   } else {
     replayPath(parseCount('path', values.path as string), createControl)
   }

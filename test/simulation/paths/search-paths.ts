@@ -21,15 +21,15 @@ const groups: Array<[name: string, isMeant: (verdict: Verdict) => boolean]> = [
 
 const draws: Array<[work: string, draw: (seed: number) => Plan]> = [['bulk and bursts', drawPlan], ['requests', drawRequests], ['bulk on mobile links', drawMobile]]
 
-/** Each link of the plans of so many seeds, and the seeds that lose most; with the muxer's own control unless there is another */
-export function searchPaths (first: number, seeds: number, createControl?: () => CreatePathControl): void {
+/** Each link of the plans of so many seeds, and commands that replay those that lose most; with the muxer's own control unless there is another */
+export function searchPaths (first: number, seeds: number, createControl?: () => CreatePathControl, replayOptions = ''): void {
   for (const [work, draw] of draws) {
     console.info(`${work}:`)
-    tell(Array.from({ length: seeds }, (_, index) => judge(draw(first + index), createControl)).flat())
+    tell(Array.from({ length: seeds }, (_, index) => judge(draw(first + index), createControl)).flat(), replayOptions)
   }
 }
 
-function tell (verdicts: Verdict[]): void {
+function tell (verdicts: Verdict[], replayOptions: string): void {
   for (const [name, isMeant] of groups) {
     const meant = verdicts.filter(isMeant)
 
@@ -46,7 +46,7 @@ function tell (verdicts: Verdict[]): void {
   }
 
   for (const { seed, link, goodput } of verdicts.sort((a, b) => a.goodput - b.goodput).slice(0, WORST)) {
-    console.info(`npm run simulate -- --path ${seed}   link ${link}: ${goodput.toFixed(3)}`)
+    console.info(`npm run simulate -- --path ${seed}${replayOptions}   link ${link}: ${goodput.toFixed(3)}`)
   }
 }
 
