@@ -18,7 +18,7 @@ export class NodeBudget {
     this.freeBytes = maxBytes
   }
 
-  /** A window was not granted what its connection's budget would have granted. Each connection counts from its last chunk, so `nowMs` may go back. */
+  /** A window was not granted what its connection's budget would have granted. `nowMs` is when its last chunk arrived, so another connection's may be earlier. */
   hold (nowMs: number): void {
     const sinceMs = Math.max(0, nowMs - this.#lastHoldMs)
 
