@@ -66,9 +66,9 @@ function nowMs (): number {
   if (source.now !== lastNow || readingMs + addedMs < lastMs) {
     addedMs = lastMs - readingMs
     lastNow = source.now
+  } else {
+    lastMs = readingMs + addedMs
   }
-
-  lastMs = readingMs + addedMs
 
   return lastMs
 }
