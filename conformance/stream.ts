@@ -6,8 +6,8 @@ import type { FrameHeader } from '../testing/protocol/header-reader.ts'
 /** Of each direction until more is granted */
 export const WINDOW_BYTES = 262_144
 
-/** No message has the bytes of another message or stream */
-const MESSAGE_SEEDS = 0x1_0000
+/** From message to message of a stream, so that none has the bytes of another */
+const SEED_STEP = 0x1_0000
 
 /** What a stream needs of its connection */
 export interface Connection {
@@ -40,7 +40,7 @@ export class Stream {
 
   /** As many bytes as are asked for, others each time. The first message of a stream begins with the bytes that the target needs to see before it echoes. */
   message (byteLength: number): Uint8Array {
-    const bytes = pattern(byteLength, this.id + MESSAGE_SEEDS * this.#sent.length)
+    const bytes = pattern(byteLength, this.id + SEED_STEP * this.#sent.length)
 
     if (this.#sent.length === 0) {
       bytes.set(this.#connection.preamble.subarray(0, byteLength))

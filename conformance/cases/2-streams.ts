@@ -267,11 +267,9 @@ export const streams: Group = {
       async talk (target) {
         const [stream, other] = [target.open().send(100).finish(), target.open()]
         await stream.ends()
-        const { length } = stream.headers
         stream.reset()
         await target.answers()
         await other.send(100).echoes()
-        target.check('no answer to the RST', stream.headers.length === length)
       }
     },
     {
@@ -431,6 +429,24 @@ export const streams: Group = {
         const receivedBytes = stream.receivedBytes
         stream.send(100, ACK)
         await target.until('100 bytes more on the stream', () => stream.receivedBytes === receivedBytes + 100)
+      }
+    },
+    {
+      number: '2.30',
+      title: 'The target sends nothing on a stream after it has read a RST',
+      rule: 'After RST a stream is over, in both directions. nim-libp2p and jvm-libp2p end the connection for an answer.',
+      source: 'docs/strict-peers.md#ending',
+      level: 'should',
+      needs: 'echo',
+      async talk (target) {
+        for (const stream of [target.open().send(100), target.open().send(100).finish()]) {
+          await stream.echoes()
+          await target.isSilent()
+          const { length } = stream.headers
+          stream.reset()
+          await target.isSilent()
+          target.check(`no answer to the RST on stream ${stream.id}`, stream.headers.length === length)
+        }
       }
     }
   ]

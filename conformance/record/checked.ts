@@ -29,6 +29,7 @@ export const CHECKED: Record<string, Findings> = {
     '1.10': '`handle_incoming` takes any id with SYN.',
     2.21: '`handle_incoming` takes any id with SYN.',
     2.27: '`handle_incoming` looks at FIN and RST only in frames without ACK.',
+    '2.30': '`YamuxStream.close` sends FIN unless `send_closed` is set, and RST does not set it.',
     3.11: '`handle_incoming` logs that the peer exceeded its window, and goes on.',
     3.15: '`_auto_tune_and_send_window_update` sends credit for each read.',
     5.5: 'As 1.9: an unknown type is no violation.'

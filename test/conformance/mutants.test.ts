@@ -6,11 +6,13 @@ import { run } from '../../conformance/runner.ts'
 import { createTransport } from '../../conformance/transport.ts'
 import { listen } from '../../testing/conformance/echo-target.ts'
 import { muxers } from '../../testing/muxers.ts'
+import { ACK, DATA, ping, PING } from '../../testing/protocol/frames.ts'
 import { createMutantTarget } from './fixtures/mutant-target.ts'
 import { MUTANTS } from './fixtures/mutants.ts'
 import type { Case, Need } from '../../conformance/case.ts'
 import type { Result } from '../../conformance/runner.ts'
 import type { EchoTarget } from '../../testing/conformance/echo-target.ts'
+import type { Mutant } from './fixtures/mutants.ts'
 
 const RIGHT = { foundBy: '' }
 
@@ -53,6 +55,40 @@ test('the right implementation behind the mutants passes every case, through a m
 
   expect(failures(await runOn(port, CASES))).toEqual([])
   stop()
+})
+
+const SMALL_BYTES = 16
+const SLOW_PONG_MS = 1_100
+
+test.concurrent.each<[does: string, number: string, mutant: Mutant]>([
+  ['sends all data in frames of 16 bytes', '3.4', {
+    ...RIGHT,
+    sends: ({ type, flags, payload }) => type !== DATA || payload.byteLength <= SMALL_BYTES
+      ? [{}]
+      : Array.from({ length: Math.ceil(payload.byteLength / SMALL_BYTES) }, (_, i) => ({
+        flags: i === 0 ? flags : 0,
+        payload: payload.subarray(i * SMALL_BYTES, (i + 1) * SMALL_BYTES)
+      }))
+  }],
+  ['answers each ping after a second', '4.2', {
+    ...RIGHT,
+    sends: ({ type, flags, length }, { send }) => {
+      const isPong = type === PING && flags === ACK
+
+      if (isPong) {
+        setTimeout(() => { send(ping(length, ACK)) }, SLOW_PONG_MS)
+      }
+
+      return isPong ? [] : [{}]
+    }
+  }]
+])('a right implementation that %s passes %s', async (_, number, mutant) => {
+  const [one] = select(number)
+  const { port, stop } = await createMutantTarget(mutant, portFor(one))
+  const results = await runOn(port, [one])
+  stop()
+
+  expect(failures(results)).toEqual([])
 })
 
 describe('the suite', () => {
