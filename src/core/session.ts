@@ -40,7 +40,7 @@ export class Session<Owner> {
   readonly path: PathControl
   /** Streams with events, each once. To be emptied after every `receive` and `pull`. */
   readonly eventful: Array<StreamState<Owner>> = []
-  /** When the last chunk arrived */
+  /** When the last chunk arrived, or the last write was made that its replies forced */
   receivedMs = 0
   /** When the peer last showed that it reads, by a pong or by credit */
   answeredMs = -Infinity
